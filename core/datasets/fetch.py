@@ -1,0 +1,228 @@
+"""Getting a dataset's files: from the mirror or from their public source, verified, resumable, all or nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import httpx
+from filelock import FileLock
+
+from core.datasets.catalog import DatasetEntry, SourceFile
+from core.errors import BlindspotError, DataCorrupt, DataMissing
+from core.files import cannot_write, make_folder, sha256_of
+from core.settings import Settings
+from core.types import CancelToken, PairSet, Progress, no_progress
+
+ATTEMPTS = 3
+TIMEOUT_SECONDS = 20.0
+BLOCK_BYTES = 1 << 16
+
+
+class DataState(StrEnum):
+    """Where a dataset stands on this machine."""
+
+    BUILT_IN = "built in"
+    DOWNLOADED = "downloaded"
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+
+
+@dataclass(frozen=True)
+class FileState:
+    """State of one file of a dataset; ``detail`` says what is wrong with a corrupt one."""
+
+    path: Path
+    state: DataState
+    detail: str = ""
+
+
+def local_path(file: SourceFile, settings: Settings) -> Path:
+    """Where a source file is kept in the cache."""
+    return settings.data / file.source / file.path
+
+
+def file_state(file: SourceFile, settings: Settings) -> FileState:
+    """Look at a file on disk: its size first, then its checksum."""
+    path = local_path(file, settings)
+    if not path.is_file():
+        return FileState(path, DataState.MISSING)
+    detail = _mismatch(file, path)
+    return FileState(path, DataState.CORRUPT if detail else DataState.DOWNLOADED, detail)
+
+
+def dataset_state(entry: DatasetEntry, settings: Settings) -> DataState:
+    """The worst state among a dataset's files."""
+    if not entry.files:
+        return DataState.BUILT_IN
+    states = {file_state(file, settings).state for file in entry.files}
+    for state in (DataState.CORRUPT, DataState.MISSING):
+        if state in states:
+            return state
+    return DataState.DOWNLOADED
+
+
+def load(
+    entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> PairSet:
+    """A dataset, its missing files fetched first.
+
+    Raises:
+        DataMissing: a file cannot be had now.
+        DataCorrupt: a file is not what its checksum promises; it is left where it is.
+    """
+    paths = []
+    for file in entry.files:
+        state = file_state(file, settings)
+        if state.state is DataState.CORRUPT:
+            raise DataCorrupt(
+                f"{state.path} is corrupt: {state.detail}",
+                remedy=f"download it again with: python -m core data fetch {entry.id}",
+            )
+        if state.state is DataState.MISSING:
+            fetch_file(file, settings, progress, cancel)
+        paths.append(state.path)
+    return entry.load(entry.id, tuple(paths))
+
+
+def fetch_dataset(
+    entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> tuple[Path, ...]:
+    """Download what is missing or corrupt among a dataset's files; their paths.
+
+    Raises:
+        DataMissing, DataCorrupt: as ``fetch_file``.
+    """
+    return tuple(
+        local_path(file, settings)
+        if file_state(file, settings).state is DataState.DOWNLOADED
+        else fetch_file(file, settings, progress, cancel)
+        for file in entry.files
+    )
+
+
+def fetch_file(
+    file: SourceFile, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> Path:
+    """Bring one file into the cache: resumed where it broke off, verified, then renamed into place.
+
+    Raises:
+        DataMissing: no network, no such file at the source or in the mirror.
+        DataCorrupt: what came has another size or checksum; it is thrown away.
+        Cancelled: what came so far is kept, for the next time.
+    """
+    cancel = cancel or CancelToken()
+    target = local_path(file, settings)
+    make_folder(target.parent)
+    with FileLock(target.with_name(f"{target.name}.lock")) as lock:
+        if file_state(file, settings).state is DataState.DOWNLOADED:  # another process was faster
+            return target
+        partial = target.with_name(f"{target.name}.part")
+        origin = _origin(file, settings.mirror)
+        try:
+            if isinstance(origin, Path):
+                _copy(origin, partial, file, progress, cancel)
+            else:
+                _download(origin, partial, file, progress, cancel)
+        except OSError as error:
+            raise cannot_write(partial, error) from error
+        if detail := _mismatch(file, partial):
+            partial.unlink()
+            raise DataCorrupt(
+                f"{origin} is not the file that Blindspot knows: {detail}",
+                remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right one",
+            )
+        partial.replace(target)
+    Path(lock.lock_file).unlink(missing_ok=True)
+    return target
+
+
+def _origin(file: SourceFile, mirror: str) -> Path | str:
+    """A path in the mirror folder, or a URL."""
+    if not mirror:
+        return file.url
+    if mirror.startswith(("http://", "https://")):
+        return f"{mirror.rstrip('/')}/{file.source}/{file.path}"
+    return Path(mirror).expanduser() / file.source / file.path
+
+
+def _mismatch(file: SourceFile, path: Path) -> str:
+    """What is wrong with a file on disk, or ""."""
+    size = path.stat().st_size
+    if size != file.size:
+        return f"{size:,} bytes instead of {file.size:,}"
+    found = sha256_of(path)
+    return "" if found == file.sha256 else f"sha256 {found[:12]}... instead of {file.sha256[:12]}..."
+
+
+def _copy(origin: Path, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
+    if not origin.is_file():
+        raise DataMissing(
+            f"the mirror has no {origin}",
+            expected="BLINDSPOT_MIRROR to serve files as <source>/<path in source>",
+            remedy="correct BLINDSPOT_MIRROR, or unset it to download from the source",
+        )
+    with origin.open("rb") as source, partial.open("wb") as out:
+        _pump(iter(lambda: source.read(BLOCK_BYTES), b""), out.write, 0, file, progress, cancel)
+
+
+def _download(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
+    """Fill ``partial`` from ``url``, going on where it stopped; a broken connection is tried again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _download_once(url, partial, file, progress, cancel)
+            return
+        except httpx.HTTPStatusError as error:
+            raise DataMissing(
+                f"{url} answered {error.response.status_code} {error.response.reason_phrase}",
+                remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the file",
+            ) from error
+        except (httpx.TransportError, httpx.InvalidURL) as error:
+            if attempt == ATTEMPTS or isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+                kept = f" ({partial.stat().st_size:,} bytes are kept)" if partial.is_file() else ""
+                raise DataMissing(
+                    f"cannot reach {url}: {str(error) or type(error).__name__}{kept}",
+                    remedy="check the network, or set BLINDSPOT_MIRROR to a folder or URL that has the file",
+                ) from error
+            time.sleep(0.5 * attempt)
+
+
+def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
+    have = partial.stat().st_size if partial.is_file() else 0
+    if have >= file.size:  # left over from something else: the checksum decides, or it starts anew
+        if have == file.size:
+            return
+        partial.unlink()
+        have = 0
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT_SECONDS) as response:
+        response.raise_for_status()
+        resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
+        with partial.open("ab" if resumed else "wb") as out:
+            blocks = response.iter_bytes(BLOCK_BYTES)
+            _pump(blocks, out.write, have if resumed else 0, file, progress, cancel)
+
+
+def _pump(
+    blocks: Iterator[bytes],
+    write: Callable[[bytes], object],
+    done: int,
+    file: SourceFile,
+    progress: Progress,
+    cancel: CancelToken,
+) -> None:
+    stage = f"fetching {Path(file.path).name}"
+    progress(stage, done, file.size)
+    for block in blocks:
+        cancel.check()
+        done += len(block)
+        if done > file.size:
+            raise BlindspotError(
+                f"{file.path}: more bytes come than the {file.size:,} expected",
+                remedy="the source or mirror serves another file: set BLINDSPOT_MIRROR to one that has the right one",
+            )
+        write(block)
+        progress(stage, done, file.size)

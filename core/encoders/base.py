@@ -1,0 +1,85 @@
+"""What an encoder is to the rest of Blindspot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Protocol
+
+from core.types import CancelToken, Float32, digest_of_strings
+
+
+@dataclass(frozen=True)
+class EncoderIdentity:
+    """Everything that decides which numbers an encoder gives; the cache is keyed by it.
+
+    Attributes:
+        reference: encoder reference (DESIGN section 6).
+        revision: what pins the weights: a commit or a checksum.
+        pooling: how token vectors become one vector, normalisation included.
+        prompt: text put before every input, or "".
+        max_length: tokens after which a text is cut off; 0 where nothing is cut.
+        libraries: ``name==version`` of the libraries whose arithmetic shows in the result.
+    """
+
+    reference: str
+    revision: str
+    pooling: str
+    prompt: str
+    max_length: int
+    libraries: tuple[str, ...]
+
+    def embedding_digest(self, texts_digest: str) -> str:
+        """Key of the embeddings of an ordered list of texts under this encoder."""
+        return digest_of_strings([json.dumps(asdict(self), sort_keys=True), texts_digest])[:32]
+
+
+@dataclass(frozen=True)
+class EncoderInfo:
+    """Facts shown beside an encoder's scores.
+
+    ``parameters`` counts trained weights, ``memory_bytes`` is their size as loaded.
+    """
+
+    title: str
+    dimension: int
+    parameters: int
+    memory_bytes: int
+    licence: str
+    citation: str
+    url: str
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors. Construction is cheap: weights are loaded by the first ``encode``."""
+
+    @property
+    def identity(self) -> EncoderIdentity: ...
+
+    @property
+    def info(self) -> EncoderInfo: ...
+
+    @property
+    def device(self) -> str:
+        """Where it runs, for the manifest: ``cpu``, ``cuda:0``, ..."""
+        ...
+
+    def load(self) -> None:
+        """Load the weights now (``encode`` would too), so that timings of encoding leave loading out."""
+        ...
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """``[n, d] float32``, row i for text i.
+
+        Raises:
+            Cancelled: between two batches, once ``cancel`` is set.
+            BlindspotError: the weights are missing or not what they should be.
+        """
+        ...
+
+
+def library_versions(*names: str) -> tuple[str, ...]:
+    """``name==version`` of installed distributions, a local build tag such as ``+cpu`` left out."""
+    return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)

@@ -1,0 +1,66 @@
+"""Errors that a user sees: one line that says what was wrong, what was expected and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+
+class BlindspotError(Exception):
+    """The input was right and the world was not (exit code 1).
+
+    Args:
+        what: what was wrong, naming the offending value.
+        expected: what was expected instead.
+        remedy: what the user can do about it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, expected: str = "", remedy: str = "") -> None:
+        self.what = what
+        self.expected = expected
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        parts = [self.what, f"expected {self.expected}" if self.expected else "", self.remedy]
+        return "; ".join(" ".join(part.split()) for part in parts if part)
+
+
+class InputError(BlindspotError):
+    """The user's input was wrong (exit code 2)."""
+
+    exit_code = 2
+
+
+class DataMissing(BlindspotError):
+    """A data file is neither in the cache nor to be had now."""
+
+
+class DataCorrupt(BlindspotError):
+    """A data file is there but is not what its checksum promises."""
+
+
+class StoreBusy(BlindspotError):
+    """Another process holds the store."""
+
+
+class Cancelled(BlindspotError):
+    """The user cancelled the work."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled", remedy="what was encoded so far is kept: run it again to continue")
+
+
+def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
+    """The error for an id that is not among the known ones, with the nearest match suggested."""
+    known = sorted(known)
+    nearest = process.extractOne(value, known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    return InputError(
+        f"unknown {kind} '{value}'",
+        expected=f"one of {', '.join(known)}",
+        remedy=f"did you mean '{nearest[0]}'?" if nearest else "",
+    )

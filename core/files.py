@@ -1,0 +1,58 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+from core.errors import BlindspotError
+
+
+def sha256_of(path: Path) -> str:
+    """Hex sha256 of a file's bytes."""
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder with its parents.
+
+    Raises:
+        BlindspotError: the disk does not let us.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let ``write`` fill a temporary file beside ``path``, then rename it into place.
+
+    Raises:
+        BlindspotError: the disk is full or read-only; nothing is left behind.
+    """
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    try:
+        with temporary.open("wb") as f:
+            write(f)
+            f.flush()
+            os.fsync(f.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> BlindspotError:
+    """The error for a disk that is full, read-only or not ours."""
+    return BlindspotError(
+        f"cannot write {path}: {error.strerror or error}",
+        remedy="free some space or point to another folder (BLINDSPOT_CACHE for the cache), then run it again",
+    )

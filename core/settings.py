@@ -1,0 +1,77 @@
+"""Settings, read from the environment (DESIGN section 6)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from core.errors import InputError, unknown
+
+ROOT = Path(__file__).resolve().parent.parent
+ASSETS = ROOT / "assets"
+
+
+class Mode(StrEnum):
+    """``demo`` is a hosted server that strangers may use."""
+
+    LOCAL = "local"
+    DEMO = "demo"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where things are kept and what they run on.
+
+    Attributes:
+        cache: folder for embeddings, the store and downloaded data.
+        mirror: directory or base URL that serves dataset files as ``<source>/<path in source>``, or "".
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        mode: local use or a hosted demo.
+    """
+
+    cache: Path
+    mirror: str
+    device: str
+    mode: Mode
+
+    @property
+    def store(self) -> Path:
+        return self.cache / "results.duckdb"
+
+    @property
+    def embeddings(self) -> Path:
+        return self.cache / "embeddings"
+
+    @property
+    def data(self) -> Path:
+        return self.cache / "data"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """Read ``BLINDSPOT_*``; an unset or empty variable means the default.
+
+        Raises:
+            InputError: a variable has a value that means nothing.
+        """
+        env = os.environ if environment is None else environment
+        device = env.get("BLINDSPOT_DEVICE") or "auto"
+        if not re.fullmatch(r"auto|cpu|cuda|cuda:\d+|mps", device):
+            raise InputError(f"BLINDSPOT_DEVICE is '{device}'", expected="auto, cpu, cuda, cuda:N or mps")
+        mode = env.get("BLINDSPOT_MODE") or Mode.LOCAL
+        if mode not in list(Mode):
+            raise unknown("BLINDSPOT_MODE", mode, list(Mode))
+        return cls(
+            cache=Path(env.get("BLINDSPOT_CACHE") or ROOT / "cache").expanduser().resolve(),
+            mirror=env.get("BLINDSPOT_MIRROR") or "",
+            device=device,
+            mode=Mode(mode),
+        )
+
+
+def prepare_numba(settings: Settings) -> None:
+    """Keep numba's compiled kernels in the cache; call before numba is imported for the first time."""
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(settings.cache / "numba"))

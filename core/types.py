@@ -1,0 +1,137 @@
+"""The nouns that more than one layer speaks of (DESIGN section 1)."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import Cancelled
+
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+
+class DatasetKind(StrEnum):
+    """What a dataset's rows are."""
+
+    PAIR_SET = "pair set"
+
+
+def digest_of_strings(parts: Iterable[str]) -> str:
+    """sha256 of an ordered list of strings; every string is length-prefixed, so boundaries count."""
+    sha = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        sha.update(len(data).to_bytes(8, "little"))
+        sha.update(data)
+    return sha.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class PairSet:
+    """Positive pairs and their background (EvalRank, Wang 2022, section 4.2).
+
+    Attributes:
+        id: dataset id.
+        items: the distinct texts, ``n`` of them.
+        queries: ``[m] int32``, index into ``items`` of each pair's query.
+        mates: ``[m] int32``, index into ``items`` of each pair's mate.
+    """
+
+    id: str
+    items: tuple[str, ...]
+    queries: Int32
+    mates: Int32
+
+    @cached_property
+    def texts_digest(self) -> str:
+        return digest_of_strings(self.items)
+
+    @cached_property
+    def content_digest(self) -> str:
+        """Digest of the texts, their order and the pairs."""
+        pairs = hashlib.sha256(self.queries.tobytes() + self.mates.tobytes()).hexdigest()
+        return digest_of_strings([DatasetKind.PAIR_SET, self.texts_digest, pairs])
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``."""
+
+    encoder: str
+    transform: str
+
+    SEPARATOR = "~"
+
+    def __str__(self) -> str:
+        return f"{self.encoder}{self.SEPARATOR}{self.transform}"
+
+    @property
+    def label(self) -> str:
+        """For people: the encoder alone where nothing was done to its embeddings."""
+        return self.encoder if self.transform == "none" else f"{self.encoder} + {self.transform}"
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        encoder, separator, transform = text.rpartition(cls.SEPARATOR)
+        return cls(encoder, transform) if separator else cls(text, "none")
+
+
+class Progress(Protocol):
+    """Told how far a piece of work is: ``stage`` in words, ``done`` of ``total`` units of it.
+
+    ``fraction`` is the share of the stage's *work*, where the units differ in cost (long texts come first).
+    """
+
+    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None: ...
+
+
+def no_progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+    """A listener that does not listen."""
+
+
+class CancelToken:
+    """Set from any thread; the work looks at it at every batch."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise ``Cancelled`` once ``cancel`` was called."""
+        if self._event.is_set():
+            raise Cancelled
+
+
+@dataclass
+class Stopwatch:
+    """Seconds spent per named stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        from time import perf_counter
+
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
