@@ -1,0 +1,184 @@
+"""EvalRank: where does the mate stand among everything else? (Wang 2022, section 4.2; DESIGN 4.1)
+
+Convention: ties are resolved in expectation (random order); the optimistic and pessimistic readings
+stand beside. *Raw* ranks are against all items; *filtered* ranks leave out the query's other mates and
+the twins of query and mate, as in knowledge-graph evaluation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from core.diagnostics import base
+from core.numerics.ranking import (
+    Exclusions,
+    RankCounts,
+    expected_hit,
+    expected_reciprocal_rank,
+    rank_pairs,
+    without,
+)
+from core.numerics.similarity import Metric
+from core.types import CancelToken, DatasetKind, Float32, Int64, PairSet, Progress
+
+HITS_AT = (1, 3, 5, 10)
+
+
+def twin_key(text: str) -> str:
+    """What makes two texts twins: casefolded, letters and digits only; "" for a text that has none."""
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def rivals_and_twins(dataset: PairSet) -> Exclusions:
+    """Per pair, the items that filtered ranks leave out: the query's other mates, twins of query or mate."""
+    mates_of: dict[int, set[int]] = defaultdict(set)
+    for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
+        mates_of[query].add(mate)
+    keys = [twin_key(text) for text in dataset.items]
+    twins_of: dict[str, set[int]] = defaultdict(set)
+    for item, key in enumerate(keys):
+        if key:
+            twins_of[key].add(item)
+    pairs: list[int] = []
+    items: list[int] = []
+    for pair, (query, mate) in enumerate(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)):
+        out = mates_of[query] | twins_of.get(keys[query], set()) | twins_of.get(keys[mate], set())
+        out -= {query, mate}
+        pairs += [pair] * len(out)
+        items += sorted(out)
+    return Exclusions(np.array(pairs, dtype=np.int64), np.array(items, dtype=np.int64))
+
+
+def ceilings(dataset: PairSet) -> dict[str, float]:
+    """The best raw scores that any encoder could reach: a query's mates can only share the first ranks."""
+    _, mates = np.unique(dataset.queries, return_counts=True)
+    ranks = np.concatenate([np.arange(1, n + 1) for n in mates])
+    best = {"mrr_ceiling": float(np.mean(1.0 / ranks))}
+    return best | {f"hits@{k}_ceiling": float(np.mean(ranks <= k)) for k in HITS_AT}
+
+
+def scores(counts: RankCounts, suffix: str = "") -> dict[str, float]:
+    """MRR, Hits@k, mean and median rank, in expectation under random tie order."""
+    g, t = counts.greater, counts.ties
+    out = {f"mrr{suffix}": float(np.mean(expected_reciprocal_rank(g, t)))}
+    out |= {f"hits@{k}{suffix}": float(np.mean(expected_hit(g, t, k))) for k in HITS_AT}
+    out |= {f"mean_rank{suffix}": float(np.mean(counts.shown)), f"median_rank{suffix}": float(np.median(counts.shown))}
+    return out
+
+
+def scores_of_ranks(ranks: Int64, suffix: str) -> dict[str, float]:
+    """The same of whole ranks: one way to resolve the ties."""
+    return scores(RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks)), suffix)
+
+
+def compute(
+    embeddings: Float32, dataset: PairSet, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+) -> base.DiagnosticResult:
+    """Rank every pair's mate; see the module's docstring and ``base.Compute``."""
+    metric = Metric(params["metric"])
+    raw = rank_pairs(embeddings, dataset.queries, dataset.mates, metric, progress, cancel)
+    filtered = without(raw, rivals_and_twins(dataset), embeddings, dataset.queries, metric)
+    metrics = (
+        scores(raw)
+        | scores(filtered, "_filtered")
+        | scores_of_ranks(raw.optimistic, "_optimistic")
+        | scores_of_ranks(raw.pessimistic, "_pessimistic")
+        | ceilings(dataset)
+        | {
+            "tied_pairs": float(np.count_nonzero(raw.ties)),
+            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.mates)),
+            "pairs": float(len(dataset.queries)),
+            "background": float(len(dataset.items)),
+        }
+    )
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=pa.table(
+            {
+                "similarity": raw.similarity,
+                "greater": raw.greater.astype(np.int32),
+                "ties": raw.ties.astype(np.int32),
+                "greater_filtered": filtered.greater.astype(np.int32),
+                "ties_filtered": filtered.ties.astype(np.int32),
+            },
+            schema=ENTRY.schema,
+        ),
+        coverage={
+            "pairs": len(dataset.queries),
+            "pairs_covered": len(dataset.queries),
+            "items": len(dataset.items),
+            "items_covered": len(dataset.items),
+        },
+    )
+
+
+def _metrics() -> tuple[base.Metric, ...]:
+    ways = {
+        "": "expected under random tie order, among all items",
+        "_filtered": "rival mates and twins left out",
+        "_optimistic": "ties resolved in the mate's favour",
+        "_pessimistic": "ties resolved against the mate",
+        "_ceiling": "the best that any encoder could reach on raw ranks",
+    }
+    out = []
+    for suffix, way in ways.items():
+        out.append(base.Metric(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
+        out += [base.Metric(f"hits@{k}{suffix}", f"share of pairs with the mate in the top {k}, {way}", True) for k in HITS_AT]
+        if suffix != "_ceiling":
+            out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False))
+            out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False))
+    return (
+        *out,
+        base.Metric("tied_pairs", "pairs whose mate is tied with another item", None),
+        base.Metric("self_pairs", "pairs of a text with itself", None),
+        base.Metric("pairs", "pairs ranked", None),
+        base.Metric("background", "items that each mate is ranked among", None),
+    )
+
+
+ENTRY = base.DiagnosticEntry(
+    id="evalrank",
+    version=1,
+    title="EvalRank",
+    question="For a text and its closest counterpart: how many other texts does the encoder put in between?",
+    how=r"""
+Every positive pair is a *query* and its *mate*, a text that people found (nearly) the same in meaning.
+The mate is ranked among all items of the dataset by its similarity to the query, cosine or
+$1/(1+\lVert x-y\rVert)$ for `l2`:
+
+$$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
+
+- **MRR** is the mean of 1/rank, **Hits@k** the share of pairs with rank at most k. Both are expected
+  values under random tie order; two similarities within $10^{-6}$ are tied, since embeddings of one text
+  differ by about $10^{-7}$ between batches.
+- **Raw** ranks count every other item. **Filtered** ranks leave out the query's other mates and texts that
+  differ from query or mate only in case, spaces or punctuation: they are no mistakes of the encoder.
+- The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,
+  only one of them can be first.
+- Ranks are exact: products are computed in float32, and everything that float32 cannot tell apart from the
+  mate again in float64.
+
+Scores published with the EvalRank toolkit are *not* comparable with these: it computes the mate's
+similarity by another product than the others' and takes no account of ties.
+""",
+    citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
+    dataset_kind=DatasetKind.PAIR_SET,
+    parameters=(
+        base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
+        base.Parameter("protocol", ("definition",), "definition", "how ranks are counted: the paper's definition"),
+    ),
+    columns=(
+        base.Column("similarity", pa.float64(), "similarity of query and mate"),
+        base.Column("greater", pa.int32(), "items more similar to the query than the mate"),
+        base.Column("ties", pa.int32(), "items tied with the mate"),
+        base.Column("greater_filtered", pa.int32(), "the same, rival mates and twins left out"),
+        base.Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
+    ),
+    metrics=_metrics(),
+    figures="core.figures.evalrank",
+    compute=compute,
+)

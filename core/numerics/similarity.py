@@ -1,0 +1,59 @@
+"""Similarities between vectors (Wang 2022, section 4.2): cosine, and ``1/(1 + ||x - y||)`` for l2."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+
+from core.types import Float32, Float64, Int32, Int64
+
+
+class Metric(StrEnum):
+    COS = "cos"
+    L2 = "l2"
+
+
+def row_norms(matrix: Float32, rows_at_once: int = 8_192) -> Float64:
+    """Euclidean norms of the rows of ``[n, d]``, accumulated in float64, as ``[n] float64``."""
+    norms = np.empty(len(matrix), dtype=np.float64)
+    for start in range(0, len(matrix), rows_at_once):
+        block = np.asarray(matrix[start : start + rows_at_once], dtype=np.float64)
+        norms[start : start + rows_at_once] = np.sqrt(np.einsum("nd,nd->n", block, block))
+    return norms
+
+
+def similarity_to_all(matrix: Float32, query: int, metric: Metric, rows_at_once: int = 8_192) -> Float64:
+    """Similarity of item ``query`` to every item, ``[n] float64``, computed in float64.
+
+    A zero vector has no direction: its cosine with anything is 0 by convention.
+    """
+    x = np.asarray(matrix[query], dtype=np.float64)
+    out = np.empty(len(matrix), dtype=np.float64)
+    for start in range(0, len(matrix), rows_at_once):
+        block = np.asarray(matrix[start : start + rows_at_once], dtype=np.float64)
+        out[start : start + rows_at_once] = _similarity(block, x[None, :], metric)
+    return out
+
+
+def similarity_of_pairs(
+    matrix: Float32, left: Int32 | Int64, right: Int32 | Int64, metric: Metric, rows_at_once: int = 8_192
+) -> Float64:
+    """Similarity of items ``left[i]`` and ``right[i]``, ``[m] float64``, computed in float64."""
+    out = np.empty(len(left), dtype=np.float64)
+    for start in range(0, len(left), rows_at_once):
+        part = slice(start, start + rows_at_once)
+        a = np.asarray(matrix[left[part]], dtype=np.float64)
+        b = np.asarray(matrix[right[part]], dtype=np.float64)
+        out[part] = _similarity(a, b, metric)
+    return out
+
+
+def _similarity(a: Float64, b: Float64, metric: Metric) -> Float64:
+    """Row-wise similarity of ``[n, d]`` and ``[n or 1, d]``."""
+    if metric is Metric.L2:
+        difference = a - b
+        return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))
+    products = np.einsum("nd,nd->n", a, np.broadcast_to(b, a.shape))
+    norms = np.sqrt(np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b))
+    return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)

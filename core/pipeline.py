@@ -1,0 +1,151 @@
+"""The one path of every computation: load -> encode -> transform -> compute -> store."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import core
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics import catalog as diagnostics
+from core.encoders import catalog as encoders
+from core.encoders.base import library_versions
+from core.encoders.cache import EmbeddingCache
+from core.errors import InputError
+from core.settings import Settings, prepare_numba
+from core.store.repository import Repository, RunPlan, RunRecord, RunState
+from core.transforms import TransformChain
+from core.types import CancelToken, Progress, Stopwatch, Variant, digest_of_strings, no_progress
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Something to compute, in the user's words. Equal requests are the same run.
+
+    ``params`` are name-value pairs in order of name, all of the diagnostic's parameters.
+    """
+
+    diagnostic: str
+    variant: Variant
+    dataset: str
+    params: tuple[tuple[str, str], ...]
+
+    @property
+    def label(self) -> str:
+        return f"{diagnostics.find(self.diagnostic).title} of {self.variant.label} on {self.dataset}"
+
+
+def request(
+    diagnostic: str, encoder: str, transform: str, dataset: str, params: Mapping[str, str], settings: Settings
+) -> RunRequest:
+    """Check everything that can be checked before any work, and make the request canonical.
+
+    Raises:
+        InputError: an unknown id, parameter or value, or a diagnostic that does not fit the dataset.
+    """
+    entry = diagnostics.find(diagnostic)
+    dataset_entry = datasets.find(dataset)
+    if dataset_entry.kind is not entry.dataset_kind:
+        raise InputError(
+            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
+        )
+    encoders.resolve(encoder, settings)
+    chain = TransformChain.parse(transform)
+    checked = entry.check_params(params)
+    return RunRequest(diagnostic, Variant(encoder, str(chain)), dataset, tuple(sorted(checked.items())))
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """A finished run; ``computed`` is False where the store had it already."""
+
+    record: RunRecord
+    computed: bool
+
+
+def run(
+    request: RunRequest,
+    settings: Settings,
+    repository: Repository,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> RunOutcome:
+    """Compute a run and store it, or find it in the store.
+
+    Nothing is locked while computing. What was encoded before a cancel or a crash is used again.
+
+    Raises:
+        BlindspotError: with what went wrong; the store then has no trace of a finished run.
+    """
+    prepare_numba(settings)
+    cancel = cancel or CancelToken()
+    watch = Stopwatch()
+    entry = diagnostics.find(request.diagnostic)
+    dataset_entry = datasets.find(request.dataset)
+    with watch.measure("load"):
+        dataset = fetch.load(dataset_entry, settings, progress, cancel)
+        encoder = encoders.resolve(request.variant.encoder, settings)
+    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
+    plan = RunPlan(
+        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest),
+        diagnostic=entry.id,
+        diagnostic_version=entry.version,
+        variant=request.variant,
+        dataset=request.dataset,
+        dataset_digest=dataset.content_digest,
+        params=dict(request.params),
+        embedding_digest=embedding_digest,
+    )
+    if found := repository.runs(run_id=plan.run_id, state=RunState.DONE):
+        return RunOutcome(found[0], computed=False)
+    run_seq = repository.begin(plan)
+    with watch.measure("encode"):
+        cache = EmbeddingCache(settings.embeddings)
+        embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+    with watch.measure("transform"):
+        embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)
+    with watch.measure("compute"):
+        result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
+    manifest = {
+        "blindspot": core.__version__,
+        "python": platform.python_version(),
+        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
+        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": embeddings.shape[1]},
+        "embeddings": {"digest": embedding_digest, "encoded_now": embedded.encoded_now},
+        "dataset": {
+            "id": dataset.id,
+            "digest": dataset.content_digest,
+            "revision": dataset_entry.revision,
+            "files": {f.path: f.sha256 for f in dataset_entry.files},
+        },
+        "transform": {"chain": request.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
+        "params": dict(plan.params),
+        "seeds": {},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    progress("storing", 0, 1)
+    repository.remember_embedding(embedded.facts, encoder.info)
+    repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
+    progress("storing", 1, 1)
+    return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str) -> str:
+    """Digest of everything that decides the numbers. All items are ranked, so the dataset is the support."""
+    return digest_of_strings(
+        [
+            request.diagnostic,
+            str(version),
+            embedding_digest,
+            request.variant.transform,
+            dataset_digest,
+            json.dumps(request.params),
+        ]
+    )[:16]
+

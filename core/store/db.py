@@ -1,0 +1,217 @@
+"""The DuckDB file: opened for as long as it is used, shared by the threads of a process, migrated on opening.
+
+A process that holds the file shuts every other process out, so the connection is closed after a second
+of idleness, and whoever finds the file locked waits and tries again (DESIGN section 5).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from core.errors import BlindspotError, StoreBusy
+from core.files import make_folder
+
+_HERE = Path(__file__).resolve().parent
+IDLE_SECONDS = 1.0
+LOCK_PATIENCE_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Migration:
+    """A step of the schema: ``version`` counts from 1 without gaps."""
+
+    version: int
+    name: str
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """All migrations, in order."""
+    paths = sorted((_HERE / "migrations").glob("*.sql"))
+    found = tuple(Migration(int(p.stem[:3]), p.stem[4:], p.read_text("utf-8")) for p in paths)
+    if [m.version for m in found] != list(range(1, len(found) + 1)):
+        raise RuntimeError(f"migrations are not numbered 1..n: {[p.name for p in paths]}")
+    return found
+
+
+@cache
+def query(name: str) -> str:
+    """The SQL text of ``queries/<name>.sql``."""
+    return (_HERE / "queries" / f"{name}.sql").read_text("utf-8")
+
+
+class Database:
+    """One DuckDB file of this process; safe to use from several threads.
+
+    Args:
+        path: the file; made with its folder when first written to.
+        lock_patience: seconds to wait for a foreign process that holds the file.
+    """
+
+    def __init__(self, path: Path, lock_patience: float = LOCK_PATIENCE_SECONDS) -> None:
+        self.path = path
+        self._lock_patience = lock_patience
+        self._lock = threading.RLock()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._users = 0
+        self._last_used = 0.0
+        self._closer: threading.Timer | None = None
+        self._migrated = False
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor of one's own, closed at the end; drain every result inside.
+
+        Raises:
+            StoreBusy: another process held the file for too long.
+            BlindspotError: the file is no store, or one that a newer Blindspot wrote.
+        """
+        connection = self._acquire()
+        try:
+            with connection.cursor() as cursor:
+                yield cursor
+        finally:
+            self._release()
+
+    @contextmanager
+    def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor whose changes happen all or not at all."""
+        with self.cursor() as cursor:
+            cursor.begin()
+            try:
+                yield cursor
+            except BaseException:
+                cursor.rollback()
+                raise
+            cursor.commit()
+
+    def close(self) -> None:
+        """Let go of the file now, unless someone is using it."""
+        with self._lock:
+            if self._closer:
+                self._closer.cancel()
+                self._closer = None
+            if self._connection is not None and self._users == 0:
+                self._connection.close()
+                self._connection = None
+
+    def _acquire(self) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            if self._connection is None:
+                self._connection = self._open()
+            self._users += 1
+            return self._connection
+
+    def _release(self) -> None:
+        with self._lock:
+            self._users -= 1
+            self._last_used = time.monotonic()
+            if self._users == 0 and self._closer is None:
+                self._close_later(IDLE_SECONDS)
+
+    def _close_later(self, seconds: float) -> None:
+        self._closer = threading.Timer(seconds, self._close_if_idle)
+        self._closer.daemon = True
+        self._closer.start()
+
+    def _close_if_idle(self) -> None:
+        with self._lock:
+            self._closer = None
+            if self._connection is None or self._users:
+                return  # whoever releases it last starts a new timer
+            rest = self._last_used + IDLE_SECONDS - time.monotonic()
+            if rest > 0:
+                self._close_later(rest)
+            else:
+                self.close()
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        make_folder(self.path.parent)
+        connection = self._connect()
+        if not self._migrated:
+            try:
+                migrate(connection, self.path)
+            except BaseException:
+                connection.close()
+                raise
+            self._migrated = True
+        return connection
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        deadline = time.monotonic() + self._lock_patience
+        delay = 0.02
+        while True:
+            try:
+                return duckdb.connect(str(self.path))
+            except duckdb.IOException as error:
+                if "lock" not in str(error).lower():
+                    raise BlindspotError(
+                        f"cannot open the store {self.path}: {_first_line(error)}",
+                        remedy="check the folder's permissions and free space, or set BLINDSPOT_CACHE to another folder",
+                    ) from error
+                if time.monotonic() > deadline:
+                    raise StoreBusy(
+                        f"the store {self.path} is held by {_holder(error)}",
+                        remedy="close that program, or wait for it, then try again",
+                    ) from error
+            except duckdb.Error as error:
+                raise BlindspotError(
+                    f"{self.path} is not a store that this DuckDB can read: {_first_line(error)}",
+                    remedy="move it away, or set BLINDSPOT_CACHE to another folder",
+                ) from error
+            time.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311 - spreads waiting processes out
+            delay = min(delay * 1.5, 0.5)
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None = None) -> None:
+    """Bring a store's schema up to date, one transaction per step.
+
+    Args:
+        upto: stop at this version (for tests of older stores).
+
+    Raises:
+        BlindspotError: the store was written by a newer Blindspot.
+    """
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_migration "
+        "(version INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
+    )
+    have = int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()[0][0])
+    if have > len(migrations()):
+        raise BlindspotError(
+            f"the store {path} has schema version {have}",
+            expected=f"at most {len(migrations())}",
+            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
+        )
+    for step in migrations()[have:upto]:
+        connection.begin()
+        try:
+            connection.execute(step.sql)
+            connection.execute(
+                "INSERT INTO schema_migration VALUES (?, ?, now()::TIMESTAMP)", [step.version, step.name]
+            )
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.commit()
+
+
+def _holder(error: Exception) -> str:
+    """The program that DuckDB's message says holds the lock."""
+    match = re.search(r"lock is held in (\S.*?) \(PID (\d+)\)", str(error))
+    return f"process {match[2]} ({match[1]})" if match else "another process"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

@@ -1,0 +1,10 @@
+-- Every pair of some runs over one dataset: a row per run and pair. {table} is the diagnostic's own table.
+SELECT run.run_id, result.* EXCLUDE (run_seq), pair.query_no, pair.mate_no, query.text AS query, mate.text AS mate
+FROM {table} AS result
+JOIN run USING (run_seq)
+JOIN dataset USING (dataset_digest)
+JOIN dataset_pair AS pair ON pair.dataset_seq = dataset.dataset_seq AND pair.item_no = result.item_no
+JOIN dataset_text AS query ON query.dataset_seq = dataset.dataset_seq AND query.text_no = pair.query_no
+JOIN dataset_text AS mate ON mate.dataset_seq = dataset.dataset_seq AND mate.text_no = pair.mate_no
+WHERE run.run_id IN (SELECT unnest($run_ids::VARCHAR[]))
+ORDER BY result.item_no, run.run_id

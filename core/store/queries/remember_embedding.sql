@@ -1,0 +1,2 @@
+INSERT OR REPLACE INTO embedding
+VALUES ($digest, $encoder, $revision, $dimension, $parameters, $memory_bytes, $texts, $seconds, $device)

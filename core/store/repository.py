@@ -1,0 +1,292 @@
+"""What is in the store, as records; the only module that runs SQL."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import psutil
+import pyarrow as pa
+
+from core.diagnostics.base import DiagnosticEntry, DiagnosticResult
+from core.encoders.base import EncoderInfo
+from core.encoders.cache import EmbeddingFacts
+from core.errors import InputError
+from core.store.db import Database, query
+from core.types import DatasetKind, PairSet, Variant
+
+_SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
+
+
+class RunState(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What identifies a run, before it is computed."""
+
+    run_id: str
+    diagnostic: str
+    diagnostic_version: int
+    variant: Variant
+    dataset: str
+    dataset_digest: str
+    params: Mapping[str, str]
+    embedding_digest: str
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as the store knows it. Times are UTC; ``facts`` and ``info`` speak of its embeddings."""
+
+    run_seq: int
+    plan: RunPlan
+    state: RunState
+    started_at: datetime
+    finished_at: datetime | None
+    metrics: Mapping[str, float]
+    coverage: Mapping[str, int]
+    timings: Mapping[str, float]
+    manifest: Mapping[str, Any]
+    dimension: int | None
+    parameters: int | None
+    memory_bytes: int | None
+    texts_per_second: float | None
+    device: str | None
+
+    @property
+    def run_id(self) -> str:
+        return self.plan.run_id
+
+
+class Repository:
+    """The store at a path. Every method opens, reads or writes, and lets go."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @classmethod
+    def at(cls, path: Path) -> Repository:
+        return cls(Database(path))
+
+    # --- reading
+
+    def runs(
+        self,
+        *,
+        run_id: str | None = None,
+        diagnostic: str | None = None,
+        dataset: str | None = None,
+        state: RunState | None = None,
+    ) -> list[RunRecord]:
+        """Runs, newest first. An empty store is not created by reading it."""
+        if not self.database.path.exists():
+            return []
+        stored = None if state is None else "done" if state is RunState.DONE else "running"
+        params = {"run_id": run_id, "diagnostic": diagnostic, "dataset": dataset, "status": stored}
+        with self.database.cursor() as cursor:
+            rows = cursor.sql(query("runs"), params=params).to_arrow_table().to_pylist()
+        records = [_record(row) for row in rows]
+        return [r for r in records if state is None or r.state is state]
+
+    def run(self, run_id: str) -> RunRecord:
+        """One run, by its id or the beginning of it.
+
+        Raises:
+            InputError: none or several begin so.
+        """
+        found = [r for r in self.runs() if r.run_id.startswith(run_id)] if run_id else []
+        if len(found) != 1:
+            raise InputError(
+                f"{len(found) or 'no'} runs have an id that begins with '{run_id}'",
+                expected="the beginning of exactly one run id",
+                remedy="list them with: python -m core runs",
+            )
+        return found[0]
+
+    def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
+        """Per-item rows of finished runs of one diagnostic: ``run_id, item_no``, the declared columns and,
+        with ``texts``, ``query_no, mate_no, query, mate``."""
+        if not run_ids:
+            return pd.DataFrame()
+        name = "pair_items" if texts else "items"
+        sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
+        with self.database.cursor() as cursor:
+            table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
+        return table.to_pandas()
+
+    # --- writing
+
+    def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:
+        """Keep what encoding cost."""
+        with self.database.transaction() as cursor:
+            cursor.execute(
+                query("remember_embedding"),
+                {
+                    "digest": facts.digest,
+                    "encoder": facts.encoder,
+                    "revision": facts.revision,
+                    "dimension": facts.dimension,
+                    "parameters": info.parameters,
+                    "memory_bytes": info.memory_bytes,
+                    "texts": facts.texts,
+                    "seconds": facts.seconds,
+                    "device": facts.device,
+                },
+            )
+
+    def begin(self, plan: RunPlan) -> int:
+        """Note that this process computes a run; one that was interrupted is taken over. Its ``run_seq``."""
+        with self.database.transaction() as cursor:
+            rows = cursor.execute(
+                query("begin_run"),
+                {
+                    "run_id": plan.run_id,
+                    "diagnostic": plan.diagnostic,
+                    "diagnostic_version": plan.diagnostic_version,
+                    "encoder": plan.variant.encoder,
+                    "transform": plan.variant.transform,
+                    "dataset": plan.dataset,
+                    "dataset_digest": plan.dataset_digest,
+                    "params": json.dumps(dict(plan.params), sort_keys=True),
+                    "process_id": os.getpid(),
+                    "started_at": datetime.now(UTC).replace(tzinfo=None),
+                    "embedding_digest": plan.embedding_digest,
+                },
+            ).fetchall()
+        return int(rows[0][0])
+
+    def finish(
+        self,
+        run_seq: int,
+        entry: DiagnosticEntry,
+        dataset: PairSet,
+        result: DiagnosticResult,
+        timings: Mapping[str, float],
+        manifest: Mapping[str, Any],
+    ) -> None:
+        """Store a run's scores, items and manifest, in one transaction."""
+        if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
+            raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
+        columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
+        numbers = pa.array(np.arange(result.items.num_rows, dtype=np.int32))
+        seqs = pa.array(np.full(result.items.num_rows, run_seq, dtype=np.int32))
+        items = result.items.cast(entry.schema).add_column(0, "item_no", numbers).add_column(0, "run_seq", seqs)
+        metrics = pa.table(
+            {
+                "run_seq": pa.array([run_seq] * len(result.metrics), pa.int32()),
+                "name": list(result.metrics),
+                "value": pa.array(list(result.metrics.values()), pa.float64()),
+            }
+        )
+        with self.database.transaction() as cursor:
+            cursor.execute(
+                f"CREATE TABLE IF NOT EXISTS {entry.table} "
+                f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
+            )
+            _store_dataset(cursor, dataset)
+            cursor.from_arrow(metrics).insert_into("metric")
+            cursor.from_arrow(items).insert_into(entry.table)
+            cursor.execute(
+                query("finish_run"),
+                {
+                    "run_seq": run_seq,
+                    "finished_at": datetime.now(UTC).replace(tzinfo=None),
+                    "coverage": json.dumps(dict(result.coverage)),
+                    "timings": json.dumps(dict(timings)),
+                    "manifest": json.dumps(dict(manifest), sort_keys=True),
+                },
+            )
+
+    def delete(self, entry: DiagnosticEntry, run: RunRecord) -> None:
+        """Remove a run with its scores and items."""
+        with self.database.transaction() as cursor:
+            if entry.table in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
+                cursor.execute(f"DELETE FROM {entry.table} WHERE run_seq = ?", [run.run_seq])
+            cursor.execute("DELETE FROM metric WHERE run_seq = ?", [run.run_seq])
+            cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
+
+
+def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:
+    """Texts and pairs stand once per dataset."""
+    digest = dataset.content_digest
+    if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
+        return
+    rows = cursor.execute(
+        "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
+        [dataset.id, digest, DatasetKind.PAIR_SET],
+    ).fetchall()
+    seq = np.int32(rows[0][0])
+    n, m = len(dataset.items), len(dataset.queries)
+    texts = pa.table(
+        {
+            "dataset_seq": np.full(n, seq, dtype=np.int32),
+            "text_no": np.arange(n, dtype=np.int32),
+            "text": pa.array(dataset.items, pa.string()),
+        }
+    )
+    pairs = pa.table(
+        {
+            "dataset_seq": np.full(m, seq, dtype=np.int32),
+            "item_no": np.arange(m, dtype=np.int32),
+            "query_no": dataset.queries,
+            "mate_no": dataset.mates,
+        }
+    )
+    cursor.from_arrow(texts).insert_into("dataset_text")
+    cursor.from_arrow(pairs).insert_into("dataset_pair")
+
+
+def _record(row: Mapping[str, Any]) -> RunRecord:
+    def parsed(name: str) -> Any:
+        return json.loads(row[name]) if row[name] else {}
+
+    state = RunState(row["status"])
+    if state is RunState.RUNNING and not _alive(row["process_id"], row["started_at"]):
+        state = RunState.INTERRUPTED
+    return RunRecord(
+        run_seq=row["run_seq"],
+        plan=RunPlan(
+            run_id=row["run_id"],
+            diagnostic=row["diagnostic"],
+            diagnostic_version=row["diagnostic_version"],
+            variant=Variant(row["encoder"], row["transform"]),
+            dataset=row["dataset"],
+            dataset_digest=row["dataset_digest"],
+            params=parsed("params"),
+            embedding_digest=row["embedding_digest"] or "",
+        ),
+        state=state,
+        started_at=row["started_at"].replace(tzinfo=UTC),
+        finished_at=row["finished_at"].replace(tzinfo=UTC) if row["finished_at"] else None,
+        metrics=dict(row["metrics"]),
+        coverage=parsed("coverage"),
+        timings=parsed("timings"),
+        manifest=parsed("manifest"),
+        dimension=row["dimension"],
+        parameters=row["parameters"],
+        memory_bytes=row["memory_bytes"],
+        texts_per_second=row["texts"] / row["seconds"] if row["seconds"] else None,
+        device=row["device"],
+    )
+
+
+def _alive(process_id: int, started_at: datetime) -> bool:
+    """Whether the process that began a run at ``started_at`` still lives (numbers are used again)."""
+    try:
+        born = psutil.Process(process_id).create_time()
+    except psutil.NoSuchProcess:
+        return False
+    return born <= started_at.replace(tzinfo=UTC).timestamp() + 1.0
