@@ -148,4 +148,3 @@ def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_di
             json.dumps(request.params),
         ]
     )[:16]
-

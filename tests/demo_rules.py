@@ -14,8 +14,16 @@ from collections import Counter
 from pathlib import Path
 
 COLUMNS = (
-    "topic", "part_of_speech", "word", "original",
-    "synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym",
+    "topic",
+    "part_of_speech",
+    "word",
+    "original",
+    "synonym",
+    "antonym",
+    "random_mlm",
+    "typo",
+    "negation_main",
+    "negation_antonym",
 )
 REPLACEMENTS = ("synonym", "antonym", "random_mlm", "typo")
 NEGATIONS = ("negation_main", "negation_antonym")
@@ -23,8 +31,10 @@ REWRITES = REPLACEMENTS + NEGATIONS
 
 # Principle 3 of section 2.2.3: words that merely collocate may change with the replaced word.
 FUNCTION_WORDS = frozenset(
-    "a an the of to in on at for with from by about into over up out off down as than that through "
-    "toward towards against upon away".split()
+    (
+        "a an the of to in on at for with from by about into over up out off down as than that "
+        "through toward towards against upon away"
+    ).split()
 )
 AUXILIARIES = frozenset("do does did is are was were be been being am has have had will would can could".split())
 NOT = frozenset({"not", "cannot"})
@@ -92,9 +102,7 @@ def _negation_problems(row: dict[str, str], subset: str) -> list[str]:
         out.append(f"{subset}: at most one verb may change its form, lost {content_lost}, gained {content_gained}")
     near = rewrite if difference > 0 else original  # where the "not" stands
     places = [i for i, w in enumerate(near) if w in NOT]
-    if subset == "negation_antonym" and not any(
-        _stem(w) == _stem(word) for i in places for w in near[i + 1 : i + 4]
-    ):
+    if subset == "negation_antonym" and not any(_stem(w) == _stem(word) for i in places for w in near[i + 1 : i + 4]):
         out.append(f"negation_antonym: 'not' should stand just before '{word}'")
     return out
 
@@ -178,9 +186,7 @@ def file_problems(rows: list[dict[str, str]]) -> list[str]:
             seen[key] = f"row {i} {name}"
     originals = [words(r["original"]) for r in rows]
     for i, a in enumerate(originals):
-        for j in range(i):
-            if rouge_n(a, originals[j], 1) > 0.6:
-                out.append(f"rows {j + 1} and {i + 1}: originals too alike")
+        out += [f"rows {j + 1} and {i + 1}: originals too alike" for j in range(i) if rouge_n(a, originals[j], 1) > 0.6]
     return out
 
 

@@ -12,7 +12,7 @@ import httpx
 from filelock import FileLock
 
 from core.datasets.catalog import DatasetEntry, SourceFile
-from core.errors import BlindspotError, DataCorrupt, DataMissing
+from core.errors import DataCorrupt, DataMissing
 from core.files import cannot_write, make_folder, sha256_of
 from core.settings import Settings
 from core.types import CancelToken, PairSet, Progress, no_progress
@@ -220,7 +220,7 @@ def _pump(
         cancel.check()
         done += len(block)
         if done > file.size:
-            raise BlindspotError(
+            raise DataCorrupt(
                 f"{file.path}: more bytes come than the {file.size:,} expected",
                 remedy="the source or mirror serves another file: set BLINDSPOT_MIRROR to one that has the right one",
             )

@@ -127,7 +127,10 @@ def _metrics() -> tuple[base.Metric, ...]:
     out = []
     for suffix, way in ways.items():
         out.append(base.Metric(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
-        out += [base.Metric(f"hits@{k}{suffix}", f"share of pairs with the mate in the top {k}, {way}", True) for k in HITS_AT]
+        out += [
+            base.Metric(f"hits@{k}{suffix}", f"share of pairs with the mate in the top {k}, {way}", True)
+            for k in HITS_AT
+        ]
         if suffix != "_ceiling":
             out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False))
             out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False))

@@ -29,5 +29,7 @@ def resolve_device(wanted: str) -> str:
             )
         return f"cuda:{index}"
     if wanted == "mps" and not mps:
-        raise BlindspotError("BLINDSPOT_DEVICE is 'mps' but torch sees no Apple GPU", remedy="set BLINDSPOT_DEVICE=auto")
+        raise BlindspotError(
+            "BLINDSPOT_DEVICE is 'mps' but torch sees no Apple GPU", remedy="set BLINDSPOT_DEVICE=auto"
+        )
     return wanted

@@ -132,4 +132,3 @@ def _batches_by_tokens(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
             batches.append(order[start:end])
             start = end
     return batches
-

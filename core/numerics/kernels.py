@@ -9,7 +9,6 @@ import threading
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from core.types import Float32, Float64, Int64
 
@@ -25,15 +24,15 @@ def _exact_similarity(x: Float32, y: Float32, x_norm: float, y_norm: float, cosi
             return 0.0
         for k in range(x.shape[0]):
             total += np.float64(x[k]) * np.float64(y[k])
-        return total / (x_norm * y_norm)
+        return float(total / (x_norm * y_norm))
     for k in range(x.shape[0]):
         difference = np.float64(x[k]) - np.float64(y[k])
         total += difference * difference
-    return 1.0 / (1.0 + np.sqrt(total))
+    return float(1.0 / (1.0 + np.sqrt(total)))
 
 
 @numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _count(block: Float32, halves: Float32, low: np.float32, high: np.float32) -> tuple[int, int]:
+def _count(block: Float32, halves: Float32, low: np.float32, high: np.float32) -> tuple[np.int32, np.int32]:
     """How many scores are above ``high``, and how many not below ``low``; compiled to vector instructions."""
     above, not_below = np.int32(0), np.int32(0)
     for c in range(len(block)):

@@ -7,7 +7,6 @@ loop over the same float32 embeddings, whatever the order of summation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +82,7 @@ def rank_pairs(
 
     # Pairs in order of their query, so that a query that has several is multiplied once.
     order = np.argsort(queries, kind="stable")
-    query_items, first_pair = np.unique(queries[order], return_index=True)
-    query_items = query_items.astype(np.int64)
+    query_items, first_pair = np.unique(queries[order].astype(np.int64), return_index=True)
     pair_starts = np.append(first_pair, len(order)).astype(np.int64)
     pair_mates = mates[order].astype(np.int64)
     pair_similarity = similarity[order]
@@ -207,4 +205,6 @@ def _thresholds(
 def _radius(similarity: Float64) -> Float64:
     """Distance at which ``1/(1 + distance)`` is ``similarity``: 0 from 1 on, infinite from 0 down."""
     safe = np.maximum(similarity, np.finfo(np.float64).tiny)
-    return np.where(similarity >= 1.0, 0.0, np.where(similarity <= 0.0, np.sqrt(np.finfo(np.float32).max), 1.0 / safe - 1.0))
+    return np.where(
+        similarity >= 1.0, 0.0, np.where(similarity <= 0.0, np.sqrt(np.finfo(np.float32).max), 1.0 / safe - 1.0)
+    )

@@ -56,4 +56,4 @@ def _similarity(a: Float64, b: Float64, metric: Metric) -> Float64:
         return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))
     products = np.einsum("nd,nd->n", a, np.broadcast_to(b, a.shape))
     norms = np.sqrt(np.einsum("nd,nd->n", a, a) * np.einsum("nd,nd->n", b, b))
-    return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return np.asarray(np.divide(products, norms, out=np.zeros_like(products), where=norms > 0))

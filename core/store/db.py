@@ -6,10 +6,12 @@ of idleness, and whoever finds the file locked waits and tries again (DESIGN sec
 
 from __future__ import annotations
 
+import atexit
 import random
 import re
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,6 +53,16 @@ def query(name: str) -> str:
     return (_HERE / "queries" / f"{name}.sql").read_text("utf-8")
 
 
+_DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """DuckDB complains on stderr about a connection that outlives the interpreter."""
+    for database in _DATABASES:
+        database.close()
+
+
 class Database:
     """One DuckDB file of this process; safe to use from several threads.
 
@@ -68,6 +80,7 @@ class Database:
         self._last_used = 0.0
         self._closer: threading.Timer | None = None
         self._migrated = False
+        _DATABASES.add(self)
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -158,7 +171,7 @@ class Database:
                 if "lock" not in str(error).lower():
                     raise BlindspotError(
                         f"cannot open the store {self.path}: {_first_line(error)}",
-                        remedy="check the folder's permissions and free space, or set BLINDSPOT_CACHE to another folder",
+                        remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",
                     ) from error
                 if time.monotonic() > deadline:
                     raise StoreBusy(

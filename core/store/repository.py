@@ -124,8 +124,8 @@ class Repository:
         name = "pair_items" if texts else "items"
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         with self.database.cursor() as cursor:
-            table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
-        return table.to_pandas()
+            table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
+        return pd.DataFrame(table.to_pandas())
 
     # --- writing
 
@@ -289,4 +289,4 @@ def _alive(process_id: int, started_at: datetime) -> bool:
         born = psutil.Process(process_id).create_time()
     except psutil.NoSuchProcess:
         return False
-    return born <= started_at.replace(tzinfo=UTC).timestamp() + 1.0
+    return bool(born <= started_at.replace(tzinfo=UTC).timestamp() + 1.0)

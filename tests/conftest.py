@@ -1,0 +1,57 @@
+"""What every test shares. Heavy things are made once per session: the model, the real embeddings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.settings import Mode, Settings, prepare_numba
+from core.store.repository import Repository
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not os.environ.get("BLINDSPOT_MIRROR"):
+        skip = pytest.mark.skip(reason="BLINDSPOT_MIRROR is not set: the real evaluation data is not here")
+        for item in items:
+            if "realdata" in item.keywords:
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the session, so that nothing slow is computed twice."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels(shared_cache: Path) -> None:
+    """Compile numba's kernels once for this process and its children."""
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(shared_cache / "numba"))
+
+
+def make_settings(cache: Path, mirror: str = "") -> Settings:
+    settings = Settings(cache=cache, mirror=mirror, device="cpu", mode=Mode.LOCAL)
+    prepare_numba(settings)
+    return settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with an empty cache and no mirror."""
+    return make_settings(tmp_path / "cache")
+
+
+@pytest.fixture
+def repository(settings: Settings) -> Repository:
+    return Repository.at(settings.store)
+
+
+@pytest.fixture(scope="session")
+def shared_settings(shared_cache: Path) -> Settings:
+    """Settings with the session's cache and the mirror of the environment."""
+    mirror = os.environ.get("BLINDSPOT_MIRROR", "")
+    return make_settings(shared_cache, str(Path(mirror).resolve()) if mirror and "://" not in mirror else mirror)
