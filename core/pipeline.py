@@ -74,10 +74,15 @@ def run(
     repository: Repository,
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
+    keep_embeddings: bool = False,
 ) -> RunOutcome:
     """Compute a run and store it, or find it in the store.
 
     Nothing is locked while computing. What was encoded before a cancel or a crash is used again.
+
+    Args:
+        keep_embeddings: encode also for a run that is found, if its embeddings are no longer cached
+            (the pages look into them).
 
     Raises:
         BlindspotError: with what went wrong; the store then has no trace of a finished run.
@@ -101,11 +106,13 @@ def run(
         params=dict(request.params),
         embedding_digest=embedding_digest,
     )
+    cache = EmbeddingCache(settings.embeddings)
     if found := repository.runs(run_id=plan.run_id, state=RunState.DONE):
+        if keep_embeddings:
+            cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         return RunOutcome(found[0], computed=False)
     run_seq = repository.begin(plan)
     with watch.measure("encode"):
-        cache = EmbeddingCache(settings.embeddings)
         embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
     with watch.measure("transform"):
         embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)

@@ -23,14 +23,10 @@ from core.numerics.ranking import (
     without,
 )
 from core.numerics.similarity import Metric
+from core.texts import twin_key
 from core.types import CancelToken, DatasetKind, Float32, Int64, PairSet, Progress
 
 HITS_AT = (1, 3, 5, 10)
-
-
-def twin_key(text: str) -> str:
-    """What makes two texts twins: casefolded, letters and digits only; "" for a text that has none."""
-    return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def rivals_and_twins(dataset: PairSet) -> Exclusions:

@@ -22,7 +22,7 @@ from core.errors import BlindspotError
 from core.files import make_folder, write_atomically
 from core.types import CancelToken, Float32, Int64, Progress
 
-TEXTS_PER_CHUNK = 1_024
+TEXTS_PER_CHUNK = 512
 
 
 @dataclass(frozen=True)

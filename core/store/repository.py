@@ -127,6 +127,18 @@ class Repository:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
         return pd.DataFrame(table.to_pandas())
 
+    def texts(self, dataset_digest: str, numbers: Sequence[int]) -> dict[int, str]:
+        """Texts of a stored dataset by their numbers."""
+        params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}
+        with self.database.cursor() as cursor:
+            return dict(cursor.execute(query("texts"), params).fetchall())
+
+    def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
+        """Item numbers of all the mates that a query has in a stored dataset."""
+        params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
+        with self.database.cursor() as cursor:
+            return frozenset(row[0] for row in cursor.execute(query("mates"), params).fetchall())
+
     # --- writing
 
     def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:

@@ -1,0 +1,365 @@
+"""The command line: ``python -m core list|run|data|runs|export|bench`` (DESIGN section 6).
+
+Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from core import pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics import catalog as diagnostics
+from core.encoders import catalog as encoders
+from core.errors import BlindspotError, InputError, unknown
+from core.files import write_atomically
+from core.settings import Settings
+from core.store.repository import Repository, RunRecord, RunState
+from core.transforms import STEPS
+
+stdout = Console(soft_wrap=True)
+stderr = Console(stderr=True)
+
+app = typer.Typer(
+    name="python -m core",
+    help="Blindspot: what an encoder gets wrong, pair by pair.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="Datasets: what there is, download, verify.", no_args_is_help=True)
+runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
+app.add_typer(data_app, name="data")
+app.add_typer(runs_app, name="runs")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code. Every error becomes one line on stderr."""
+    args = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in args
+    args = [a for a in args if a != "--debug"]
+    try:
+        code = app(args, standalone_mode=False)
+    except BlindspotError as error:
+        return _fail(str(error), error.exit_code, debug)
+    except typer.TyperException as error:
+        message = error.format_message()
+        if not message:  # the help was shown instead
+            return error.exit_code
+        return _fail(f"{message} See: python -m core --help", error.exit_code, debug)
+    except KeyboardInterrupt:
+        return _fail("interrupted; what was encoded so far is kept: run it again to continue", 1, debug)
+    except Exception as error:  # noqa: BLE001 - the last line of defence; --debug shows the traceback
+        return _fail(f"unexpected {type(error).__name__}: {error}; run it with --debug to see where", 1, debug)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    print("error:", " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+# --- commands
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[
+        str, typer.Argument(help="encoders, transforms, datasets or diagnostics; all of them if left out")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what the catalogs have."""
+    catalogs: dict[str, list[tuple[str, str]]] = {
+        "encoders": [(e.id, e.description) for e in encoders.ENCODERS.values()],
+        "transforms": [(s.name, s.description) for s in STEPS.values()],
+        "datasets": [(d.id, d.description) for d in datasets.DATASETS.values()],
+        "diagnostics": [(d.id, d.question) for d in diagnostics.DIAGNOSTICS.values()],
+    }
+    if kind and kind not in catalogs:
+        raise unknown("catalog", kind, catalogs)
+    wanted = {name: rows for name, rows in catalogs.items() if kind in {"", name}}
+    if as_json:
+        _print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
+        return
+    for name, rows in wanted.items():
+        _print_table(name.capitalize(), ["id", "what it is"], rows)
+
+
+@app.command()
+def run(
+    diagnostic: Annotated[str, typer.Argument(help="for example evalrank; see: list diagnostics")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    dataset: Annotated[list[str], typer.Option(help="dataset id; several times for several")],
+    transform: Annotated[
+        list[str] | None, typer.Option(help="transform chain; several times means several variants")
+    ] = None,
+    metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
+    protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute diagnostics, or find them in the store, and print their scores."""
+    settings = Settings.from_environment()
+    params = {name: value for name, value in {"metric": metric, "protocol": protocol}.items() if value is not None}
+    requests = [
+        pipeline.request(diagnostic, e, t, d, params, settings)
+        for d in dataset
+        for e in encoder
+        for t in transform or ["none"]
+    ]
+    repository = Repository.at(settings.store)
+    outcomes = []
+    for request in dict.fromkeys(requests):
+        with _progress(request.label) as progress:
+            outcomes.append(pipeline.run(request, settings, repository, progress))
+    if as_json:
+        _print_json({"runs": [_run_json(o.record) | {"computed": o.computed} for o in outcomes]})
+        return
+    names = [m.name for m in diagnostics.find(diagnostic).metrics]
+    headline = [n for n in names if not n.endswith(("_optimistic", "_pessimistic", "_ceiling"))]
+    _print_table(
+        f"{diagnostics.find(diagnostic).title}, {', '.join(f'{k} {v}' for k, v in requests[0].params)}",
+        ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
+        [(n, *(_number(o.record.metrics[n]) for o in outcomes)) for n in headline],
+    )
+    for outcome in outcomes:
+        how = "computed" if outcome.computed else "found in the store"
+        stdout.print(f"run {outcome.record.run_id}: {how}", markup=False, highlight=False)
+
+
+@data_app.command("list")
+def data_list(as_json: AsJson = False) -> None:
+    """Datasets with their counts, licence and state on this machine."""
+    settings = Settings.from_environment()
+    states = {entry.id: fetch.dataset_state(entry, settings) for entry in datasets.DATASETS.values()}
+    if as_json:
+        fields = ("id", "title", "kind", "size", "licence", "citation", "url", "revision")
+        rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in datasets.DATASETS.values()]
+        _print_json({"datasets": rows})
+        return
+    _print_table(
+        "Datasets",
+        ["id", "state", "size", "licence"],
+        [(e.id, states[e.id], e.size, e.licence) for e in datasets.DATASETS.values()],
+    )
+
+
+@data_app.command("fetch")
+def data_fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) -> None:
+    """Download datasets, from BLINDSPOT_MIRROR where it is set; corrupt files are downloaded again."""
+    settings = Settings.from_environment()
+    for entry in [datasets.find(i) for i in ids]:
+        if not entry.files:
+            stdout.print(f"{entry.id}: built in, nothing to download", highlight=False)
+            continue
+        with _progress(entry.id) as progress:
+            paths = fetch.fetch_dataset(entry, settings, progress)
+        stdout.print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}", highlight=False)
+
+
+@data_app.command("verify")
+def data_verify(
+    ids: Annotated[list[str] | None, typer.Argument(help="dataset ids; all that are downloaded if left out")] = None,
+) -> None:
+    """Compare downloaded files with their checksums."""
+    settings = Settings.from_environment()
+    corrupt, missing = [], []
+    for entry in [datasets.find(i) for i in ids] if ids else list(datasets.DATASETS.values()):
+        for file in entry.files:
+            state = fetch.file_state(file, settings)
+            if state.state is fetch.DataState.CORRUPT:
+                corrupt.append(entry.id)
+            if state.state is fetch.DataState.MISSING and ids:
+                missing.append(entry.id)
+            detail = f" ({state.detail})" if state.detail else ""
+            stdout.print(f"{entry.id}: {file.path}: {state.state}{detail}", markup=False, highlight=False)
+        if not entry.files:
+            stdout.print(f"{entry.id}: built in", highlight=False)
+    if bad := sorted({*corrupt, *missing}):
+        raise BlindspotError(
+            f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
+            remedy=f"download again with: python -m core data fetch {' '.join(bad)}",
+        )
+
+
+@runs_app.callback()
+def runs(
+    context: typer.Context,
+    diagnostic: Annotated[str | None, typer.Option(help="only runs of this diagnostic")] = None,
+    dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one."""
+    if context.invoked_subcommand:
+        return
+    settings = Settings.from_environment()
+    if diagnostic is not None:
+        diagnostics.find(diagnostic)
+    found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
+    if as_json:
+        _print_json({"runs": [_run_json(r) | {"state": r.state} for r in found]})
+        return
+    if not found:
+        stdout.print(
+            "No runs yet. Try: python -m core run evalrank --encoder minilm --dataset demo-pairs", highlight=False
+        )
+        return
+    _print_table(
+        "Runs",
+        ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "mrr", "started (UTC)"],
+        [
+            (
+                r.run_id,
+                r.plan.diagnostic,
+                r.plan.variant.encoder,
+                r.plan.variant.transform,
+                r.plan.dataset,
+                ", ".join(r.plan.params.values()),
+                r.state,
+                _number(r.metrics["mrr"]) if "mrr" in r.metrics else "",
+                f"{r.started_at:%Y-%m-%d %H:%M}",
+            )
+            for r in found
+        ],
+    )
+
+
+@runs_app.command("show")
+def runs_show(run_id: Annotated[str, typer.Argument(help="a run id, or how it begins")]) -> None:
+    """Print everything about one run as JSON: scores, coverage, timings, manifest."""
+    record = Repository.at(Settings.from_environment().store).run(run_id)
+    _print_json(_run_json(record) | {"state": record.state})
+
+
+@runs_app.command("delete")
+def runs_delete(run_id: Annotated[str, typer.Argument(help="a run id, or how it begins")]) -> None:
+    """Delete one run with its scores and items; embeddings stay in the cache."""
+    repository = Repository.at(Settings.from_environment().store)
+    record = repository.run(run_id)
+    repository.delete(diagnostics.find(record.plan.diagnostic), record)
+    stdout.print(f"run {record.run_id} deleted", highlight=False)
+
+
+@app.command()
+def export(
+    run_id: Annotated[str, typer.Argument(help="a run id, or how it begins")],
+    output: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")],
+) -> None:
+    """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
+    if output.suffix not in writers:
+        raise InputError(f"cannot tell the format of '{output}'", expected="a name that ends in .csv or .parquet")
+    repository = Repository.at(Settings.from_environment().store)
+    record = repository.run(run_id)
+    if record.state is not RunState.DONE:
+        raise InputError(f"run {record.run_id} is {record.state}, it has no results", remedy="run it again first")
+    entry = diagnostics.find(record.plan.diagnostic)
+    table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
+    write_atomically(output, lambda f: writers[output.suffix](table, f))
+    stdout.print(f"{table.num_rows} rows written to {output}", markup=False, highlight=False)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="benchmarks; all if left out")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure: every figure is a ratio within one run, the median of interleaved pairs."""
+    from core import benchmarks
+
+    with _progress("benchmark") as progress:
+        report = benchmarks.run(names or list(benchmarks.BENCHMARKS), progress)
+    if as_json:
+        _print_json(report.as_json())
+        return
+    _print_table(
+        ", ".join(f"{k} {v}" for k, v in report.machine.items()),
+        ["benchmark", "value", "unit", "samples"],
+        [(r.name, f"{r.value:.3g}", r.unit, " ".join(f"{s:.3g}" for s in r.samples)) for r in report.results],
+    )
+
+
+# --- printing
+
+
+def _run_json(record: RunRecord) -> dict[str, Any]:
+    return {
+        "run_id": record.run_id,
+        "diagnostic": record.plan.diagnostic,
+        "encoder": record.plan.variant.encoder,
+        "transform": record.plan.variant.transform,
+        "dataset": record.plan.dataset,
+        "params": dict(record.plan.params),
+        "metrics": dict(record.metrics),
+        "coverage": dict(record.coverage),
+        "timings": dict(record.timings),
+        "manifest": dict(record.manifest),
+    }
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def _print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    stdout.print(table, markup=False, highlight=False)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) and abs(value) > 1 else f"{value:.4f}"
+
+
+@contextmanager
+def _progress(title: str) -> Iterator[_Bar]:
+    with Progress(
+        TextColumn("{task.fields[title]}: {task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeRemainingColumn(),
+        console=stderr,
+        transient=True,
+    ) as display:
+        yield _Bar(display, title)
+
+
+class _Bar:
+    """A ``core.types.Progress`` on stderr: one bar per stage, removed when the work is done."""
+
+    def __init__(self, display: Progress, title: str) -> None:
+        self._display = display
+        self._title = title
+        self._stage = ""
+        self._task: TaskID | None = None
+
+    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        if stage != self._stage or self._task is None:
+            if self._task is not None:
+                self._display.remove_task(self._task)
+            self._task = self._display.add_task(stage, total=1.0, title=self._title, count="")
+            self._stage = stage
+        share = fraction if fraction is not None else done / total if total else 1.0
+        self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}")

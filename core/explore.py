@@ -1,0 +1,122 @@
+"""Looking into cached embeddings behind a stored run. Reads only; float64 throughout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from core.encoders.cache import EmbeddingCache
+from core.errors import BlindspotError
+from core.numerics.ranking import TAU
+from core.numerics.similarity import Metric, similarity_to_all
+from core.settings import Settings
+from core.store.repository import Repository, RunRecord
+from core.texts import twin_key
+from core.transforms import FittedChain, TransformChain
+
+
+class EmbeddingsGone(BlindspotError):
+    """The run is stored, but the embeddings it stands on were deleted from the cache."""
+
+
+class Relation(StrEnum):
+    """How an item stands to the mate."""
+
+    ABOVE = "above the mate"
+    TIED = "tied with the mate"
+    MATE = "the mate"
+    BELOW = "below the mate"
+
+
+@dataclass(frozen=True)
+class RankedItem:
+    """An item in the ranking of a query.
+
+    Attributes:
+        position: 1 for the most similar item; the query itself is left out.
+        left_out: why filtered ranks ignore it: ``another mate``, ``twin`` or "".
+    """
+
+    position: int
+    item_no: int
+    text: str
+    similarity: float
+    relation: Relation
+    left_out: str
+
+
+def around_mate(
+    run: RunRecord,
+    query_no: int,
+    mate_no: int,
+    settings: Settings,
+    repository: Repository,
+    limit: int = 20,
+    below: int = 3,
+) -> list[RankedItem]:
+    """What an encoder puts above a query's mate, the mate itself, and a few items below it.
+
+    Args:
+        limit: at most so many items from the top; the mate and what follows it come in any case.
+        below: items after the mate.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the run's embeddings.
+    """
+    digest = run.plan.embedding_digest
+    embedded = EmbeddingCache(settings.embeddings).read(digest)
+    if embedded is None:
+        raise EmbeddingsGone(
+            f"the embeddings of '{run.plan.variant.encoder}' on '{run.plan.dataset}' are no longer in the cache",
+            remedy="run it again: they are encoded anew, the stored ranks stay",
+        )
+    matrix = _fitted(digest, run.plan.variant.transform, settings.embeddings).apply(embedded.matrix)
+    similarity = similarity_to_all(matrix, query_no, Metric(run.plan.params["metric"]))
+    similarity[query_no] = -np.inf
+    order = np.argsort(-similarity, kind="stable")
+    if query_no == mate_no:  # a pair of a text with itself: nothing stands between
+        order = np.concatenate([[query_no], order[:-1]])
+        similarity[query_no] = np.inf
+    else:
+        order = order[:-1]
+    # Among the tied, the mate comes first: what is listed above it is surely above it.
+    mate_similarity = similarity[mate_no]
+    above = order[similarity[order] > mate_similarity + TAU]
+    rest = order[len(above) :]
+    order = np.concatenate([above, [mate_no], rest[rest != mate_no]])
+    place = len(above)
+    shown = sorted({*range(min(limit, place)), *range(place, min(place + 1 + below, len(order)))})
+
+    numbers = [int(order[i]) for i in shown]
+    texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, mate_no])
+    mates = repository.mates(run.plan.dataset_digest, query_no)
+    twins = {twin_key(texts[query_no]), twin_key(texts[mate_no])} - {""}
+    out = []
+    for i, item in zip(shown, numbers, strict=True):
+        if item == mate_no:
+            relation, left_out = Relation.MATE, ""
+        else:
+            relation = (
+                Relation.ABOVE
+                if i < place
+                else Relation.TIED
+                if abs(similarity[item] - mate_similarity) <= TAU
+                else Relation.BELOW
+            )
+            left_out = "another mate" if item in mates else "twin" if twin_key(texts[item]) in twins else ""
+        value = 1.0 if item == query_no else float(similarity[item])
+        out.append(RankedItem(i + 1, item, texts[item], value, relation, left_out))
+    return out
+
+
+@lru_cache(maxsize=32)
+def _fitted(embedding_digest: str, transform: str, folder: Path) -> FittedChain:
+    """A transform fitted on all items of a run; small, so it is kept."""
+    embedded = EmbeddingCache(folder).read(embedding_digest)
+    if embedded is None:
+        raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
+    return TransformChain.parse(transform).fit(embedded.matrix)

@@ -1,0 +1,185 @@
+"""Work in the background: one daemon thread runs the queue; every page sees the same jobs (DESIGN section 7)."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from time import monotonic
+
+from core import pipeline
+from core.errors import BlindspotError, Cancelled
+from core.pipeline import RunRequest
+from core.settings import Settings
+from core.store.repository import Repository
+from core.types import CancelToken
+
+log = logging.getLogger(__name__)
+JOIN_SECONDS = 2.0
+
+
+class JobState(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def active(self) -> bool:
+        return self in {JobState.QUEUED, JobState.RUNNING}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job at one moment.
+
+    Attributes:
+        requests: what it runs, in order.
+        runs_done: how many of them are finished.
+        stage: what it is doing, in words.
+        done, total: units of that stage.
+        fraction: share of the stage's work that is done, 0 to 1.
+        remaining_seconds: until the end of the stage, at the pace so far; None while it cannot be told.
+        error: what went wrong, in one line.
+    """
+
+    job_id: int
+    title: str
+    requests: tuple[RunRequest, ...]
+    state: JobState = JobState.QUEUED
+    runs_done: int = 0
+    stage: str = "waiting"
+    done: int = 0
+    total: int = 0
+    fraction: float = 0.0
+    remaining_seconds: float | None = None
+    error: str = ""
+
+
+@dataclass
+class _Pace:
+    """When a stage began and how far it was then (a resumed stage does not begin at zero)."""
+
+    stage: str = ""
+    began: float = 0.0
+    fraction: float = 0.0
+
+
+@dataclass
+class _Entry:
+    job: Job
+    cancel: CancelToken = field(default_factory=CancelToken)
+    pace: _Pace = field(default_factory=_Pace)
+
+
+class JobQueue:
+    """Runs requests one after another in a daemon thread that lives as long as the process."""
+
+    def __init__(self, settings: Settings, repository: Repository) -> None:
+        self._settings = settings
+        self._repository = repository
+        self._entries: dict[int, _Entry] = {}
+        self._numbers = itertools.count(1)
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="blindspot-jobs", daemon=True)
+        self._thread.start()
+        atexit.register(self.close)
+
+    def submit(self, title: str, requests: Sequence[RunRequest]) -> int:
+        """Queue some runs as one job; the id of the job that already does the same, where there is one."""
+        wanted = tuple(requests)
+        with self._changed:
+            for entry in self._entries.values():
+                if entry.job.state.active and entry.job.requests == wanted and not entry.cancel.cancelled:
+                    return entry.job.job_id
+            job_id = next(self._numbers)
+            self._entries[job_id] = _Entry(Job(job_id, title, wanted))
+            self._changed.notify_all()
+            return job_id
+
+    def cancel(self, job_id: int) -> None:
+        """Stop a job at its next batch; a queued one at once. A job that has ended stays as it is."""
+        with self._changed:
+            entry = self._entries.get(job_id)
+            if entry is None:
+                return
+            entry.cancel.cancel()
+            if entry.job.state is JobState.QUEUED:
+                entry.job = replace(entry.job, state=JobState.CANCELLED, stage="cancelled")
+            elif entry.job.state is JobState.RUNNING:
+                entry.job = replace(entry.job, stage="cancelling", remaining_seconds=None)
+
+    def jobs(self) -> list[Job]:
+        """All jobs of this process, newest first."""
+        with self._changed:
+            return [entry.job for entry in reversed(self._entries.values())]
+
+    def active(self) -> list[Job]:
+        """Running and queued jobs, in the order in which they run."""
+        return [job for job in reversed(self.jobs()) if job.state.active]
+
+    def close(self) -> None:
+        """Cancel everything and wait a moment for the thread."""
+        with self._changed:
+            self._closing = True
+            for entry in self._entries.values():
+                entry.cancel.cancel()
+            self._changed.notify_all()
+        self._thread.join(JOIN_SECONDS)
+
+    # --- the worker's side
+
+    def _work(self) -> None:
+        while (entry := self._next()) is not None:
+            try:
+                self._run(entry)
+            except Cancelled:
+                self._update(entry, state=JobState.CANCELLED, stage="cancelled", remaining_seconds=None)
+            except BlindspotError as error:
+                self._update(entry, state=JobState.FAILED, error=str(error), remaining_seconds=None)
+            except Exception as error:
+                log.exception("job %s failed", entry.job.job_id)
+                message = f"unexpected {type(error).__name__}: {error}; the server's log has the details"
+                self._update(entry, state=JobState.FAILED, error=message, remaining_seconds=None)
+            else:
+                self._update(entry, state=JobState.DONE, stage="done", remaining_seconds=None)
+
+    def _next(self) -> _Entry | None:
+        """Wait for the next queued job; None when the queue closes."""
+        with self._changed:
+            while True:
+                if self._closing:
+                    return None
+                for entry in self._entries.values():
+                    if entry.job.state is JobState.QUEUED:
+                        entry.job = replace(entry.job, state=JobState.RUNNING, stage="starting")
+                        return entry
+                self._changed.wait()
+
+    def _run(self, entry: _Entry) -> None:
+        def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+            share = fraction if fraction is not None else done / total if total else 1.0
+            now, pace = monotonic(), entry.pace
+            if pace.stage != stage:
+                entry.pace = pace = _Pace(stage, now, share)
+            gained = share - pace.fraction
+            remaining = (now - pace.began) * (1.0 - share) / gained if gained > 0.01 else None
+            if not entry.cancel.cancelled:
+                self._update(entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining)
+
+        for number, request in enumerate(entry.job.requests, 1):
+            entry.cancel.check()
+            entry.pace = _Pace()
+            self._update(entry, stage="starting", done=0, total=0, fraction=0.0, remaining_seconds=None)
+            pipeline.run(request, self._settings, self._repository, progress, entry.cancel, keep_embeddings=True)
+            self._update(entry, runs_done=number)
+
+    def _update(self, entry: _Entry, **changes: object) -> None:
+        with self._changed:
+            entry.job = replace(entry.job, **changes)  # type: ignore[arg-type]  # replace() checks the names
