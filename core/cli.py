@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -28,9 +29,12 @@ from core.files import write_atomically
 from core.settings import Settings
 from core.store.repository import Repository, RunRecord, RunState
 from core.transforms import STEPS
+from core.types import Progress as Listener
 
-stdout = Console(soft_wrap=True)
+# A pipe has no width of its own: wide enough that no id is broken.
+stdout = Console(width=None if sys.stdout.isatty() else 180)
 stderr = Console(stderr=True)
+SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
 
 app = typer.Typer(
     name="python -m core",
@@ -80,9 +84,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
 
 @app.command("list")
 def list_(
-    kind: Annotated[
-        str, typer.Argument(help="encoders, transforms, datasets or diagnostics; all of them if left out")
-    ] = "",
+    kind: Annotated[str, typer.Argument(help="encoders, transforms, datasets or diagnostics; all if left out")] = "",
     as_json: AsJson = False,
 ) -> None:
     """List what the catalogs have."""
@@ -107,9 +109,7 @@ def run(
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
     dataset: Annotated[list[str], typer.Option(help="dataset id; several times for several")],
-    transform: Annotated[
-        list[str] | None, typer.Option(help="transform chain; several times means several variants")
-    ] = None,
+    transform: Annotated[list[str] | None, typer.Option(help="transform chain; several for several variants")] = None,
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition")] = None,
     as_json: AsJson = False,
@@ -216,9 +216,8 @@ def runs(
         _print_json({"runs": [_run_json(r) | {"state": r.state} for r in found]})
         return
     if not found:
-        stdout.print(
-            "No runs yet. Try: python -m core run evalrank --encoder minilm --dataset demo-pairs", highlight=False
-        )
+        example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
+        stdout.print(f"No runs yet. Try: {example}", highlight=False)
         return
     _print_table(
         "Runs",
@@ -334,7 +333,11 @@ def _number(value: float) -> str:
 
 
 @contextmanager
-def _progress(title: str) -> Iterator[_Bar]:
+def _progress(title: str) -> Iterator[Listener]:
+    """Progress on stderr: a bar on a terminal, now and then a line elsewhere."""
+    if not stderr.is_terminal:
+        yield _Lines(title)
+        return
     with Progress(
         TextColumn("{task.fields[title]}: {task.description}", markup=False),
         BarColumn(),
@@ -346,8 +349,22 @@ def _progress(title: str) -> Iterator[_Bar]:
         yield _Bar(display, title)
 
 
+class _Lines:
+    """Progress as lines, one every few seconds."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._said = monotonic()
+
+    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        if monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = monotonic()
+            share = fraction if fraction is not None else done / total if total else 1.0
+            print(f"{self._title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
+
+
 class _Bar:
-    """A ``core.types.Progress`` on stderr: one bar per stage, removed when the work is done."""
+    """Progress as a bar: one bar per stage, removed when the work is done."""
 
     def __init__(self, display: Progress, title: str) -> None:
         self._display = display

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-from core.errors import BlindspotError
+from filelock import FileLock, Timeout
+
+from core.errors import BlindspotError, Cancelled
+from core.types import CancelToken
 
 
 def sha256_of(path: Path) -> str:
@@ -28,6 +32,29 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
+
+
+@contextmanager
+def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
+    """Hold the lock file ``path``, waiting for the thread or process that holds it; it is removed at the end.
+
+    Raises:
+        Cancelled: while waiting.
+        BlindspotError: the disk does not let us.
+    """
+    make_folder(path.parent)
+    lock = FileLock(path)
+    try:
+        lock.acquire(cancel_check=lambda: cancel.cancelled)
+    except Timeout as error:  # there is no time limit: this is how a cancelled wait ends
+        raise Cancelled from error
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+        path.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -111,35 +111,35 @@ def run(
         if keep_embeddings:
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         return RunOutcome(found[0], computed=False)
-    run_seq = repository.begin(plan)
-    with watch.measure("encode"):
-        embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
-    with watch.measure("transform"):
-        embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)
-    with watch.measure("compute"):
-        result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
-    manifest = {
-        "blindspot": core.__version__,
-        "python": platform.python_version(),
-        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
-        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
-        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": embeddings.shape[1]},
-        "embeddings": {"digest": embedding_digest, "encoded_now": embedded.encoded_now},
-        "dataset": {
-            "id": dataset.id,
-            "digest": dataset.content_digest,
-            "revision": dataset_entry.revision,
-            "files": {f.path: f.sha256 for f in dataset_entry.files},
-        },
-        "transform": {"chain": request.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
-        "params": dict(plan.params),
-        "seeds": {},
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    progress("storing", 0, 1)
-    repository.remember_embedding(embedded.facts, encoder.info)
-    repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
-    progress("storing", 1, 1)
+    with repository.running(plan) as run_seq:
+        with watch.measure("encode"):
+            embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        with watch.measure("transform"):
+            embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)
+        with watch.measure("compute"):
+            result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
+        manifest = {
+            "blindspot": core.__version__,
+            "python": platform.python_version(),
+            "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+            "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
+            "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": embeddings.shape[1]},
+            "embeddings": {"digest": embedding_digest, "encoded_now": embedded.encoded_now},
+            "dataset": {
+                "id": dataset.id,
+                "digest": dataset.content_digest,
+                "revision": dataset_entry.revision,
+                "files": {f.path: f.sha256 for f in dataset_entry.files},
+            },
+            "transform": {"chain": request.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
+            "params": dict(plan.params),
+            "seeds": {},
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        progress("storing", 0, 1)
+        repository.remember_embedding(embedded.facts, encoder.info)
+        repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
+        progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
 
 

@@ -9,11 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 import httpx
-from filelock import FileLock
 
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.errors import DataCorrupt, DataMissing
-from core.files import cannot_write, make_folder, sha256_of
+from core.files import cannot_write, exclusive, sha256_of
 from core.settings import Settings
 from core.types import CancelToken, PairSet, Progress, no_progress
 
@@ -113,22 +112,20 @@ def fetch_file(
         DataMissing: no network, no such file at the source or in the mirror.
         DataCorrupt: what came has another size or checksum; it is thrown away.
         Cancelled: what came so far is kept, for the next time.
+        BlindspotError: the cache's disk is full or read-only.
     """
     cancel = cancel or CancelToken()
     target = local_path(file, settings)
-    make_folder(target.parent)
-    with FileLock(target.with_name(f"{target.name}.lock")) as lock:
+    with exclusive(target.with_name(f"{target.name}.lock"), cancel):
         if file_state(file, settings).state is DataState.DOWNLOADED:  # another process was faster
             return target
         partial = target.with_name(f"{target.name}.part")
         origin = _origin(file, settings.mirror)
-        try:
-            if isinstance(origin, Path):
-                _copy(origin, partial, file, progress, cancel)
-            else:
-                _download(origin, partial, file, progress, cancel)
-        except OSError as error:
-            raise cannot_write(partial, error) from error
+        resumed = partial.is_file() and not isinstance(origin, Path)
+        _bring(origin, partial, file, progress, cancel)
+        if resumed and _mismatch(file, partial):  # what was left over may be the wrong part: once more, without it
+            partial.unlink()
+            _bring(origin, partial, file, progress, cancel)
         if detail := _mismatch(file, partial):
             partial.unlink()
             raise DataCorrupt(
@@ -136,7 +133,6 @@ def fetch_file(
                 remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right one",
             )
         partial.replace(target)
-    Path(lock.lock_file).unlink(missing_ok=True)
     return target
 
 
@@ -158,6 +154,20 @@ def _mismatch(file: SourceFile, path: Path) -> str:
     return "" if found == file.sha256 else f"sha256 {found[:12]}... instead of {file.sha256[:12]}..."
 
 
+def _bring(origin: Path | str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
+    """Fill ``partial`` from a path or a URL; what is too long is thrown away."""
+    try:
+        if isinstance(origin, Path):
+            _copy(origin, partial, file, progress, cancel)
+        else:
+            _download(origin, partial, file, progress, cancel)
+    except DataCorrupt:
+        partial.unlink(missing_ok=True)
+        raise
+    except OSError as error:
+        raise cannot_write(partial, error) from error
+
+
 def _copy(origin: Path, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
     if not origin.is_file():
         raise DataMissing(
@@ -165,8 +175,24 @@ def _copy(origin: Path, partial: Path, file: SourceFile, progress: Progress, can
             expected="BLINDSPOT_MIRROR to serve files as <source>/<path in source>",
             remedy="correct BLINDSPOT_MIRROR, or unset it to download from the source",
         )
-    with origin.open("rb") as source, partial.open("wb") as out:
-        _pump(iter(lambda: source.read(BLOCK_BYTES), b""), out.write, 0, file, progress, cancel)
+    with partial.open("wb") as out:
+        _pump(_blocks(origin), out.write, 0, file, progress, cancel)
+
+
+def _blocks(origin: Path) -> Iterator[bytes]:
+    """The bytes of a file, block by block.
+
+    Raises:
+        DataMissing: it cannot be read.
+    """
+    try:
+        with origin.open("rb") as source:
+            while block := source.read(BLOCK_BYTES):
+                yield block
+    except OSError as error:
+        raise DataMissing(
+            f"cannot read {origin}: {error.strerror or error}", remedy="check the permissions of the mirror's files"
+        ) from error
 
 
 def _download(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
@@ -180,8 +206,9 @@ def _download(url: str, partial: Path, file: SourceFile, progress: Progress, can
                 f"{url} answered {error.response.status_code} {error.response.reason_phrase}",
                 remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the file",
             ) from error
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            if attempt == ATTEMPTS or isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            lasting = not isinstance(error, httpx.TransportError) or isinstance(error, httpx.UnsupportedProtocol)
+            if lasting or attempt == ATTEMPTS:
                 kept = f" ({partial.stat().st_size:,} bytes are kept)" if partial.is_file() else ""
                 raise DataMissing(
                     f"cannot reach {url}: {str(error) or type(error).__name__}{kept}",
@@ -199,6 +226,10 @@ def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress
         have = 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT_SECONDS) as response:
+        if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            partial.unlink()  # the source's file ends before: what is here is not of it
+            _download_once(url, partial, file, progress, cancel)
+            return
         response.raise_for_status()
         resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
         with partial.open("ab" if resumed else "wb") as out:

@@ -37,12 +37,12 @@ def evalrank(dataset_id: str, pairs: Path, background: Sequence[Path]) -> PairSe
         DataCorrupt: a line of the pair file has not two cells.
     """
     rows = []
-    for number, line in enumerate(_lines(pairs), 1):
+    for number, line in _lines(pairs):
         cells = line.split("\t")
         if len(cells) != 2 or not all(cells):
             raise DataCorrupt(f"{pairs}, line {number}: {len(cells)} cell(s)", expected="two texts with a tab between")
         rows.append((cells[0], cells[1]))
-    return pair_set(dataset_id, rows, (text for path in background for text in _lines(path)))
+    return pair_set(dataset_id, rows, (text for path in background for _, text in _lines(path)))
 
 
 def demo_pairs(dataset_id: str, path: Path) -> PairSet:
@@ -55,10 +55,14 @@ def demo_pairs(dataset_id: str, path: Path) -> PairSet:
     return pair_set(dataset_id, forth + back, background)
 
 
-def _lines(path: Path) -> list[str]:
-    """Non-empty lines, split at line feeds only: texts may hold other characters that Unicode calls line ends."""
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """Non-empty lines and their numbers, from 1.
+
+    Split at line feeds only: texts may hold other characters that Unicode calls line ends.
+    """
     try:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
-    return [line for line in text.replace("\r\n", "\n").split("\n") if line]
+    lines = text.replace("\r\n", "\n").split("\n")
+    return [(number, line) for number, line in enumerate(lines, 1) if line]

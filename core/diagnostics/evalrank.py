@@ -7,7 +7,7 @@ the twins of query and mate, as in knowledge-graph evaluation.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 import numpy as np
@@ -50,9 +50,22 @@ def rivals_and_twins(dataset: PairSet) -> Exclusions:
 
 
 def ceilings(dataset: PairSet) -> dict[str, float]:
-    """The best raw scores that any encoder could reach: a query's mates can only share the first ranks."""
-    _, mates = np.unique(dataset.queries, return_counts=True)
-    ranks = np.concatenate([np.arange(1, n + 1) for n in mates])
+    """The best raw scores that any encoder could reach: a query's mates can only share the first ranks.
+
+    The query itself is no candidate, so a pair of a text with itself has no rival and rivals nobody.
+    """
+    copies = Counter(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    copies_of_mates: dict[int, list[int]] = defaultdict(list)
+    best_ranks: list[int] = []
+    for (query, mate), number in copies.items():
+        if query == mate:
+            best_ranks += [1] * number
+        else:
+            copies_of_mates[query].append(number)
+    for numbers in copies_of_mates.values():
+        for rank, number in enumerate(sorted(numbers, reverse=True), 1):
+            best_ranks += [rank] * number
+    ranks = np.array(best_ranks)
     best = {"mrr_ceiling": float(np.mean(1.0 / ranks))}
     return best | {f"hits@{k}_ceiling": float(np.mean(ranks <= k)) for k in HITS_AT}
 

@@ -15,11 +15,10 @@ from time import perf_counter
 from typing import BinaryIO
 
 import numpy as np
-from filelock import FileLock
 
 from core.encoders.base import Encoder
-from core.errors import BlindspotError
-from core.files import make_folder, write_atomically
+from core.errors import BlindspotError, DataCorrupt
+from core.files import exclusive, write_atomically
 from core.types import CancelToken, Float32, Int64, Progress
 
 TEXTS_PER_CHUNK = 512
@@ -58,15 +57,25 @@ class EmbeddingCache:
         self.texts_per_chunk = texts_per_chunk
 
     def read(self, digest: str) -> Embedded | None:
-        """What is stored under ``digest``, or None."""
+        """What is stored under ``digest``, or None.
+
+        Raises:
+            DataCorrupt: the files are there but damaged.
+        """
         matrix, facts = self._matrix_path(digest), self._facts_path(digest)
         if not (matrix.is_file() and facts.is_file()):
             return None
-        return Embedded(
-            matrix=np.load(matrix, mmap_mode="r"),
-            facts=EmbeddingFacts(**json.loads(facts.read_text("utf-8"))),
-            encoded_now=0,
-        )
+        try:
+            return Embedded(
+                matrix=np.load(matrix, mmap_mode="r"),
+                facts=EmbeddingFacts(**json.loads(facts.read_text("utf-8"))),
+                encoded_now=0,
+            )
+        except (ValueError, TypeError, EOFError) as error:
+            raise DataCorrupt(
+                f"the stored embeddings {matrix} are damaged: {error}",
+                remedy="delete this file and run it again: the texts are encoded anew",
+            ) from error
 
     def encode(
         self, encoder: Encoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
@@ -80,14 +89,9 @@ class EmbeddingCache:
         digest = encoder.identity.embedding_digest(texts_digest)
         if found := self.read(digest):
             return found
-        make_folder(self.folder)
         # Whoever asks for the same embeddings meanwhile waits for them instead of encoding them again.
-        with FileLock(self.folder / f"{digest}.lock") as lock:
-            if found := self.read(digest):
-                return found
-            embedded = self._encode_chunks(digest, encoder, texts, progress, cancel)
-        Path(lock.lock_file).unlink(missing_ok=True)
-        return embedded
+        with exclusive(self.folder / f"{digest}.lock", cancel):
+            return self.read(digest) or self._encode_chunks(digest, encoder, texts, progress, cancel)
 
     def _encode_chunks(
         self, digest: str, encoder: Encoder, texts: Sequence[str], progress: Progress, cancel: CancelToken

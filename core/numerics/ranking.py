@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma
 
+from core.errors import BlindspotError
 from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -73,11 +74,20 @@ def rank_pairs(
 
     Raises:
         Cancelled: between two tiles.
+        BlindspotError: the embeddings are not all finite, so that there is nothing to rank by.
     """
     from core.numerics.kernels import KERNEL_LOCK, count_above_and_tied
 
     matrix = np.asarray(matrix)
     norms = row_norms(matrix)
+    if broken := int(np.count_nonzero(~np.isfinite(norms))):
+        raise BlindspotError(
+            f"{broken} of {len(matrix)} embeddings hold NaN or infinite values",
+            expected="finite numbers",
+            remedy="use another encoder or transform",
+        )
+    factors = _factors(norms, metric)
+    lengths = norms * factors
     similarity = similarity_of_pairs(matrix, queries, mates, metric)
 
     # Pairs in order of their query, so that a query that has several is multiplied once.
@@ -86,17 +96,18 @@ def rank_pairs(
     pair_starts = np.append(first_pair, len(order)).astype(np.int64)
     pair_mates = mates[order].astype(np.int64)
     pair_similarity = similarity[order]
-    low, high = _thresholds(pair_similarity, norms, query_items, pair_starts, matrix.shape[1], metric, tau)
+    query_of_pair = np.repeat(query_items, np.diff(pair_starts))
+    low, high = _thresholds(pair_similarity, lengths, factors, query_of_pair, matrix.shape[1], metric, tau)
 
     greater = np.zeros(len(order), dtype=np.int64)
     ties = np.zeros(len(order), dtype=np.int64)
-    left = _operand(matrix[query_items], norms[query_items], metric)
+    left = _operand(matrix[query_items], factors[query_items])
     buffer = np.empty(QUERIES_PER_TILE * ITEMS_PER_TILE, dtype=np.float32)
     for first_item in range(0, len(matrix), ITEMS_PER_TILE):
         progress("ranking", first_item, len(matrix))
         tile = slice(first_item, first_item + ITEMS_PER_TILE)
-        right = _operand(matrix[tile], norms[tile], metric)
-        half = np.zeros(len(right)) if metric is Metric.COS else norms[tile] ** 2 / 2
+        right = _operand(matrix[tile], factors[tile])
+        half = np.zeros(len(right)) if metric is Metric.COS else lengths[tile] ** 2 / 2
         half_squares = half.astype(np.float32)
         for first_query in range(0, len(left), QUERIES_PER_TILE):
             cancel.check()
@@ -161,50 +172,56 @@ def expected_hit(greater: Int64, ties: Int64, k: int) -> Float64:
     return np.asarray(np.clip((k - greater) / (ties + 1.0), 0.0, 1.0))
 
 
-def _operand(rows: Float32, norms: Float64, metric: Metric) -> Float32:
-    """What is multiplied: unit rows for cosine (a zero vector stays zero), the rows themselves for l2."""
-    rows = np.asarray(rows)
-    if metric is Metric.L2:
-        return rows
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return np.asarray(rows * inverse[:, None], dtype=np.float32)
+def _factors(norms: Float64, metric: Metric) -> Float64:
+    """What each row is multiplied by before the product, ``[n] float64``.
+
+    Cosine: what makes it a unit row (a zero vector stays zero). l2: one power of two for all, which brings
+    the longest row to a length of about 1, so that no product overflows or vanishes; it is exact.
+    """
+    if metric is Metric.COS:
+        return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    _, exponent = np.frexp(norms.max(initial=0.0))
+    return np.full_like(norms, np.ldexp(1.0, -exponent))
+
+
+def _operand(rows: Float32, factors: Float64) -> Float32:
+    """The rows that are multiplied, ``[k, d] float32``."""
+    return np.asarray(rows * factors[:, None], dtype=np.float32)
 
 
 def _thresholds(
     similarity: Float64,
-    norms: Float64,
-    query_items: Int64,
-    pair_starts: Int64,
+    lengths: Float64,
+    factors: Float64,
+    query_of_pair: Int64,
     dimension: int,
     metric: Metric,
     tau: float,
 ) -> tuple[Float32, Float32]:
     """Scores below which an item is surely under the mate, and above which surely over it, per pair.
 
-    For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2``, which falls with
-    the distance. A product of d terms in float32 is off by at most about ``d * u * |x| * |y|``, u being
-    2^-24; the terms besides d cover the rounding of the operands, of half |y|^2 and of the difference.
+    For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2`` of the scaled rows
+    (whose lengths are ``lengths``), which falls with the distance. A product of d terms in float32 is off
+    by at most about ``d * u * |x| * |y|``, u being 2^-24; the terms besides d cover the rounding of the
+    operands, of half |y|^2 and of the difference.
     """
     unit_roundoff = float(np.finfo(np.float32).eps) / 2
-    x = np.repeat(norms[query_items], np.diff(pair_starts))
-    longest = float(norms.max(initial=0.0))
     if metric is Metric.COS:
         slack = np.full(len(similarity), (dimension + 8) * unit_roundoff)
         low, high = similarity - tau, similarity + tau
     else:
+        x, scale = lengths[query_of_pair], factors[query_of_pair]
+        longest = float(lengths.max(initial=0.0))
         slack = (dimension + 8) * unit_roundoff * (x * longest + longest**2)
-        high = (x**2 - _radius(similarity + tau) ** 2) / 2
-        low = (x**2 - _radius(similarity - tau) ** 2) / 2
-    limit = np.finfo(np.float32).max
-    down, up = np.float32(-np.inf), np.float32(np.inf)
-    low32 = np.nextafter(np.clip(low - slack, -limit, limit).astype(np.float32), down)
-    high32 = np.nextafter(np.clip(high + slack, -limit, limit).astype(np.float32), up)
-    return np.maximum(low32, -limit).astype(np.float32), high32.astype(np.float32)
+        high = (x**2 - (_radius(similarity + tau) * scale) ** 2) / 2
+        low = (x**2 - (_radius(similarity - tau) * scale) ** 2) / 2
+    floor = -1e30  # far below every score but the query's own, which is -inf and stays below every threshold
+    low32 = np.maximum(low - slack, floor).astype(np.float32)
+    high32 = (high + slack).astype(np.float32)
+    return np.nextafter(low32, np.float32(-np.inf)), np.nextafter(high32, np.float32(np.inf))
 
 
 def _radius(similarity: Float64) -> Float64:
     """Distance at which ``1/(1 + distance)`` is ``similarity``: 0 from 1 on, infinite from 0 down."""
-    safe = np.maximum(similarity, np.finfo(np.float64).tiny)
-    return np.where(
-        similarity >= 1.0, 0.0, np.where(similarity <= 0.0, np.sqrt(np.finfo(np.float32).max), 1.0 / safe - 1.0)
-    )
+    inverse = np.divide(1.0, similarity, out=np.full_like(similarity, np.inf), where=similarity > 0.0)
+    return np.maximum(inverse - 1.0, 0.0)

@@ -24,6 +24,7 @@ from core.errors import BlindspotError, StoreBusy
 from core.files import make_folder
 
 _HERE = Path(__file__).resolve().parent
+_HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
 IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
 
@@ -55,6 +56,11 @@ def query(name: str) -> str:
 
 _DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()
 
+# DuckDB lets one of two overlapping transactions fail that touch the same table, key or name, also where they
+# come from two Databases of one file. So the writers of a process take turns.
+_WRITING = threading.RLock()
+_MIGRATING = threading.Lock()  # taken while a Database's own lock is held, never the other way round
+
 
 @atexit.register
 def _close_all() -> None:
@@ -79,7 +85,6 @@ class Database:
         self._users = 0
         self._last_used = 0.0
         self._closer: threading.Timer | None = None
-        self._migrated = False
         _DATABASES.add(self)
 
     @contextmanager
@@ -99,8 +104,8 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor whose changes happen all or not at all."""
-        with self.cursor() as cursor:
+        """A cursor whose changes happen all or not at all; the threads of a process take turns."""
+        with _WRITING, self.cursor() as cursor:
             cursor.begin()
             try:
                 yield cursor
@@ -152,13 +157,12 @@ class Database:
     def _open(self) -> duckdb.DuckDBPyConnection:
         make_folder(self.path.parent)
         connection = self._connect()
-        if not self._migrated:
-            try:
+        try:
+            with _MIGRATING:  # every time: the file may be another one since, and looking takes a millisecond
                 migrate(connection, self.path)
-            except BaseException:
-                connection.close()
-                raise
-            self._migrated = True
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
@@ -168,7 +172,7 @@ class Database:
             try:
                 return duckdb.connect(str(self.path))
             except duckdb.IOException as error:
-                if "lock" not in str(error).lower():
+                if not _HELD.search(str(error)):
                     raise BlindspotError(
                         f"cannot open the store {self.path}: {_first_line(error)}",
                         remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,7 +21,7 @@ import pyarrow as pa
 from core.diagnostics.base import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
-from core.errors import InputError
+from core.errors import BlindspotError, InputError, StoreBusy
 from core.store.db import Database, query
 from core.types import DatasetKind, PairSet, Variant
 
@@ -189,7 +190,13 @@ class Repository:
         timings: Mapping[str, float],
         manifest: Mapping[str, Any],
     ) -> None:
-        """Store a run's scores, items and manifest, in one transaction."""
+        """Store a run's scores, items and manifest, in one transaction.
+
+        A run that another process finished meanwhile stays as it is: its numbers are the same.
+
+        Raises:
+            BlindspotError: the run was deleted meanwhile.
+        """
         if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
             raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
         columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
@@ -204,6 +211,11 @@ class Repository:
             }
         )
         with self.database.transaction() as cursor:
+            status = cursor.execute("SELECT status FROM run WHERE run_seq = ?", [run_seq]).fetchall()
+            if not status:
+                raise BlindspotError("the run was deleted while it was computed", remedy="run it again")
+            if status[0][0] == RunState.DONE:
+                return
             cursor.execute(
                 f"CREATE TABLE IF NOT EXISTS {entry.table} "
                 f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
@@ -221,6 +233,22 @@ class Repository:
                     "manifest": json.dumps(dict(manifest), sort_keys=True),
                 },
             )
+
+    @contextmanager
+    def running(self, plan: RunPlan) -> Iterator[int]:
+        """``begin``, for the length of a with block that ends with ``finish``; one that fails abandons the run."""
+        run_seq = self.begin(plan)
+        try:
+            yield run_seq
+        except BaseException:
+            with suppress(StoreBusy):  # what went wrong matters more
+                self.abandon(run_seq)
+            raise
+
+    def abandon(self, run_seq: int) -> None:
+        """Note that a run was given up by this process, which lives on; it counts as interrupted."""
+        with self.database.transaction() as cursor:
+            cursor.execute(query("abandon_run"), {"run_seq": run_seq, "process_id": os.getpid()})
 
     def delete(self, entry: DiagnosticEntry, run: RunRecord) -> None:
         """Remove a run with its scores and items."""
@@ -296,9 +324,14 @@ def _record(row: Mapping[str, Any]) -> RunRecord:
 
 
 def _alive(process_id: int, started_at: datetime) -> bool:
-    """Whether the process that began a run at ``started_at`` still lives (numbers are used again)."""
+    """Whether the process that began a run at ``started_at`` still lives (numbers are used again; 0 is nobody)."""
+    if process_id == 0:
+        return False
     try:
-        born = psutil.Process(process_id).create_time()
+        process = psutil.Process(process_id)
+        born = process.create_time()
+        if process.status() == psutil.STATUS_ZOMBIE:  # killed, and its parent has not noticed yet
+            return False
     except psutil.NoSuchProcess:
         return False
     return bool(born <= started_at.replace(tzinfo=UTC).timestamp() + 1.0)

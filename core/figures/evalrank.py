@@ -1,0 +1,95 @@
+"""Figures of EvalRank: scores per variant, and the distribution of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, Style, dress, ink
+from core.types import Variant
+
+SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
+
+
+def score_bars(
+    scores: pd.DataFrame,
+    ceiling: Mapping[str, float] | None,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+) -> go.Figure:
+    """MRR and Hits@k per variant as grouped bars with their values, and a line at the ceiling.
+
+    Args:
+        scores: a column ``variant`` and one per key of ``SCORES``, fractions.
+        ceiling: the best that any encoder could reach, per key of ``SCORES``; None to leave it out.
+    """
+    figure = go.Figure()
+    labels = list(SCORES.values())
+    for row in scores.to_dict("records"):
+        style = styles[row["variant"]]
+        values = [row[name] for name in SCORES]
+        figure.add_bar(
+            name=row["variant"].label,
+            x=labels,
+            y=values,
+            text=[f"{value:.3f}" for value in values],
+            textposition="auto" if len(scores) > 4 else "inside",
+            insidetextanchor="end",
+            textangle=-90 if len(scores) > 4 else 0,
+            marker={"color": style.colour, "pattern": {"shape": style.pattern, "solidity": 0.25}},
+            hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(barmode="group", bargap=0.22, bargroupgap=0.06)
+    figure.update_yaxes(range=[0, 1.04], title="score", tickformat=".1f")
+    figure.update_xaxes(type="category")
+    if ceiling:
+        for i, name in enumerate(SCORES):
+            figure.add_shape(
+                type="line",
+                x0=i - 0.42,
+                x1=i + 0.42,
+                y0=ceiling[name],
+                y1=ceiling[name],
+                line={"color": ink(scheme), "width": 2, "dash": "dot"},
+            )
+        figure.add_scatter(
+            x=labels,
+            y=[ceiling[name] for name in SCORES],
+            mode="markers",
+            name="ceiling of raw ranks",
+            marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
+            hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
+        )
+    return dress(figure, scheme, height=380)
+
+
+def rank_curve(
+    ranks: Mapping[Variant, np.ndarray], background: int, styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """Share of pairs whose mate is among the k most similar items, against k on a log axis.
+
+    Args:
+        ranks: ``[m]`` shown ranks per variant.
+        background: number of items, the right end of the axis.
+    """
+    figure = go.Figure()
+    at = np.unique(np.round(np.logspace(0, np.log10(max(background, 2)), 120)).astype(np.int64))
+    lowest = 1.0
+    for variant, values in ranks.items():
+        share = np.searchsorted(np.sort(values), at, side="right") / len(values)
+        lowest = min(lowest, float(share[0]))
+        style = styles[variant]
+        figure.add_scatter(
+            x=at,
+            y=share,
+            mode="lines",
+            name=variant.label,
+            line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
+            hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(type="log", title="k: the mate is among the k most similar items", dtick=1)
+    figure.update_yaxes(title="share of pairs", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01])
+    return dress(figure, scheme, height=340)

@@ -1,0 +1,74 @@
+"""How variants look, on every page alike: Okabe-Ito colours, told apart by symbol and dash as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import plotly.graph_objects as go
+
+from core.types import Variant
+
+
+class Scheme(StrEnum):
+    LIGHT = "light"
+    DARK = "dark"
+
+
+# Okabe and Ito's palette in their order, black and yellow standing in for each other where they would not
+# show, the others made lighter or darker until they stand out from the background.
+_COLOURS = {
+    Scheme.LIGHT: ("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650"),
+    Scheme.DARK: ("#4FA8E0", "#F0AE2E", "#2FC79D", "#F27F45", "#E29CC6", "#9AD3F5", "#F0E442"),
+}
+_INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
+_GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross", "triangle-down")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_PATTERNS = ("", "/", ".", "x", "-", "+", "\\", "|")
+
+
+@dataclass(frozen=True)
+class Style:
+    """A variant's look: colour, marker symbol, line dash and bar pattern."""
+
+    colour: str
+    symbol: str
+    dash: str
+    pattern: str
+
+
+def styles(variants: Sequence[Variant], scheme: Scheme) -> Mapping[Variant, Style]:
+    """The look of each variant by its place in ``variants``, which only ever grows at the end."""
+    colours = _COLOURS[scheme]
+    return {
+        variant: Style(
+            colour=colours[i % len(colours)],
+            symbol=_SYMBOLS[i % len(_SYMBOLS)],
+            dash=_DASHES[i % len(_DASHES)],
+            pattern=_PATTERNS[i % len(_PATTERNS)],
+        )
+        for i, variant in enumerate(variants)
+    }
+
+
+def ink(scheme: Scheme) -> str:
+    """Colour of text and of marks that belong to no variant."""
+    return _INK[scheme]
+
+
+def dress(figure: go.Figure, scheme: Scheme, *, height: int) -> go.Figure:
+    """Common layout: transparent background, quiet grid, legend on top, room for labels."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 36, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": _INK[scheme], "size": 13},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0},
+        hoverlabel={"namelength": -1},
+    )
+    figure.update_xaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)
+    figure.update_yaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)
+    return figure
