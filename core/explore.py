@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from core.diagnostics.base import DiagnosticEntry
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
 from core.numerics.ranking import TAU
@@ -17,6 +20,7 @@ from core.settings import Settings
 from core.store.repository import Repository, RunRecord
 from core.texts import twin_key
 from core.transforms import FittedChain, TransformChain
+from core.types import Float64
 
 
 class EmbeddingsGone(BlindspotError):
@@ -120,3 +124,31 @@ def _fitted(embedding_digest: str, transform: str, folder: Path) -> FittedChain:
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
     return TransformChain.parse(transform).fit(embedded.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """Every pair of a dataset with its rank in several runs.
+
+    ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run id, ``<run_id> rank`` (shown rank,
+    raw), ``<run_id> filtered rank``, ``<run_id> similarity`` and ``<run_id> ties``.
+    """
+
+    frame: pd.DataFrame
+
+    def ranks(self, run_id: str, *, filtered: bool) -> Float64:
+        return np.asarray(self.frame[f"{run_id} {'filtered rank' if filtered else 'rank'}"], dtype=np.float64)
+
+
+def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
+    """The stored per-pair rows of runs over one dataset, side by side."""
+    texts = repository.items(entry, run_ids[:1], texts=True)
+    frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
+    rows = repository.items(entry, run_ids, texts=False)
+    for run_id in run_ids:
+        one = rows[rows["run_id"] == run_id].set_index("item_no").loc[frame["item_no"]]
+        frame[f"{run_id} rank"] = (1 + one["greater"] + one["ties"] / 2).to_numpy()
+        frame[f"{run_id} filtered rank"] = (1 + one["greater_filtered"] + one["ties_filtered"] / 2).to_numpy()
+        frame[f"{run_id} similarity"] = one["similarity"].to_numpy()
+        frame[f"{run_id} ties"] = one["ties"].to_numpy()
+    return PairTable(frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -53,8 +53,9 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
     try:
         yield
     finally:
+        with suppress(PermissionError):  # Windows keeps an open file: an empty lock file does no harm
+            path.unlink(missing_ok=True)  # before the release: afterwards it may be another one's
         lock.release()
-        path.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -60,6 +60,21 @@ def request(
     return RunRequest(diagnostic, Variant(encoder, str(chain)), dataset, tuple(sorted(checked.items())))
 
 
+def request_of(record: RunRecord, settings: Settings) -> RunRequest:
+    """The request that led to a stored run, for doing it again.
+
+    Raises:
+        InputError: it names something that this version of Blindspot no longer has.
+    """
+    plan = record.plan
+    return request(plan.diagnostic, plan.variant.encoder, plan.variant.transform, plan.dataset, plan.params, settings)
+
+
+def demo_requests(settings: Settings) -> list[RunRequest]:
+    """What the app offers on an empty store: no download, well under a minute on two cores."""
+    return [request("evalrank", "minilm", transform, "demo-pairs", {}, settings) for transform in ("none", "center")]
+
+
 @dataclass(frozen=True)
 class RunOutcome:
     """A finished run; ``computed`` is False where the store had it already."""

@@ -227,13 +227,11 @@ def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT_SECONDS) as response:
         if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            partial.unlink()  # the source's file ends before: what is here is not of it
-            _download_once(url, partial, file, progress, cancel)
-            return
+            return  # the source's file ends before: what is here is not of it, as the checksum will tell
         response.raise_for_status()
         resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
         with partial.open("ab" if resumed else "wb") as out:
-            blocks = response.iter_bytes(BLOCK_BYTES)
+            blocks = response.iter_bytes()  # as they come: blocks of a size would lose one when the connection breaks
             _pump(blocks, out.write, have if resumed else 0, file, progress, cancel)
 
 

@@ -94,6 +94,8 @@ class SentenceTransformerEncoder:
         """``[n, d] float32``; see ``Encoder.encode``."""
         import torch
 
+        if not texts:  # which the tokenizer does not take
+            return np.empty((0, self.info.dimension), dtype=np.float32)
         model = self._model
         token_ids: list[list[int]] = model.tokenizer(
             list(texts), truncation=True, max_length=self.max_length, return_attention_mask=False, verbose=False

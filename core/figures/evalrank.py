@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Variant
 
+HORIZONTAL_VALUES = 3  # bars per group up to which their values are legible side by side
+FIGURE_HEIGHT = 390
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
 
@@ -36,10 +38,11 @@ def score_bars(
             x=labels,
             y=values,
             text=[f"{value:.3f}" for value in values],
-            textposition="auto" if len(scores) > 4 else "inside",
-            insidetextanchor="end",
-            textangle=-90 if len(scores) > 4 else 0,
-            marker={"color": style.colour, "pattern": {"shape": style.pattern, "solidity": 0.25}},
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0 if len(scores) <= HORIZONTAL_VALUES else -90,
+            textfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
+            marker={"color": style.colour},
             hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(barmode="group", bargap=0.22, bargroupgap=0.06)
@@ -63,7 +66,7 @@ def score_bars(
             marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
             hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
         )
-    return dress(figure, scheme, height=380)
+    return dress(figure, scheme, height=FIGURE_HEIGHT)
 
 
 def rank_curve(
@@ -92,4 +95,4 @@ def rank_curve(
         )
     figure.update_xaxes(type="log", title="k: the mate is among the k most similar items", dtick=1)
     figure.update_yaxes(title="share of pairs", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01])
-    return dress(figure, scheme, height=340)
+    return dress(figure, scheme, height=FIGURE_HEIGHT)

@@ -26,17 +26,15 @@ _INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
 _GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross", "triangle-down")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-_PATTERNS = ("", "/", ".", "x", "-", "+", "\\", "|")
 
 
 @dataclass(frozen=True)
 class Style:
-    """A variant's look: colour, marker symbol, line dash and bar pattern."""
+    """A variant's look: colour, marker symbol and line dash. Hollow and hatched are for published scores."""
 
     colour: str
     symbol: str
     dash: str
-    pattern: str
 
 
 def styles(variants: Sequence[Variant], scheme: Scheme) -> Mapping[Variant, Style]:
@@ -47,7 +45,6 @@ def styles(variants: Sequence[Variant], scheme: Scheme) -> Mapping[Variant, Styl
             colour=colours[i % len(colours)],
             symbol=_SYMBOLS[i % len(_SYMBOLS)],
             dash=_DASHES[i % len(_DASHES)],
-            pattern=_PATTERNS[i % len(_PATTERNS)],
         )
         for i, variant in enumerate(variants)
     }
@@ -68,6 +65,7 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int) -> go.Figure:
         font={"color": _INK[scheme], "size": 13},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0},
         hoverlabel={"namelength": -1},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": _GRID[scheme], "activecolor": _INK[scheme]},
     )
     figure.update_xaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)
     figure.update_yaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)

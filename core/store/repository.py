@@ -102,6 +102,13 @@ class Repository:
         records = [_record(row) for row in rows]
         return [r for r in records if state is None or r.state is state]
 
+    def variants(self) -> list[Variant]:
+        """Variants with a finished run, in order of first appearance (which decides their colours)."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            return [Variant(*row) for row in cursor.execute(query("variants")).fetchall()]
+
     def run(self, run_id: str) -> RunRecord:
         """One run, by its id or the beginning of it.
 

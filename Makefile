@@ -1,0 +1,40 @@
+# make run    set everything up and serve the app
+# make test   set everything up and run lint, types and all tests
+# Both work from a fresh clone with Python 3.11 to 3.13 (on Debian, apt for the browser of the tests).
+
+PYTHON ?= python3
+PORT ?= 8501
+BIN := .venv/bin
+
+.PHONY: run test lint bench clean
+
+run: .venv/run.stamp
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: .venv/dev.stamp lint
+	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
+	$(BIN)/python -m pytest
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/run.stamp
+	$(BIN)/python -m core bench
+
+clean:
+	rm -rf .venv
+
+.venv/made.stamp:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Blindspot needs Python 3.11 to 3.13, {sys.executable} is {v[0]}.{v[1]}: make PYTHON=python3.12 $(MAKECMDGOALS)")'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/run.stamp: .venv/made.stamp requirements.txt constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,10 @@
+"""Blindspot's entry point: ``streamlit run app.py``."""
+
+import streamlit as st
+
+from core import ui
+
+ui.set_up()
+page = st.navigation(ui.pages())
+ui.shared_pickers()
+page.run()

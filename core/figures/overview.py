@@ -1,0 +1,39 @@
+"""The Overview's figure: every variant's headline score on every dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, Style, dress
+from core.types import Variant
+
+
+def score_dots(
+    scores: pd.DataFrame, datasets: Sequence[str], styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """One row per dataset, one mark per variant at its MRR.
+
+    Args:
+        scores: columns ``variant, dataset, mrr``.
+        datasets: the rows, first on top.
+    """
+    figure = go.Figure()
+    for variant in dict.fromkeys(scores["variant"]):
+        rows = scores[scores["variant"] == variant]
+        style = styles[variant]
+        figure.add_scatter(
+            x=rows["mrr"],
+            y=rows["dataset"],
+            mode="markers",
+            name=variant.label,
+            marker={"color": style.colour, "symbol": style.symbol, "size": 13, "opacity": 0.9},
+            hovertemplate="MRR %{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(showlegend=True)
+    low = float(scores["mrr"].min())
+    figure.update_xaxes(title="MRR, raw ranks (higher is better)", range=[max(0.0, low - 0.08), 1.005])
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
+    return dress(figure, scheme, height=130 + 46 * len(datasets))

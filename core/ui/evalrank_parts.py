@@ -1,0 +1,305 @@
+"""The parts of the EvalRank page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core import explore, pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics.base import DiagnosticEntry
+from core.encoders import catalog as encoders
+from core.errors import BlindspotError
+from core.explore import EmbeddingsGone, PairTable, Relation
+from core.figures.evalrank import SCORES
+from core.store.repository import RunRecord, RunState
+from core.transforms import STEPS
+from core.ui import tables
+from core.ui.pickers import Picks
+from core.ui.resources import repository, settings
+from core.ui.work import run_button
+
+PAIRS_PER_PAGE = 25
+MAX_SIDE_BY_SIDE = 4
+ORDERS = ("worst rank first", "largest difference in rank", "order of the dataset")
+
+
+def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
+    """The runs that the pickers ask for, best first."""
+    found = repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE)
+    wanted = [
+        r
+        for r in found
+        if r.plan.params["metric"] == picks.metric
+        and r.plan.diagnostic_version == entry.version
+        and picks.keeps(r.plan.variant)
+    ]
+    newest = {r.plan.variant: r for r in reversed(wanted)}  # found newest first; an older revision gives way
+    return sorted(newest.values(), key=lambda r: -r.metrics["mrr"])
+
+
+def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
+    """Offer what is not computed: picked variants, a first run on this dataset, another variant."""
+    dataset = datasets.find(picks.dataset)
+    have = {r.plan.variant for r in runs}
+    if lacking := [v for v in picks.variants if v not in have]:
+        names = ", ".join(f"`{v.label}`" for v in lacking)
+        st.info(f"Not computed yet on `{picks.dataset}` with similarity `{picks.metric}`: {names}.")
+        try:
+            requests = [
+                pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, {"metric": picks.metric}, settings())
+                for v in lacking
+            ]
+        except BlindspotError as error:
+            st.warning(str(error))
+        else:
+            run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
+    if runs or lacking:
+        with st.expander("Run another variant", icon=":material/add:"):
+            _run_form(entry, picks)
+        return
+    with st.container(border=True, key="empty"):
+        st.subheader(f"No ranks on {dataset.title} with similarity {picks.metric} yet", anchor=False)
+        st.markdown(f"{dataset.description} ({dataset.size}.)")
+        state = fetch.dataset_state(dataset, settings())
+        if state is fetch.DataState.MISSING:
+            megabytes = sum(f.size for f in dataset.files) / 1e6
+            st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
+        elif state is fetch.DataState.CORRUPT:
+            st.error(f"Its files on disk are corrupt. Mend them with `python -m core data fetch {dataset.id}`.")
+        _run_form(entry, picks)
+
+
+def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
+    encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
+    reference = encoder.selectbox("Encoder", list(encoders.ENCODERS), key="new_encoder", persist_state="session")
+    chain = transform.selectbox(
+        "Transform",
+        list(STEPS),
+        key="new_transform",
+        persist_state="session",
+        help="\n".join(f"- `{s.name}`: {s.description}" for s in STEPS.values()),
+    )
+    request = pipeline.request(entry.id, reference, chain, picks.dataset, {"metric": picks.metric}, settings())
+    with button:
+        run_button("Run", request.label, [request], key="run_new")
+
+
+def reading() -> bool:
+    """Raw or filtered ranks; True for filtered."""
+    choice = st.segmented_control(
+        "Ranks",
+        ["raw", "filtered"],
+        default="raw",
+        required=True,
+        key="ranks",
+        bind="query-params",
+        help="raw: among all items. filtered: without the query's other mates and without texts that differ from "
+        "query or mate only in case, spaces or punctuation.",
+    )
+    return choice == "filtered"
+
+
+def scores(runs: Sequence[RunRecord], suffix: str) -> pd.DataFrame:
+    """For ``figures.score_bars``."""
+    return pd.DataFrame(
+        [{"variant": r.plan.variant} | {name: r.metrics[f"{name}{suffix}"] for name in SCORES} for r in runs]
+    )
+
+
+def background(run: RunRecord) -> int:
+    return int(run.metrics["background"])
+
+
+def ceiling(run: RunRecord) -> Mapping[str, float]:
+    """The best raw scores that the dataset allows."""
+    return {name: run.metrics[f"{name}_ceiling"] for name in SCORES}
+
+
+def ceiling_note(run: RunRecord, filtered: bool) -> None:
+    """Say what the ceiling is, or what was left out."""
+    best = run.metrics["hits@1_ceiling"]
+    pairs = f"{run.metrics['pairs']:,.0f} pairs among {run.metrics['background']:,.0f} items."
+    if filtered:
+        st.caption(f"{pairs} Rival mates and twins are left out of the candidates, so 1 can be reached.")
+    elif best < 1:
+        st.caption(
+            f"{pairs} Dotted: the ceiling of raw ranks. Some queries have several mates and only one can be first, "
+            f"so no encoder can exceed {best:.3f} in Hits@1."
+        )
+    else:
+        st.caption(f"{pairs} Every query has one mate, so raw ranks can reach 1.")
+
+
+def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> None:
+    """The numbers behind the bars, and how far ties could move them."""
+    with st.expander("All scores, and what ties do to them", icon=":material/table:"):
+        names = {
+            "mrr": "MRR",
+            "mrr_optimistic": "MRR optimistic",
+            "mrr_pessimistic": "MRR pessimistic",
+            "mrr_filtered": "MRR filtered",
+            "hits@1": "Hits@1",
+            "hits@1_filtered": "Hits@1 filtered",
+            "hits@5": "Hits@5",
+            "mean_rank": "mean rank",
+            "median_rank": "median rank",
+            "tied_pairs": "tied pairs",
+        }
+        frame = tables.score_table(runs, names)
+        frame["tied pairs"] = frame["tied pairs"].astype(int)
+        styled = tables.mark_best(frame, entry, names).format("{:d}", subset=["tied pairs"])
+        st.dataframe(styled, hide_index=True, key="details")
+        st.caption(
+            "Optimistic and pessimistic resolve every tie for or against the mate; the score is the expectation "
+            f"in between. {runs[0].metrics['self_pairs']:.0f} pair(s) are of a text with itself. "
+            "★ best of its column."
+        )
+
+
+@st.cache_data(show_spinner="Reading ranks …", max_entries=16)
+def _pairs(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> PairTable:  # noqa: ARG001 - cache key
+    return explore.pair_table(_entry, run_ids, repository())
+
+
+def pairs(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> PairTable:
+    """The ranks of every pair, cached by run: a finished run never changes."""
+    return _pairs(entry, entry.table, tuple(r.run_id for r in runs))
+
+
+def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) -> int | None:
+    """Search, sort and page through the pairs; the number of the chosen pair."""
+    search, order = st.columns([3, 2])
+    wanted = search.text_input("Search in query and mate", key="search", persist_state="session")
+    sort = order.selectbox("Order", ORDERS if len(runs) > 1 else (ORDERS[0], ORDERS[2]), key="order")
+    columns = {run.run_id: table.ranks(run.run_id, filtered=filtered) for run in runs}
+    frame = table.frame[["item_no", "query", "mate"]].assign(**columns)
+    ids = list(columns)
+    if wanted:
+        hit = frame["query"].str.contains(wanted, case=False, regex=False)
+        frame = frame[hit | frame["mate"].str.contains(wanted, case=False, regex=False)]
+    if frame.empty:
+        st.info("No pair contains this. Try a shorter search.")
+        return _chosen(table)
+    if sort == ORDERS[0]:
+        frame = frame.loc[frame[ids].max(axis=1).sort_values(ascending=False, kind="stable").index]
+    elif sort == ORDERS[1]:
+        spread = frame[ids].max(axis=1) - frame[ids].min(axis=1)
+        frame = frame.loc[spread.sort_values(ascending=False, kind="stable").index]
+
+    pages = -(-len(frame) // PAIRS_PER_PAGE)
+    number = min(int(st.session_state.get("pairs_page", 1)), pages)
+    shown = frame.iloc[(number - 1) * PAIRS_PER_PAGE : number * PAIRS_PER_PAGE]
+    labels = {run.run_id: f"rank: {run.plan.variant.label}" for run in runs}
+    event = st.dataframe(
+        shown.rename(columns={"item_no": "pair", **labels})[["pair", *labels.values(), "query", "mate"]],
+        hide_index=True,
+        key=f"pairs_{number}_{sort}_{len(frame)}_{'-'.join(ids)}",
+        on_select=lambda: None,
+        selection_mode="single-row",
+        column_config={
+            "pair": st.column_config.NumberColumn(width="small", help="Number of the pair in the dataset"),
+            "query": st.column_config.TextColumn(width="large"),
+            "mate": st.column_config.TextColumn(width="large"),
+            **{
+                label: st.column_config.NumberColumn(
+                    format="localized", help="Rank of the mate; 1 is best, .5 is a tie"
+                )
+                for label in labels.values()
+            },
+        },
+    )
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        st.pagination(pages, key="pairs_page")
+    right.caption(f"{len(frame):,} pairs. Choose a row to see what stands above its mate.")
+    if rows := event.selection.rows:
+        st.session_state["pair"] = int(shown.iloc[rows[0]]["item_no"])
+    return _chosen(table)
+
+
+def _chosen(table: PairTable) -> int | None:
+    """The chosen pair; its number is in the address, so that a link leads to it."""
+    last = len(table.frame) - 1
+    value = st.number_input(
+        "Pair",
+        min_value=0,
+        value=None,
+        step=1,
+        key="pair",
+        bind="query-params",
+        placeholder=f"0 to {last}",
+        help="Number of the pair that is looked into below; chosen by a row of the table, or typed.",
+        width=220,
+    )
+    if value is None:
+        st.caption("No pair is chosen yet.")
+        return None
+    if value > last:
+        st.warning(f"There is no pair {value} in this dataset: its pairs are 0 to {last}.")
+        return None
+    return int(value)
+
+
+def drill_down(table: PairTable, runs: Sequence[RunRecord], selected: int) -> None:
+    """For one pair: what each variant puts above the mate."""
+    pair = table.frame.iloc[selected]
+    with st.container(border=True, key="drill"):
+        for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
+            name, words = st.columns([1, 14])
+            name.markdown(f"**{label}**")
+            words.text(text)  # as text: never as HTML or markdown
+        shown = runs[:MAX_SIDE_BY_SIDE]
+        if len(runs) > len(shown):
+            st.caption(f"The first {len(shown)} of {len(runs)} variants; pick others in the sidebar.")
+        for column, run in zip(st.columns(len(shown)), shown, strict=True):
+            with column:
+                st.markdown(f"**{run.plan.variant.label}**")
+                _above(run, pair)
+
+
+def _above(run: RunRecord, pair: pd.Series) -> None:
+    raw, filtered = pair[f"{run.run_id} rank"], pair[f"{run.run_id} filtered rank"]
+    st.markdown(
+        f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {pair[f'{run.run_id} similarity']:.4f}"
+    )
+    try:
+        items = explore.around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+    except EmbeddingsGone as gone:
+        st.warning(str(gone))
+        run_button(
+            "Encode again",
+            f"Encoding for {run.plan.variant.label}",
+            [pipeline.request_of(run, settings())],
+            key=f"again_{run.run_id}",
+            primary=False,
+        )
+        return
+    marks = {Relation.ABOVE: "▲", Relation.TIED: "= tied", Relation.MATE: "● mate", Relation.BELOW: "▽"}
+    frame = pd.DataFrame(
+        [
+            {
+                "#": item.position,
+                "place": marks[item.relation] + (f" ({item.left_out})" if item.left_out else ""),
+                "similarity": item.similarity,
+                "text": item.text,
+            }
+            for item in items
+        ]
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=f"above_{run.run_id}",
+        column_config={
+            "#": st.column_config.NumberColumn(width="small"),
+            "text": st.column_config.TextColumn(width="large"),
+            "similarity": st.column_config.NumberColumn(format="%.4f"),
+            "place": st.column_config.TextColumn(
+                help="▲ above the mate, ▽ below it; in brackets: why filtered ranks ignore the item"
+            ),
+        },
+    )

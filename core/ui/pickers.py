@@ -1,0 +1,87 @@
+"""The shared pickers in the sidebar; their values live in the address, so that a copied link restores the view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.numerics.similarity import Metric
+from core.types import Variant
+from core.ui.resources import repository
+
+# Defaults never enter the address, so they must never change.
+DEFAULT_DATASET = "demo-pairs"
+DEFAULT_METRIC = Metric.COS.value
+_PICKED = "_picks"
+_STALE = "_stale_link"
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What the reader has picked; no variants means all that there are."""
+
+    dataset: str
+    metric: str
+    variants: tuple[Variant, ...]
+
+    def keeps(self, variant: Variant) -> bool:
+        return not self.variants or variant in self.variants
+
+    @staticmethod
+    def current() -> Picks:
+        """The picks of this run of the script."""
+        picks: Picks = st.session_state[_PICKED]
+        return picks
+
+
+def shared_pickers() -> Picks:
+    """Render the pickers; called by app.py, before the page."""
+    known = [str(v) for v in repository().variants()]
+    _note_stale_link({"data": list(datasets.DATASETS), "metric": list(Metric), "enc": known})
+    with st.sidebar:
+        dataset = st.selectbox(
+            "Dataset",
+            list(datasets.DATASETS),
+            index=list(datasets.DATASETS).index(DEFAULT_DATASET),
+            key="data",
+            bind="query-params",
+            help="What the encoders are tested on.",
+        )
+        variants = st.multiselect(
+            "Variants",
+            known,
+            key="enc",
+            bind="query-params",
+            placeholder="All that were run" if known else "None yet",
+            help="An encoder and the transform of its embeddings, as encoder~transform. Empty means all.",
+        )
+        metric = st.segmented_control(
+            "Similarity",
+            [m.value for m in Metric],
+            default=DEFAULT_METRIC,
+            required=True,
+            key="metric",
+            bind="query-params",
+            help="cos: cosine. l2: 1/(1 + distance).",
+        )
+    picks = Picks(dataset, str(metric), tuple(Variant.parse(v) for v in variants))
+    st.session_state[_PICKED] = picks
+    return picks
+
+
+def stale_link_notice() -> None:
+    """Say what a link named that is not here; Streamlit drops such values without a word."""
+    if missing := st.session_state.get(_STALE):
+        text, button = st.columns([6, 1], vertical_alignment="center")
+        text.warning(f"This link names what is not here: {missing}. The rest is shown.", icon=":material/link_off:")
+        button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
+
+
+def _note_stale_link(known: dict[str, list[str]]) -> None:
+    missing = [
+        value for name, values in known.items() for value in st.query_params.get_all(name) if value not in values
+    ]
+    if missing:
+        st.session_state[_STALE] = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)

@@ -1,0 +1,32 @@
+"""What every page has: a title, the question that it answers, how it is computed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.diagnostics.base import DiagnosticEntry
+from core.ui.navigation import pages, ran_through_app
+from core.ui.pickers import Picks, stale_link_notice
+from core.ui.work import job_panel
+
+
+def page(title: str, question: str) -> Picks:
+    """A page's first call: its title, what the reader can learn, and running work; the shared picks.
+
+    Where Streamlit ran the page without app.py, hand over to app.py.
+    """
+    if not ran_through_app():
+        st.navigation(pages())
+        st.rerun()
+    st.title(title, anchor=False)
+    st.markdown(question)
+    stale_link_notice()
+    job_panel()
+    return Picks.current()
+
+
+def how_computed(entry: DiagnosticEntry) -> None:
+    """The expander that every diagnostic's page ends with."""
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(entry.how)
+        st.caption(f"Source: {entry.citation}. Diagnostic `{entry.id}`, version {entry.version}.")

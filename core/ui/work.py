@@ -1,0 +1,96 @@
+"""Background work on screen: the button that starts it, its progress, cancel, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.errors import BlindspotError
+from core.jobs import Job, JobState
+from core.pipeline import RunRequest
+from core.ui.resources import jobs
+
+_MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
+REFRESH_SECONDS = 0.7
+
+
+def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
+    """A button that queues runs; while the same work is under way it says so instead."""
+    busy = any(job.requests == tuple(requests) for job in jobs().active())
+    st.button(
+        "Running …" if busy else label,
+        key=key,
+        type="primary" if primary else "secondary",
+        icon=":material/hourglass_top:" if busy else ":material/play_arrow:",
+        disabled=busy or not requests,
+        on_click=_start,
+        args=(title, tuple(requests)),
+    )
+
+
+def _start(title: str, requests: tuple[RunRequest, ...]) -> None:
+    try:
+        job_id = jobs().submit(title, requests)
+    except BlindspotError as error:
+        st.error(str(error))
+        return
+    st.session_state.setdefault(_MINE, set()).add(job_id)
+
+
+def job_panel() -> None:
+    """Progress of running and queued work, and the end of what this session started."""
+    _tell_ends()
+    if jobs().active():
+        _progress()
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def _progress() -> None:
+    active = jobs().active()
+    with st.container(border=True, key="jobs"):
+        for job in active:
+            text, button = st.columns([6, 1], vertical_alignment="center")
+            text.progress(min(max(job.fraction, 0.0), 1.0), text=_describe(job))
+            button.button(
+                "Cancel", key=f"cancel_{job.job_id}", on_click=jobs().cancel, args=(job.job_id,), width="stretch"
+            )
+    seen = st.session_state.get("_active_jobs", ())
+    st.session_state["_active_jobs"] = tuple(job.job_id for job in active)
+    if set(seen) - {job.job_id for job in active}:
+        st.rerun()  # a job ended: the page shows its results
+
+
+def _describe(job: Job) -> str:
+    if job.state is JobState.QUEUED:
+        return f"**{job.title}** · waiting for its turn"
+    parts = [f"**{job.title}**"]
+    if len(job.requests) > 1:
+        parts.append(f"run {min(job.runs_done + 1, len(job.requests))} of {len(job.requests)}")
+    stage = job.stage
+    if job.total:
+        stage += f", {job.done:,} of {job.total:,}"
+    parts.append(stage)
+    if job.remaining_seconds is not None:
+        parts.append(f"about {_duration(job.remaining_seconds)} left")
+    return " · ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    whole = max(1, round(seconds))
+    return f"{whole} s" if whole < 90 else f"{round(whole / 60)} min"
+
+
+def _tell_ends() -> None:
+    """Once, how each job of this session ended; errors stay until the next action."""
+    mine: set[int] = st.session_state.get(_MINE, set())
+    for job in jobs().jobs():
+        if job.job_id not in mine or job.state.active:
+            continue
+        mine.discard(job.job_id)
+        if job.state is JobState.FAILED:
+            st.error(f"{job.title} failed: {job.error}", icon=":material/error:")
+        elif job.state is JobState.CANCELLED:
+            st.info(f"{job.title} was cancelled. What was encoded is kept: start it again to continue.")
+        else:
+            st.toast(f"{job.title}: done", icon=":material/check:")

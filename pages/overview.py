@@ -1,0 +1,76 @@
+"""What is in the store: every variant's scores and what it costs."""
+
+import pandas as pd
+import streamlit as st
+
+from core import pipeline, ui
+from core.datasets.catalog import DATASETS
+from core.diagnostics import catalog as diagnostics
+from core.figures import overview as figures
+from core.store.repository import RunRecord, RunState
+from core.ui import tables
+
+COLUMNS = {
+    "mrr": "MRR",
+    "hits@1": "Hits@1",
+    "hits@3": "Hits@3",
+    "hits@10": "Hits@10",
+    "mrr_filtered": "MRR filtered",
+    "hits@1_filtered": "Hits@1 filtered",
+}
+
+
+def empty() -> None:
+    """Nothing was run yet: say what happens next and offer it."""
+    with st.container(border=True, key="empty"):
+        st.subheader("Nothing has been run yet", anchor=False)
+        st.markdown(
+            "The demo ranks 400 sentence pairs of Blindspot's own with a real encoder, **all-MiniLM-L6-v2**, with and "
+            "without centering. It needs no download and takes under a minute on two CPU cores. "
+            "Afterwards you can look at every pair that the encoder gets wrong."
+        )
+        ui.run_button("Run the demo", "Demo", pipeline.demo_requests(ui.settings()), key="run_demo")
+
+
+def interrupted(runs: list[RunRecord]) -> None:
+    """Offer to go on with runs whose process ended."""
+    with st.container(border=True, key="interrupted"):
+        st.warning(f"{len(runs)} run(s) were interrupted. What was encoded is kept.", icon=":material/report:")
+        requests = [pipeline.request_of(run, ui.settings()) for run in runs]
+        ui.run_button("Continue", "Interrupted runs", requests, key="resume", primary=False)
+
+
+def section(dataset: str, runs: list[RunRecord]) -> None:
+    """One dataset's table."""
+    st.subheader(DATASETS[dataset].title if dataset in DATASETS else dataset, anchor=False)
+    frame = pd.concat([tables.score_table(runs, COLUMNS), tables.cost_table(runs)], axis=1)
+    st.dataframe(tables.mark_best(frame, ENTRY, COLUMNS), hide_index=True, key=f"scores_{dataset}")
+    pairs, background = runs[0].metrics["pairs"], runs[0].metrics["background"]
+    star = " ★ best of its column." if len(runs) > 1 else ""
+    st.caption(f"`{dataset}`: {pairs:,.0f} pairs ranked among {background:,.0f} items.{star}")
+
+
+ENTRY = diagnostics.find("evalrank")
+picks = ui.page("Overview", "Which encoder puts texts next to what means the same, and what does it cost?")
+everything = ui.repository().runs(diagnostic=ENTRY.id)
+# What was only interrupted is offered again, unless it is being computed.
+if lost := [r for r in everything if r.state is RunState.INTERRUPTED]:
+    interrupted(lost)
+done = [r for r in everything if r.state is RunState.DONE and r.plan.params["metric"] == picks.metric]
+done = sorted((r for r in done if picks.keeps(r.plan.variant)), key=lambda r: -r.metrics["mrr"])
+
+if not any(r.state is RunState.DONE for r in everything):
+    empty()
+elif not done:
+    st.info(f"No runs with similarity `{picks.metric}` for these variants. Change the pickers in the sidebar.")
+else:
+    newest_first = [r.plan.dataset for r in sorted(done, key=lambda r: -r.run_seq)]
+    names = sorted(dict.fromkeys(newest_first), key=lambda name: name != picks.dataset)  # the picked one on top
+    scores = pd.DataFrame(
+        [{"variant": r.plan.variant, "dataset": r.plan.dataset, "mrr": r.metrics["mrr"]} for r in done]
+    )
+    st.plotly_chart(figures.score_dots(scores, names, ui.variant_styles(), ui.scheme()), key="dots")
+    for name in names:
+        section(name, [r for r in done if r.plan.dataset == name])
+    st.page_link("pages/evalrank.py", label="See which pairs they get wrong", icon=":material/arrow_forward:")
+    ui.how_computed(ENTRY)
