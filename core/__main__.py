@@ -2,7 +2,12 @@
 
 import sys
 
-from core.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from core.cli import main  # takes a second, in which people press Ctrl-C too
+
+        code = main()
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)  # noqa: T201
+        code = 1
+    sys.exit(code)

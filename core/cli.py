@@ -23,6 +23,7 @@ from core import pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import Metric
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError, unknown
 from core.files import write_atomically
@@ -32,9 +33,10 @@ from core.transforms import STEPS
 from core.types import Progress as Listener
 
 # A pipe has no width of its own: wide enough that no id is broken.
-stdout = Console(width=None if sys.stdout.isatty() else 180)
-stderr = Console(stderr=True)
+stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)
+stderr = Console(stderr=True, emoji=False)
 SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
+INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 app = typer.Typer(
     name="python -m core",
@@ -65,15 +67,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not message:  # the help was shown instead
             return error.exit_code
         return _fail(f"{message} See: python -m core --help", error.exit_code, debug)
-    except KeyboardInterrupt:
-        return _fail("interrupted; what was encoded so far is kept: run it again to continue", 1, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defence; --debug shows the traceback
         return _fail(f"unexpected {type(error).__name__}: {error}; run it with --debug to see where", 1, debug)
+    if code == INTERRUPTED:
+        return _fail("interrupted; what was encoded so far is kept: run it again to continue", 1, debug)
     return code if isinstance(code, int) else 0
 
 
 def _fail(message: str, code: int, debug: bool) -> int:
-    if debug:
+    if debug and sys.exception():
         traceback.print_exc()
     print("error:", " ".join(message.split()), file=sys.stderr)
     return code
@@ -131,16 +133,19 @@ def run(
     if as_json:
         _print_json({"runs": [_run_json(o.record) | {"computed": o.computed} for o in outcomes]})
         return
-    names = [m.name for m in diagnostics.find(diagnostic).metrics]
-    headline = [n for n in names if not n.endswith(("_optimistic", "_pessimistic", "_ceiling"))]
+    headline = [
+        m
+        for m in diagnostics.find(diagnostic).metrics
+        if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
+    ]
     _print_table(
         f"{diagnostics.find(diagnostic).title}, {', '.join(f'{k} {v}' for k, v in requests[0].params)}",
         ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
-        [(n, *(_number(o.record.metrics[n]) for o in outcomes)) for n in headline],
+        [(m.name, *(_number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
     for outcome in outcomes:
         how = "computed" if outcome.computed else "found in the store"
-        stdout.print(f"run {outcome.record.run_id}: {how}", markup=False, highlight=False)
+        print(f"run {outcome.record.run_id}: {how}")
 
 
 @data_app.command("list")
@@ -166,11 +171,11 @@ def data_fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) ->
     settings = Settings.from_environment()
     for entry in [datasets.find(i) for i in ids]:
         if not entry.files:
-            stdout.print(f"{entry.id}: built in, nothing to download", highlight=False)
+            print(f"{entry.id}: built in, nothing to download")
             continue
         with _progress(entry.id) as progress:
             paths = fetch.fetch_dataset(entry, settings, progress)
-        stdout.print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}", highlight=False)
+        print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}")
 
 
 @data_app.command("verify")
@@ -188,9 +193,9 @@ def data_verify(
             if state.state is fetch.DataState.MISSING and ids:
                 missing.append(entry.id)
             detail = f" ({state.detail})" if state.detail else ""
-            stdout.print(f"{entry.id}: {file.path}: {state.state}{detail}", markup=False, highlight=False)
+            print(f"{entry.id}: {file.path}: {state.state}{detail}")
         if not entry.files:
-            stdout.print(f"{entry.id}: built in", highlight=False)
+            print(f"{entry.id}: built in")
     if bad := sorted({*corrupt, *missing}):
         raise BlindspotError(
             f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
@@ -211,13 +216,15 @@ def runs(
     settings = Settings.from_environment()
     if diagnostic is not None:
         diagnostics.find(diagnostic)
+    if dataset is not None:
+        datasets.find(dataset)
     found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         _print_json({"runs": [_run_json(r) | {"state": r.state} for r in found]})
         return
     if not found:
         example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
-        stdout.print(f"No runs yet. Try: {example}", highlight=False)
+        print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
         return
     _print_table(
         "Runs",
@@ -231,7 +238,7 @@ def runs(
                 r.plan.dataset,
                 ", ".join(r.plan.params.values()),
                 r.state,
-                _number(r.metrics["mrr"]) if "mrr" in r.metrics else "",
+                f"{r.metrics['mrr']:.4f}" if "mrr" in r.metrics else "",
                 f"{r.started_at:%Y-%m-%d %H:%M}",
             )
             for r in found
@@ -252,7 +259,7 @@ def runs_delete(run_id: Annotated[str, typer.Argument(help="a run id, or how it 
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
     repository.delete(diagnostics.find(record.plan.diagnostic), record)
-    stdout.print(f"run {record.run_id} deleted", highlight=False)
+    print(f"run {record.run_id} deleted")
 
 
 @app.command()
@@ -274,7 +281,7 @@ def export(
     entry = diagnostics.find(record.plan.diagnostic)
     table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
     write_atomically(output, lambda f: writers[output.suffix](table, f))
-    stdout.print(f"{table.num_rows} rows written to {output}", markup=False, highlight=False)
+    print(f"{table.num_rows} rows written to {output}")
 
 
 @app.command()
@@ -328,8 +335,9 @@ def _print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str
     stdout.print(table, markup=False, highlight=False)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) and abs(value) > 1 else f"{value:.4f}"
+def _number(metric: Metric, value: float) -> str:
+    is_count = metric.higher_is_better is None
+    return f"{value:,.0f}" if is_count else f"{value:,.4f}"
 
 
 @contextmanager

@@ -80,18 +80,12 @@ def around_mate(
         )
     matrix = _fitted(digest, run.plan.variant.transform, settings.embeddings).apply(embedded.matrix)
     similarity = similarity_to_all(matrix, query_no, Metric(run.plan.params["metric"]))
-    similarity[query_no] = -np.inf
-    order = np.argsort(-similarity, kind="stable")
-    if query_no == mate_no:  # a pair of a text with itself: nothing stands between
-        order = np.concatenate([[query_no], order[:-1]])
-        similarity[query_no] = np.inf
-    else:
-        order = order[:-1]
-    # Among the tied, the mate comes first: what is listed above it is surely above it.
     mate_similarity = similarity[mate_no]
+    order = np.argsort(-similarity, kind="stable")
+    order = order[(order != query_no) & (order != mate_no)]
+    # Among the tied, the mate comes first: what is listed above it is surely above it.
     above = order[similarity[order] > mate_similarity + TAU]
-    rest = order[len(above) :]
-    order = np.concatenate([above, [mate_no], rest[rest != mate_no]])
+    order = np.concatenate([above, [mate_no], order[len(above) :]])
     place = len(above)
     shown = sorted({*range(min(limit, place)), *range(place, min(place + 1 + below, len(order)))})
 
@@ -112,8 +106,7 @@ def around_mate(
                 else Relation.BELOW
             )
             left_out = "another mate" if item in mates else "twin" if twin_key(texts[item]) in twins else ""
-        value = 1.0 if item == query_no else float(similarity[item])
-        out.append(RankedItem(i + 1, item, texts[item], value, relation, left_out))
+        out.append(RankedItem(i + 1, item, texts[item], float(similarity[item]), relation, left_out))
     return out
 
 

@@ -146,7 +146,7 @@ class JobQueue:
             except Exception as error:
                 log.exception("job %s failed", entry.job.job_id)
                 message = f"unexpected {type(error).__name__}: {error}; the server's log has the details"
-                self._update(entry, state=JobState.FAILED, error=message, remaining_seconds=None)
+                self._update(entry, state=JobState.FAILED, error=" ".join(message.split()), remaining_seconds=None)
             else:
                 self._update(entry, state=JobState.DONE, stage="done", remaining_seconds=None)
 
@@ -170,8 +170,11 @@ class JobQueue:
                 entry.pace = pace = _Pace(stage, now, share)
             gained = share - pace.fraction
             remaining = (now - pace.began) * (1.0 - share) / gained if gained > 0.01 else None
-            if not entry.cancel.cancelled:
-                self._update(entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining)
+            with self._changed:  # so that no cancel comes in between
+                if not entry.cancel.cancelled:
+                    self._update(
+                        entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
+                    )
 
         for number, request in enumerate(entry.job.requests, 1):
             entry.cancel.check()

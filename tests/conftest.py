@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core import pipeline
 from core.settings import Mode, Settings, prepare_numba
 from core.store.repository import Repository
 
@@ -55,3 +56,12 @@ def shared_settings(shared_cache: Path) -> Settings:
     """Settings with the session's cache and the mirror of the environment."""
     mirror = os.environ.get("BLINDSPOT_MIRROR", "")
     return make_settings(shared_cache, str(Path(mirror).resolve()) if mirror and "://" not in mirror else mirror)
+
+
+@pytest.fixture(scope="session")
+def demo_cache(shared_settings: Settings) -> Path:
+    """A cache whose store has the demo's runs, by the real model."""
+    repository = Repository.at(shared_settings.store)
+    for request in pipeline.demo_requests(shared_settings):
+        pipeline.run(request, shared_settings, repository)
+    return shared_settings.cache

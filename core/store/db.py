@@ -93,14 +93,22 @@ class Database:
 
         Raises:
             StoreBusy: another process held the file for too long.
-            BlindspotError: the file is no store, or one that a newer Blindspot wrote.
+            BlindspotError: the file is damaged or no store, or a newer Blindspot wrote it, or the disk is full.
         """
-        connection = self._acquire()
         try:
-            with connection.cursor() as cursor:
-                yield cursor
-        finally:
-            self._release()
+            connection = self._acquire()
+            try:
+                with connection.cursor() as cursor:
+                    yield cursor
+            finally:
+                self._release()
+        except duckdb.Error as error:
+            if not _is_of_the_file(error):
+                raise
+            raise BlindspotError(
+                f"cannot read or write the store {self.path}: {_first_line(error)}",
+                remedy="free some space; if the file is damaged, move it away: what it holds can be computed again",
+            ) from error
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -228,6 +236,11 @@ def _holder(error: Exception) -> str:
     """The program that DuckDB's message says holds the lock."""
     match = re.search(r"lock is held in (\S.*?) \(PID (\d+)\)", str(error))
     return f"process {match[2]} ({match[1]})" if match else "another process"
+
+
+def _is_of_the_file(error: duckdb.Error) -> bool:
+    """Whether the file or the disk is at fault, not the statement; a wrong checksum is of no class of its own."""
+    return type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.FatalException)
 
 
 def _first_line(error: Exception) -> str:

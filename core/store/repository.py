@@ -21,7 +21,7 @@ import pyarrow as pa
 from core.diagnostics.base import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
-from core.errors import BlindspotError, InputError, StoreBusy
+from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
 from core.types import DatasetKind, PairSet, Variant
 
@@ -248,7 +248,7 @@ class Repository:
         try:
             yield run_seq
         except BaseException:
-            with suppress(StoreBusy):  # what went wrong matters more
+            with suppress(BlindspotError):  # what went wrong first matters more
                 self.abandon(run_seq)
             raise
 

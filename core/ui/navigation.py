@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -27,28 +28,23 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
 }
 
 
-HOME = "pages/overview.py"
-
-
-def _home() -> None:
-    st.switch_page(HOME, query_params=st.query_params.to_dict())
-
-
 def pages() -> dict[str, list[Page]]:
     """The pages for ``st.navigation``, grouped.
 
-    Streamlit gives its default page the empty address and no other, so that page is a hidden one which
-    leads to ``HOME``: every real page keeps its own address.
+    Streamlit gives its default page the empty address and no other. So the default is a hidden page that runs
+    the first page's file, and every page in the sidebar, the first one too, has its own address.
     """
-    home = st.Page(_home, title="Home", url_path="home", default=True, visibility="hidden")
+    first = next(iter(SECTIONS.values()))[0]
+    home = st.Page(_file(first), title=first.title, url_path="home", default=True, visibility="hidden")
     found = {
-        section: [
-            st.Page(ROOT / "pages" / f"{entry.stem}.py", title=entry.title, icon=entry.icon, url_path=entry.stem)
-            for entry in entries
-        ]
+        section: [st.Page(_file(entry), title=entry.title, icon=entry.icon, url_path=entry.stem) for entry in entries]
         for section, entries in SECTIONS.items()
     }
     return {section: [home, *entries] if section == "" else entries for section, entries in found.items()}
+
+
+def _file(entry: PageEntry) -> Path:
+    return ROOT / "pages" / f"{entry.stem}.py"
 
 
 def set_up() -> None:

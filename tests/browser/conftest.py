@@ -1,0 +1,131 @@
+"""The real app in a real Chromium: a server process per test, on a free port of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+from core.settings import ROOT
+
+CHROMIUM = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""
+ARGUMENTS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+START_SECONDS = 60
+PATIENCE_MS = 120_000  # a cold page imports pandas, plotly and duckdb on a busy machine
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if not CHROMIUM:
+                item.add_marker(pytest.mark.skip(reason="no chromium on this machine: browser tests are skipped"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
+    """Start ``streamlit run app.py`` on a cache folder; its address. Stopped after the test."""
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def started(cache: Path) -> str:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"}
+        environment.pop("BLINDSPOT_MIRROR", None)
+        log = (tmp_path / f"server-{port}.log").open("wb")
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command += ["--server.address", "127.0.0.1"]
+        servers.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
+        address = f"http://127.0.0.1:{port}"
+        _wait_for(f"{address}/_stcore/health", servers[-1], Path(log.name))
+        return address
+
+    yield started
+    for server in servers:
+        server.terminate()
+        server.wait(20)
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError(f"the server did not answer within {START_SECONDS} s:\n{log.read_text()}")
+
+
+class Reader:
+    """A person in front of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def open(self, address: str) -> Reader:
+        self.page.goto(address)
+        return self.settle()
+
+    def settle(self) -> Reader:
+        """Wait until the script has run; then assert on content, not on time."""
+        self.page.wait_for_selector(
+            '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=PATIENCE_MS, state="attached"
+        )
+        return self
+
+    def at(self, key: str) -> Locator:
+        """The element with a key."""
+        return self.page.locator(f".st-key-{key}")
+
+    def see(self, key: str) -> Locator:
+        """Wait for the element with a key."""
+        locator = self.at(key)
+        locator.first.wait_for(timeout=PATIENCE_MS)
+        return locator
+
+    def healthy(self) -> None:
+        """No traceback, no dialog about a page that does not exist, the app's navigation in the sidebar."""
+        assert self.page.get_by_test_id("stException").count() == 0
+        assert self.page.get_by_text("Page not found").count() == 0
+        assert self.page.get_by_test_id("stSidebarNav").is_visible()
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
+    """A fresh browser context each time: no cookies, no session."""
+    contexts = []
+
+    def new(scheme: str = "light") -> Reader:
+        context = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme=scheme)
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        return Reader(context.new_page())
+
+    yield new
+    for context in contexts:
+        context.close()

@@ -1,0 +1,118 @@
+"""What a newcomer does, in a real browser: a cold start, the demo, a pair, a copied link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import expect
+
+from core.store.repository import Repository
+from core.ui.navigation import SECTIONS
+from tests.browser.conftest import PATIENCE_MS, Reader
+
+PAGES = [entry for entries in SECTIONS.values() for entry in entries]
+Serve = Callable[[Path], str]
+NewReader = Callable[..., Reader]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    visitor = reader().open(serve(cache))
+    visitor.see("run_demo").get_by_role("button").click()
+    expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
+    visitor.see("dots")
+    visitor.settle().healthy()
+    expect(visitor.at("scores_demo-pairs")).to_be_visible()
+    runs = Repository.at(cache / "results.duckdb").runs()
+    assert {str(r.plan.variant) for r in runs} == {"minilm~none", "minilm~center"}
+
+    visitor.page.get_by_role("link", name="See which pairs they get wrong").click()
+    visitor.see("curve")
+    visitor.settle().healthy()
+    # the table is a canvas: its first row's box to choose stands at its left
+    visitor.page.locator("[class*='st-key-pairs_1']").get_by_test_id("stDataFrameResizable").click(
+        position={"x": 16, "y": 52}
+    )
+    expect(visitor.see("drill")).to_contain_text("Query")
+    pair = visitor.at("pair").get_by_role("spinbutton").input_value()
+    assert parse_qs(urlparse(visitor.page.url).query)["pair"] == [pair]
+
+    # a copied link, in a fresh browser
+    second = reader().open(visitor.page.url)
+    expect(second.see("drill")).to_contain_text("Mate")
+    assert second.at("pair").get_by_role("spinbutton").input_value() == pair
+    second.healthy()
+
+
+def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
+    visitor = reader().open(serve(tmp_path / "cache"))
+    visitor.see("run_demo").get_by_role("button").click()
+    visitor.see("jobs").get_by_role("button", name="Cancel").click()
+    expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
+    again = visitor.see("run_demo").get_by_role("button", name="Run the demo")
+    expect(again).to_be_enabled()
+    again.click()
+    visitor.see("dots")
+    visitor.healthy()
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
+def test_a_page_opened_cold_by_its_address(serve: Serve, reader: NewReader, demo_cache: Path, entry) -> None:
+    visitor = reader().open(f"{serve(demo_cache)}/{entry.stem}")
+    expect(visitor.page.get_by_role("heading", name=entry.title, level=1)).to_be_visible()
+    visitor.see("data")
+    visitor.settle().healthy()
+    assert urlparse(visitor.page.url).path == f"/{entry.stem}"
+    for other in PAGES:
+        expect(visitor.page.get_by_test_id("stSidebarNav").get_by_text(other.title, exact=True)).to_be_visible()
+
+
+def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(
+    serve: Serve, reader: NewReader, demo_cache: Path
+) -> None:
+    address = serve(demo_cache)
+    query = "enc=minilm~center&pair=7&ranks=filtered"
+    for scheme in ("light", "dark"):
+        visitor = reader(scheme).open(f"{address}/evalrank?{query}")
+        expect(visitor.see("drill")).to_contain_text("minilm + center")
+        visitor.settle().healthy()
+        assert visitor.at("pair").get_by_role("spinbutton").input_value() == "7"
+        expect(visitor.at("enc")).to_contain_text("minilm~center")
+        assert parse_qs(urlparse(visitor.page.url).query) == parse_qs(query)
+
+
+def test_shared_picks_survive_a_change_of_page(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
+    visitor = reader().open(f"{serve(demo_cache)}/evalrank?enc=minilm~center")
+    visitor.see("curve")
+    visitor.page.get_by_test_id("stSidebarNav").get_by_text("Overview", exact=True).click()
+    visitor.see("dots")
+    expect(visitor.at("enc")).to_contain_text("minilm~center")
+    assert parse_qs(urlparse(visitor.page.url).query)["enc"] == ["minilm~center"]
+
+
+def test_a_stale_link_says_what_is_missing(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
+    visitor = reader().open(f"{serve(demo_cache)}/overview?enc=gone~none")
+    expect(visitor.page.get_by_text("gone~none")).to_be_visible()
+    visitor.healthy()
+    visitor.see("dismiss_stale").get_by_role("button").click()
+    expect(visitor.page.get_by_text("gone~none")).to_have_count(0)
+
+
+def test_two_browsers_start_the_same_run_and_it_is_computed_once(
+    serve: Serve, reader: NewReader, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    address = serve(cache)
+    first, second = reader().open(address), reader().open(address)
+    first.see("run_demo").get_by_role("button").click()
+    first.see("jobs")
+    second.see("run_demo").get_by_role("button").click()
+    expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
+    for visitor in (first, second):
+        visitor.see("dots")
+    assert len(Repository.at(cache / "results.duckdb").runs()) == 2

@@ -1,0 +1,434 @@
+"""Fetching: resumed, verified, all or nothing; against a real HTTP server on the loopback interface."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from loopback import Site, closed_port, serving
+
+from core.datasets import fetch, loaders
+from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.catalog import find as find_dataset
+from core.datasets.fetch import DataState
+from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing
+from core.settings import Settings
+from core.types import CancelToken, DatasetKind
+
+CONTENT = random.Random(7).randbytes(300_001)
+PATH = "data/some file.bin"
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving() as site:
+        site.files["/some%20file.bin"] = CONTENT
+        yield site
+
+
+def source_file(url: str, content: bytes = CONTENT, path: str = PATH) -> SourceFile:
+    """A file pinned to ``content``, whatever the URL really serves."""
+    return SourceFile("loop", path, url, len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def file(site: Site) -> SourceFile:
+    return source_file(f"{site.url}/some file.bin")
+
+
+def part_of(file: SourceFile, settings: Settings) -> Path:
+    target = fetch.local_path(file, settings)
+    return target.with_name(f"{target.name}.part")
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def assert_clear(error: BlindspotError, *fragments: str) -> None:
+    """One line that says what was wrong and what to do."""
+    assert "\n" not in str(error)
+    assert error.remedy
+    for fragment in fragments:
+        assert fragment in str(error)
+
+
+def assert_fetched(file: SourceFile, settings: Settings) -> None:
+    """The right content under the final name, and nothing beside it."""
+    target = fetch.local_path(file, settings)
+    assert target.read_bytes() == CONTENT
+    assert names_in(target.parent) == [target.name]
+
+
+# --- downloading
+
+
+def test_a_file_is_downloaded_under_its_final_name_only_when_complete(
+    site: Site, file: SourceFile, settings: Settings
+) -> None:
+    target = fetch.local_path(file, settings)
+    told: list[tuple[str, int, int]] = []
+
+    def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        assert not target.exists()
+        told.append((stage, done, total))
+
+    assert fetch.fetch_file(file, settings, progress) == target
+    assert_fetched(file, settings)
+    done = [at for _, at, _ in told]
+    assert {(stage, total) for stage, _, total in told} == {("fetching some file.bin", len(CONTENT))}
+    assert done == sorted(set(done))
+    assert (done[0], done[-1]) == (0, len(CONTENT))
+    assert len(done) > 3
+
+
+def test_a_broken_connection_is_tried_again_from_where_it_broke(
+    site: Site, file: SourceFile, settings: Settings
+) -> None:
+    site.breaks += [0, 100_000]
+    fetch.fetch_file(file, settings)
+    assert_fetched(file, settings)
+    assert site.ranges == [None, None, "bytes=100000-"]
+
+
+def test_what_came_before_a_lasting_failure_is_kept_and_resumed(
+    site: Site, file: SourceFile, settings: Settings
+) -> None:
+    site.breaks += [50_000, 50_000, 50_000]
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, file.url, "150,000 bytes are kept", "BLINDSPOT_MIRROR")
+    assert not fetch.local_path(file, settings).exists()
+    assert part_of(file, settings).read_bytes() == CONTENT[:150_000]
+
+    told: list[int] = []
+    fetch.fetch_file(file, settings, lambda stage, done, total, fraction=None: told.append(done))
+    assert_fetched(file, settings)
+    assert site.ranges[-1] == "bytes=150000-"
+    assert told[0] == 150_000
+
+
+def test_a_server_that_ignores_ranges_sends_everything_again(site: Site, file: SourceFile, settings: Settings) -> None:
+    site.honours_range = False
+    site.breaks.append(100_000)
+    fetch.fetch_file(file, settings)
+    assert_fetched(file, settings)
+    assert site.ranges == [None, "bytes=100000-"]
+
+
+@pytest.mark.parametrize(
+    "left_over",
+    [b"", b"\0" * 1_000, b"\0" * len(CONTENT), b"\0" * (len(CONTENT) + 1), CONTENT],
+    ids=["nothing", "wrong beginning", "wrong content", "too long", "all but renamed"],
+)
+def test_what_an_earlier_process_left_does_not_spoil_the_file(
+    file: SourceFile, settings: Settings, left_over: bytes
+) -> None:
+    part = part_of(file, settings)
+    part.parent.mkdir(parents=True)
+    part.write_bytes(left_over)
+    fetch.fetch_file(file, settings)
+    assert_fetched(file, settings)
+
+
+def test_redirects_are_followed(site: Site, file: SourceFile, settings: Settings) -> None:
+    site.redirects["/old"] = "/some%20file.bin"
+    fetch.fetch_file(replace(file, url=f"{site.url}/old"), settings)
+    assert_fetched(file, settings)
+
+
+def test_a_complete_file_is_not_downloaded_again(site: Site, file: SourceFile, settings: Settings) -> None:
+    fetch.fetch_file(file, settings)
+    fetch.fetch_file(file, settings)
+    assert len(site.ranges) == 1
+
+
+# --- what the source may do wrong
+
+
+@pytest.mark.parametrize(
+    ("served", "complaint"),
+    [
+        (b"\0" + CONTENT[1:], "sha256"),
+        (CONTENT[:-1], "300,000 bytes instead of 300,001"),
+        (b"", "0 bytes instead of 300,001"),
+        (CONTENT + b"\0", "more bytes come than the 300,001 expected"),
+    ],
+    ids=["corrupt", "truncated", "empty", "longer"],
+)
+def test_a_wrong_file_is_refused_and_thrown_away(
+    site: Site, file: SourceFile, settings: Settings, served: bytes, complaint: str
+) -> None:
+    site.files["/some%20file.bin"] = served
+    with pytest.raises(DataCorrupt) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, complaint, "BLINDSPOT_MIRROR")
+    assert not [n for n in names_in(fetch.local_path(file, settings).parent) if not n.endswith(".lock")]
+
+    site.files["/some%20file.bin"] = CONTENT
+    fetch.fetch_file(file, settings)
+    assert_fetched(file, settings)
+
+
+def test_a_source_that_ends_before_the_kept_part_is_called_truncated(
+    site: Site, file: SourceFile, settings: Settings
+) -> None:
+    part = part_of(file, settings)
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:150_000])
+    site.files["/some%20file.bin"] = CONTENT[:1_000]
+    with pytest.raises(DataCorrupt) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, "1,000 bytes instead of 300,001")
+    assert site.ranges == ["bytes=150000-", None]
+
+
+def test_a_missing_file_is_named_with_the_answer(site: Site, file: SourceFile, settings: Settings) -> None:
+    del site.files["/some%20file.bin"]
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, file.url, "404", "BLINDSPOT_MIRROR")
+    assert len(site.ranges) == 1
+    assert not part_of(file, settings).exists()
+
+
+def test_redirects_in_a_circle_are_given_up(site: Site, file: SourceFile, settings: Settings) -> None:
+    site.redirects["/round"] = "/round"
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(replace(file, url=f"{site.url}/round"), settings)
+    assert_clear(caught.value, "/round", "redirect")
+
+
+def test_no_network(settings: Settings) -> None:
+    file = source_file(f"http://127.0.0.1:{closed_port()}/x")
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, file.url, "refused", "check the network")
+    assert not fetch.local_path(file, settings).exists()
+
+
+# --- mirrors
+
+
+def test_a_mirror_folder_is_copied_from(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
+    origin = tmp_path / "mirror" / "loop" / PATH
+    origin.parent.mkdir(parents=True)
+    origin.write_bytes(CONTENT)
+    told: list[int] = []
+    fetch.fetch_file(
+        replace(file, url="http://127.0.0.1:1/never"),
+        replace(settings, mirror=str(tmp_path / "mirror")),
+        lambda stage, done, total, fraction=None: told.append(done),
+    )
+    assert_fetched(file, settings)
+    assert origin.read_bytes() == CONTENT
+    assert (told[0], told[-1]) == (0, len(CONTENT))
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_mirror_url_is_asked_for_source_and_path(
+    site: Site, file: SourceFile, settings: Settings, slash: str
+) -> None:
+    site.files = {"/base/loop/data/some%20file.bin": CONTENT}
+    fetch.fetch_file(replace(file, url="http://127.0.0.1:1/never"), replace(settings, mirror=f"{site.url}/base{slash}"))
+    assert_fetched(file, settings)
+
+
+def test_a_mirror_without_the_file(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "no such folder")))
+    assert_clear(caught.value, "no such folder", "<source>/<path in source>", "correct BLINDSPOT_MIRROR")
+
+
+@pytest.mark.parametrize("served", [CONTENT[:-1], b"\0" + CONTENT[1:], CONTENT + b"\0"])
+def test_a_mirror_with_another_file(file: SourceFile, settings: Settings, tmp_path: Path, served: bytes) -> None:
+    origin = tmp_path / "mirror" / "loop" / PATH
+    origin.parent.mkdir(parents=True)
+    origin.write_bytes(served)
+    with pytest.raises(DataCorrupt) as caught:
+        fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "mirror")))
+    assert_clear(caught.value, "BLINDSPOT_MIRROR")
+    assert origin.read_bytes() == served
+    assert not part_of(file, settings).exists()
+    assert not fetch.local_path(file, settings).exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that refuses to be read")
+def test_a_mirror_that_cannot_be_read(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
+    origin = tmp_path / "mirror" / "loop" / PATH
+    origin.parent.mkdir(parents=True)
+    origin.symlink_to("/proc/self/mem")
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "mirror")))
+    assert_clear(caught.value, f"cannot read {origin}")
+
+
+@pytest.mark.parametrize("mirror", ["http://", "http://127.0.0.1:port"])
+def test_a_mirror_that_is_no_url(file: SourceFile, settings: Settings, mirror: str) -> None:
+    with pytest.raises(DataMissing) as caught:
+        fetch.fetch_file(file, replace(settings, mirror=mirror))
+    assert_clear(caught.value, "BLINDSPOT_MIRROR")
+
+
+# --- the disk
+
+
+def test_a_cache_that_cannot_be_written(file: SourceFile, settings: Settings) -> None:
+    settings.cache.mkdir()
+    settings.data.write_text("a file where the folder should be")
+    with pytest.raises(BlindspotError) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, "cannot write", "BLINDSPOT_CACHE")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk(file: SourceFile, settings: Settings) -> None:
+    part = part_of(file, settings)
+    part.parent.mkdir(parents=True)
+    part.symlink_to("/dev/full")
+    with pytest.raises(BlindspotError) as caught:
+        fetch.fetch_file(file, settings)
+    assert_clear(caught.value, "No space left", "free some space")
+    assert not fetch.local_path(file, settings).exists()
+
+
+# --- cancelling, and several at once
+
+
+def test_a_cancelled_download_goes_on_later(site: Site, file: SourceFile, settings: Settings) -> None:
+    cancel = CancelToken()
+
+    def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        if done > 100_000:
+            cancel.cancel()
+
+    with pytest.raises(Cancelled):
+        fetch.fetch_file(file, settings, progress, cancel)
+    kept = part_of(file, settings).read_bytes()
+    assert 100_000 < len(kept) < len(CONTENT)
+    assert CONTENT.startswith(kept)
+    assert not fetch.local_path(file, settings).exists()
+
+    fetch.fetch_file(file, settings)
+    assert_fetched(file, settings)
+    assert site.ranges == [None, f"bytes={len(kept)}-"]
+
+
+def test_threads_that_want_the_same_file_download_it_once(site: Site, file: SourceFile, settings: Settings) -> None:
+    site.gate.clear()
+    with ThreadPoolExecutor(4) as pool:
+        fetching = [pool.submit(fetch.fetch_file, file, settings) for _ in range(4)]
+        while not site.ranges:
+            threading.Event().wait(0.01)
+        site.gate.set()
+        paths = {future.result() for future in fetching}
+    assert paths == {fetch.local_path(file, settings)}
+    assert len(site.ranges) == 1
+    assert_fetched(file, settings)
+
+
+def test_whoever_waits_for_the_same_file_can_cancel(site: Site, file: SourceFile, settings: Settings) -> None:
+    site.gate.clear()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(fetch.fetch_file, file, settings)
+        while not site.ranges:
+            threading.Event().wait(0.01)
+        cancel = CancelToken()
+        second = pool.submit(fetch.fetch_file, file, settings, cancel=cancel)
+        cancel.cancel()
+        with pytest.raises(Cancelled):
+            second.result(timeout=20)
+        assert not first.done()
+        site.gate.set()
+        first.result(timeout=20)
+    assert_fetched(file, settings)
+
+
+# --- datasets
+
+PAIRS = b"A dog runs.\tA hound runs.\nA hound runs.\tA dog runs.\n"
+BACKGROUND = b"It rains.\nA dog runs.\n"
+
+
+@pytest.fixture
+def entry(site: Site) -> DatasetEntry:
+    site.files = {"/pairs.txt": PAIRS, "/background.txt": BACKGROUND}
+    return DatasetEntry(
+        id="loop-pairs",
+        title="Pairs on the loopback interface",
+        description="",
+        kind=DatasetKind.PAIR_SET,
+        unit="sentence",
+        size="",
+        licence="",
+        citation="",
+        url=site.url,
+        revision="1",
+        files=(
+            source_file(f"{site.url}/pairs.txt", PAIRS, "pairs.txt"),
+            source_file(f"{site.url}/background.txt", BACKGROUND, "background.txt"),
+        ),
+        load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+    )
+
+
+def test_loading_fetches_what_is_missing(site: Site, entry: DatasetEntry, settings: Settings) -> None:
+    assert fetch.dataset_state(entry, settings) is DataState.MISSING
+    dataset = fetch.load(entry, settings)
+    assert dataset.id == "loop-pairs"
+    assert dataset.items == ("A dog runs.", "A hound runs.", "It rains.")
+    assert fetch.dataset_state(entry, settings) is DataState.DOWNLOADED
+    fetch.local_path(entry.files[1], settings).unlink()
+    assert fetch.dataset_state(entry, settings) is DataState.MISSING
+    assert fetch.load(entry, settings).content_digest == dataset.content_digest
+    assert len(site.ranges) == 3
+
+
+@pytest.mark.parametrize("damaged", [PAIRS[:-10], PAIRS.replace(b"dog", b"cat"), b""])
+def test_a_corrupt_file_in_the_cache_is_reported_with_the_command_that_repairs_it(
+    site: Site, entry: DatasetEntry, settings: Settings, damaged: bytes
+) -> None:
+    fetch.load(entry, settings)
+    path = fetch.local_path(entry.files[0], settings)
+    path.write_bytes(damaged)
+    assert fetch.dataset_state(entry, settings) is DataState.CORRUPT
+    asked = len(site.ranges)
+    with pytest.raises(DataCorrupt) as caught:
+        fetch.load(entry, settings)
+    assert_clear(caught.value, str(path), "python -m core data fetch loop-pairs")
+    assert path.read_bytes() == damaged
+    assert len(site.ranges) == asked
+
+    fetch.fetch_dataset(entry, settings)
+    assert len(site.ranges) == asked + 1, "only the corrupt file is downloaded again"
+    assert fetch.dataset_state(entry, settings) is DataState.DOWNLOADED
+    assert len(fetch.load(entry, settings).queries) == 2
+
+
+def test_a_file_that_cannot_be_repaired_stays_corrupt(site: Site, entry: DatasetEntry, settings: Settings) -> None:
+    fetch.load(entry, settings)
+    fetch.local_path(entry.files[0], settings).write_bytes(b"")
+    site.files["/pairs.txt"] = PAIRS[:-1]
+    with pytest.raises(DataCorrupt):
+        fetch.fetch_dataset(entry, settings)
+    assert fetch.dataset_state(entry, settings) is DataState.CORRUPT
+
+
+def test_built_in_data_needs_no_network(settings: Settings) -> None:
+    demo = find_dataset("demo-pairs")
+    unreachable = replace(settings, mirror=f"http://127.0.0.1:{closed_port()}")
+    assert fetch.dataset_state(demo, unreachable) is DataState.BUILT_IN
+    assert fetch.fetch_dataset(demo, unreachable) == ()
+    assert len(fetch.load(demo, unreachable).items) == 1_400
+    assert not settings.data.exists()

@@ -1,0 +1,83 @@
+"""EvalRank written down as slowly and plainly as the definition (DESIGN 4.1): Python loops over floats.
+
+Nothing here is taken from ``core``, so that an error there cannot hide in its own test. The inputs are the
+float32 embeddings; every operation on them is float64, sums are exact (``math.fsum``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+TAU = 1e-6
+BORDERLINE = 1e-12  # differences this close to tau may fall on either side in float64
+
+Vector = Sequence[float]
+Similarity = Callable[[Vector, Vector], float]
+
+
+def cosine(x: Vector, y: Vector) -> float:
+    """The cosine of the angle between two vectors; 0 where one of them is zero."""
+    length_x = math.sqrt(math.fsum(a * a for a in x))
+    length_y = math.sqrt(math.fsum(b * b for b in y))
+    if length_x == 0.0 or length_y == 0.0:
+        return 0.0
+    return math.fsum(a * b for a, b in zip(x, y, strict=True)) / (length_x * length_y)
+
+
+def closeness(x: Vector, y: Vector) -> float:
+    """``1 / (1 + ||x - y||)``."""
+    return 1.0 / (1.0 + math.sqrt(math.fsum((a - b) * (a - b) for a, b in zip(x, y, strict=True))))
+
+
+SIMILARITIES: dict[str, Similarity] = {"cos": cosine, "l2": closeness}
+
+
+@dataclass(frozen=True)
+class ReferenceCount:
+    """One pair: the similarity of query and mate, ``g``, ``t``, and whether an item is on tau's very edge."""
+
+    similarity: float
+    greater: int
+    ties: int
+    borderline: bool
+
+
+def count(vectors: Sequence[Vector], query: int, mate: int, metric: str, left_out: set[int]) -> ReferenceCount:
+    """``g`` and ``t`` of one pair among all items but the query, the mate and those left out."""
+    s = SIMILARITIES[metric]
+    mate_similarity = s(vectors[query], vectors[mate])
+    greater, ties, borderline = 0, 0, False
+    for j in range(len(vectors)):
+        if j in (query, mate) or j in left_out:
+            continue
+        difference = s(vectors[query], vectors[j]) - mate_similarity
+        borderline |= abs(abs(difference) - TAU) < BORDERLINE
+        if difference > TAU:
+            greater += 1
+        elif abs(difference) <= TAU:
+            ties += 1
+    return ReferenceCount(mate_similarity, greater, ties, borderline)
+
+
+def letters_and_digits(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def filtered_out(texts: Sequence[str], pairs: Sequence[tuple[int, int]], query: int, mate: int) -> set[int]:
+    """What filtered ranks leave out: the query's other mates, and every twin of the query or of the mate."""
+    out = set()
+    for j in range(len(texts)):
+        is_other_mate = any(pair_query == query and pair_mate == j for pair_query, pair_mate in pairs)
+        kept = letters_and_digits(texts[j])
+        is_twin = kept != "" and kept in (letters_and_digits(texts[query]), letters_and_digits(texts[mate]))
+        if is_other_mate or is_twin:
+            out.add(j)
+    return out - {query, mate}
+
+
+def ranks_in_every_order(greater: int, ties: int) -> list[int]:
+    """The mate's rank in each of the ``(ties + 1)!`` orders of the tied items."""
+    return [greater + 1 + order.index(0) for order in permutations(range(ties + 1))]  # 0 is the mate

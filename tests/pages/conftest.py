@@ -1,0 +1,40 @@
+"""AppTest: the app in this process, with a store of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+
+TIMEOUT_SECONDS = 60
+SHARED = {"data", "enc", "metric"}
+
+
+@pytest.fixture
+def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+    """Open a page of the app on a cache folder, with query parameters."""
+
+    def opened(cache: Path, page: str, **query: str | list[str]) -> AppTest:
+        monkeypatch.setenv("BLINDSPOT_CACHE", str(cache))
+        monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+        st.cache_resource.clear()
+        st.cache_data.clear()
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT_SECONDS)
+        # The shared pickers read the address when app.py first runs, a page's own widgets when the page does.
+        shared = {name: value for name, value in query.items() if name in SHARED}
+        for name, value in shared.items():
+            app.query_params[name] = value
+        app.run()
+        app.switch_page(f"pages/{page}.py")
+        for name in query.keys() - shared:
+            app.query_params[name] = query[name]
+        return app.run()
+
+    yield opened
+    st.cache_resource.clear()
+    st.cache_data.clear()

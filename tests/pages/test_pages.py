@@ -1,0 +1,161 @@
+"""Every page by AppTest: on an empty store, on the demo's store, and with a link that names something."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.diagnostics import catalog as diagnostics
+from core.settings import ROOT
+from core.store.repository import Repository
+from core.types import Variant
+from core.ui.navigation import SECTIONS
+
+PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+OpenApp = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    """Everything written on the page."""
+    elements = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def chart(app: AppTest, number: int) -> dict:
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
+
+
+def values(axis: list[float] | dict[str, str]) -> list[float]:
+    """Numbers of a trace: a list, or an array that plotly packed."""
+    if isinstance(axis, list):
+        return axis
+    return list(np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"]))
+
+
+def test_every_file_in_pages_is_in_the_navigation() -> None:
+    assert sorted(PAGES) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: Path, page: str) -> None:
+    app = open_app(tmp_path, page)
+    assert not app.exception
+    assert "yet" in texts(app)
+    assert any(button.key in {"run_demo", "run_new"} and not button.disabled for button in app.button)
+    assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_on_the_demo_store_shows_figures(open_app: OpenApp, demo_cache: Path, page: str) -> None:
+    app = open_app(demo_cache, page)
+    assert not app.exception
+    assert not app.error
+    assert app.get("plotly_chart")
+
+
+def test_overview_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "overview")
+    runs = {r.plan.variant: r for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")}
+    frame = app.dataframe[0].value
+    for variant in (Variant("minilm", "none"), Variant("minilm", "center")):
+        row = frame[frame["variant"] == variant.label].iloc[0]
+        assert row["MRR"] == runs[variant].metrics["mrr"]
+        assert row["dimension"] == 384
+        assert row["parameters"] == 22_713_216
+        assert row["texts/s"] > 0
+    shown = app.dataframe[0].proto.arrow_data.styler.display_values
+    assert b"\xe2\x98\x85" in shown, "the best value carries a star"
+
+
+def test_overview_chart_has_the_stored_mrr(open_app: OpenApp, demo_cache: Path) -> None:
+    spec = chart(open_app(demo_cache, "overview", enc="minilm~center"), 0)
+    (run,) = (
+        r
+        for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
+        if r.plan.variant == Variant("minilm", "center") and r.plan.params["metric"] == "cos"
+    )
+    (trace,) = spec["data"]
+    assert trace["name"] == "minilm + center"
+    assert values(trace["x"]) == pytest.approx([run.metrics["mrr"]])
+
+
+def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp, demo_cache: Path) -> None:
+    runs = {
+        r.plan.variant.label: r
+        for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
+        if r.plan.params["metric"] == "cos"
+    }
+    for ranks, suffix in (("raw", ""), ("filtered", "_filtered")):
+        app = open_app(demo_cache, "evalrank", ranks=ranks)
+        bars = [trace for trace in chart(app, 0)["data"] if trace["type"] == "bar"]
+        assert {bar["name"] for bar in bars} == set(runs)
+        for bar in bars:
+            metrics = runs[bar["name"]].metrics
+            assert bar["y"] == pytest.approx([metrics[f"{m}{suffix}"] for m in ("mrr", "hits@1", "hits@3", "hits@10")])
+
+
+def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_cache: Path) -> None:
+    repository = Repository.at(demo_cache / "results.duckdb")
+    runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
+    rows = repository.items(diagnostics.find("evalrank"), [runs[0].run_id], texts=True)
+    wrong = rows[rows["greater"] >= 2].iloc[0]
+    app = open_app(demo_cache, "evalrank", pair=str(wrong["item_no"]))
+    assert not app.exception
+    assert app.number_input(key="pair").value == wrong["item_no"]
+    assert wrong["query"] in texts(app)
+    assert wrong["mate"] in texts(app)
+    above = [frame.value for frame in app.dataframe if "place" in frame.value]
+    assert len(above) == len(runs)
+    for frame in above:
+        assert (frame["place"] == "● mate").sum() == 1
+    marked = [int((frame["place"].str.startswith("▲")).sum()) for frame in above]
+    assert int(wrong["greater"]) in marked
+
+
+def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank")
+    everything = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    word = everything.iloc[0]["query"].split()[-1]
+    app.text_input(key="search").set_value(word).run()
+    found = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert len(found) > 0
+    assert (found["query"].str.contains(word, regex=False) | found["mate"].str.contains(word, regex=False)).all()
+    app.text_input(key="search").set_value("no sentence has this").run()
+    assert not app.exception
+    assert "No pair contains this" in texts(app)
+
+
+def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", pair="99999")
+    assert not app.exception
+    assert "There is no pair 99999" in texts(app)
+
+
+def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
+    assert not app.exception
+    assert "gone~none" in texts(app)
+    assert app.multiselect(key="enc").value == ["minilm~center"]
+
+
+def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(demo_cache, cache)
+    shutil.rmtree(cache / "embeddings")
+    app = open_app(cache, "evalrank", pair="0")
+    assert not app.exception
+    assert "no longer in the cache" in texts(app)
+    assert any("again_" in (button.key or "") for button in app.button)
+
+
+def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
+    assert not app.exception
+    assert any(button.key == "run_missing" for button in app.button)

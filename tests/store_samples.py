@@ -1,0 +1,63 @@
+"""Small runs for the tests of the store: made up, but of the shapes that the real diagnostic gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from core.diagnostics import catalog
+from core.diagnostics.base import DiagnosticResult
+from core.store.repository import Repository, RunPlan, RunRecord
+from core.types import PairSet, Variant
+
+ENTRY = catalog.find("evalrank")
+MANIFEST = {"blindspot": "0", "nested": {"ü": [1, 2.5, None]}}
+TIMINGS = {"encode": 1.25, "compute": 0.5}
+
+
+def pair_set(pairs: int = 20, dataset_id: str = "sample") -> PairSet:
+    """A dataset of ``2 * pairs`` texts: text i is the query of pair i, text ``pairs + i`` its mate."""
+    numbers = np.arange(pairs, dtype=np.int32)
+    return PairSet(dataset_id, tuple(f"“{dataset_id}” № {i}" for i in range(2 * pairs)), numbers, numbers + pairs)
+
+
+def plan(run_id: str, dataset: PairSet, transform: str = "none") -> RunPlan:
+    return RunPlan(
+        run_id=run_id,
+        diagnostic=ENTRY.id,
+        diagnostic_version=ENTRY.version,
+        variant=Variant("minilm", transform),
+        dataset=dataset.id,
+        dataset_digest=dataset.content_digest,
+        params={"metric": "cos", "protocol": "definition"},
+        embedding_digest="e" * 32,
+    )
+
+
+def result(dataset: PairSet, seed: int = 0, coverage: Mapping[str, int] | None = None) -> DiagnosticResult:
+    """Random per-pair rows with every declared column."""
+    rng = np.random.default_rng(seed)
+    m = len(dataset.queries)
+    columns = {
+        c.name: rng.random(m) if c.type == pa.float64() else rng.integers(0, 99, m, dtype=np.int32)
+        for c in ENTRY.columns
+    }
+    return DiagnosticResult(
+        metrics={"mrr": float(rng.random()), "hits@1": float(rng.random())},
+        items=pa.table(columns, schema=ENTRY.schema),
+        coverage={"pairs": m} if coverage is None else coverage,
+    )
+
+
+def store_run(repository: Repository, run_id: str, dataset: PairSet, seed: int = 0, transform: str = "none") -> int:
+    """Begin and finish a run; its ``run_seq``."""
+    run_seq = repository.begin(plan(run_id, dataset, transform))
+    repository.finish(run_seq, ENTRY, dataset, result(dataset, seed), TIMINGS, MANIFEST)
+    return run_seq
+
+
+def only_run(repository: Repository) -> RunRecord:
+    (record,) = repository.runs()
+    return record

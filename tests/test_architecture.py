@@ -1,0 +1,316 @@
+"""The architecture of DESIGN 2: imports point one way, and what pages import is light.
+
+Everything is read from the files that exist, with ``ast``, imports inside functions included. A new module
+directly under ``core`` needs a line in ``MAY_IMPORT``; a new module of an existing package needs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from core.diagnostics.catalog import DIAGNOSTICS
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What everything may speak of: nouns, errors, and the declarations that components fill in.
+NOUNS = "core core.errors core.types core.texts core.diagnostics.base core.encoders.base"
+WORLD = f"{NOUNS} core.settings core.files"  # for what reads or writes anything
+CATALOGS = "core.datasets.catalog core.diagnostics.catalog core.encoders.catalog"
+BELOW_PIPELINE = f"{WORLD} core.encoders core.transforms core.datasets core.diagnostics core.store"
+
+# Per layer, the layers and modules that it may import beside itself. The longest prefix of a module's name decides.
+MAY_IMPORT: Mapping[str, str] = {
+    "core": "",
+    "core.errors": "",
+    "core.types": "core.errors",
+    "core.texts": "core.errors core.types",
+    "core.settings": "core core.errors core.types",
+    "core.files": "core.errors core.types",
+    "core.numerics": NOUNS,
+    "core.transforms": f"{NOUNS} core.numerics",
+    "core.diagnostics": f"{NOUNS} core.numerics",
+    "core.datasets": WORLD,
+    "core.encoders": WORLD,
+    "core.store": f"{WORLD} core.encoders.cache",
+    "core.pipeline": BELOW_PIPELINE,
+    "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics core.store.repository",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
+    "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks",
+    "core.__main__": "core.cli",
+    "core.figures": NOUNS,
+    "core.ui": f"{WORLD} {CATALOGS} core.figures core.store.repository core.jobs core.explore core.pipeline "
+    "core.transforms core.datasets.fetch core.numerics.similarity",
+    "pages": f"{NOUNS} {CATALOGS} core.ui core.figures core.store.repository core.jobs core.explore",
+    "app": "core.ui",
+}
+
+# Libraries that only some layers may import.
+ONLY_IN = {
+    "streamlit": ("app", "pages", "core.ui"),
+    "plotly": ("pages", "core.ui", "core.figures"),
+    "duckdb": ("core.store",),
+    "typer": ("core.cli",),
+}
+
+# Libraries that take seconds to import, or memory that a page has no use for.
+HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba")
+
+
+@dataclass(frozen=True)
+class Import:
+    """Module ``importer`` imports ``target``: a module's full name where it is one of ours."""
+
+    importer: str
+    target: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.importer.replace('.', '/')}.py, line {self.line}: imports {self.target}"
+
+
+def module_files(root: Path) -> dict[str, Path]:
+    """Every module of the app by its full name: ``app``, ``pages.*``, ``core`` and what is below."""
+    files = {"app": root / "app.py"} if (root / "app.py").is_file() else {}
+    for top in ("core", "pages"):
+        for path in sorted((root / top).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return files
+
+
+def imports(root: Path) -> list[Import]:
+    """Every import statement of every module."""
+    files = module_files(root)
+    return [
+        Import(importer, target, line)
+        for importer, path in files.items()
+        for target, line in _imports_of_file(importer, path, files)
+    ]
+
+
+def _imports_of_file(importer: str, path: Path, files: Mapping[str, Path]) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            if node.level:
+                package = importer.split(".") if path.name == "__init__.py" else importer.split(".")[:-1]
+                base = package[: len(package) - node.level + 1]
+                source = ".".join([*base, source] if source else base)
+            for alias in node.names:
+                submodule = f"{source}.{alias.name}"
+                yield (submodule if submodule in files else source), node.lineno
+
+
+def layer(module: str) -> str | None:
+    """The entry of ``MAY_IMPORT`` that a module belongs to; ``core`` stands for itself only."""
+    names = [name for name in MAY_IMPORT if name != "core" and (module == name or module.startswith(f"{name}."))]
+    return max(names, key=len) if names else ("core" if module == "core" else None)
+
+
+def is_within(module: str, prefix: str) -> bool:
+    return module == prefix or (prefix != "core" and module.startswith(f"{prefix}."))
+
+
+def wrong_directions(root: Path) -> list[str]:
+    """Imports among our own modules that no rule allows."""
+    files = module_files(root)
+    out = []
+    for found in imports(root):
+        if found.target not in files:
+            continue
+        own = layer(found.importer)
+        allowed = [*MAY_IMPORT[own].split(), own] if own else []
+        if not any(is_within(found.target, prefix) for prefix in allowed):
+            out.append(str(found))
+    return out
+
+
+def libraries_out_of_place(root: Path) -> list[str]:
+    out = []
+    for found in imports(root):
+        homes = ONLY_IN.get(found.target.partition(".")[0])
+        if homes is not None and not any(is_within(found.importer, home) for home in homes):
+            out.append(str(found))
+    return out
+
+
+def cycles(root: Path) -> list[str]:
+    """Modules that import each other in a circle; empty when there are none."""
+    files = module_files(root)
+    graph: dict[str, set[str]] = {name: set() for name in files}
+    for found in imports(root):
+        if found.target in files and found.target != found.importer:
+            graph[found.importer].add(found.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+# --- the rules, on the app ---
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    files = module_files(ROOT)
+    assert len(files) > 20
+    assert [name for name in files if layer(name) is None] == []
+
+
+def test_imports_point_one_way() -> None:
+    assert wrong_directions(ROOT) == []
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    assert cycles(ROOT) == []
+
+
+def test_libraries_stay_where_they_belong() -> None:
+    """Only app.py, pages/ and core/ui import streamlit; diagnostics (and all else below the UI) never plotly."""
+    assert libraries_out_of_place(ROOT) == []
+
+
+def test_pages_and_app_never_import_a_heavy_library() -> None:
+    own = [found for found in imports(ROOT) if is_within(found.importer, "pages") or found.importer == "app"]
+    assert [str(found) for found in own if found.target.partition(".")[0] in HEAVY] == []
+
+
+def test_a_catalog_names_its_figures_by_dotted_path() -> None:
+    for entry in DIAGNOSTICS.values():
+        assert entry.figures.startswith("core.figures.")
+        assert importlib.util.find_spec(entry.figures) is not None, entry.figures
+
+
+IMPORT_AND_LOOK = """
+import importlib, json, sys
+guilty = {}
+for module in json.loads(sys.argv[1]):
+    before = set(sys.modules)
+    importlib.import_module(module)
+    heavy = sorted(set(json.loads(sys.argv[2])) & (set(sys.modules) - before))
+    if heavy:
+        guilty[module] = heavy
+print(json.dumps(guilty))
+"""
+
+
+def test_what_pages_import_is_light() -> None:
+    """In a process of its own: after importing all that a page can import, nothing heavy is loaded."""
+    within = (*MAY_IMPORT["pages"].split(), "core.pipeline", "core.datasets.fetch", "core.transforms")
+    modules = [name for name in module_files(ROOT) if any(is_within(name, prefix) for prefix in within)]
+    for expected in ("core.pipeline", "core.store.repository", "core.diagnostics.catalog", "core.encoders.catalog"):
+        assert expected in modules
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_AND_LOOK, json.dumps(modules), json.dumps(HEAVY)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {}
+
+
+# --- the checks themselves, on small trees that break the rules ---
+
+
+def write_tree(root: Path, files: Mapping[str, str]) -> Path:
+    for package in ("core", "core/diagnostics", "core/figures", "core/store", "core/ui", "core/numerics"):
+        (root / package).mkdir(parents=True, exist_ok=True)
+        (root / package / "__init__.py").touch()
+    (root / "pages").mkdir()
+    for path, source in files.items():
+        (root / path).write_text(source, "utf-8")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "target"),
+    [
+        ("core/diagnostics/new.py", "import core.store.db", "core.store.db"),
+        ("core/diagnostics/new.py", "from core.figures import theme", "core.figures.theme"),
+        ("core/diagnostics/new.py", "from ..figures import theme", "core.figures.theme"),
+        ("core/diagnostics/__init__.py", "from ..figures.theme import colour", "core.figures.theme"),
+        ("core/diagnostics/new.py", "def draw():\n    from core.figures.theme import colour", "core.figures.theme"),
+        ("core/numerics/new.py", "from core import settings", "core.settings"),
+        ("core/pipeline.py", "from core import cli", "core.cli"),
+        ("core/figures/new.py", "from core.store import db", "core.store.db"),
+        ("core/ui/new.py", "from core.store.db import Database", "core.store.db"),
+        ("pages/new.py", "from core import store, pipeline", "core.pipeline"),
+        ("app.py", "from core import settings", "core.settings"),
+        ("core/forgotten.py", "import core.errors", "core.errors"),
+    ],
+)
+def test_a_wrong_direction_is_caught(tmp_path: Path, path: str, source: str, target: str) -> None:
+    empty = dict.fromkeys(
+        ["core/store/db.py", "core/figures/theme.py", "core/settings.py", "core/cli.py", "core/pipeline.py"], ""
+    )
+    root = write_tree(tmp_path, empty | {"core/errors.py": ""} | {path: source})
+    importer = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    found = wrong_directions(root)
+    assert any(line.startswith(importer.replace(".", "/")) and line.endswith(f"imports {target}") for line in found)
+
+
+def test_what_is_allowed_is_not_caught(tmp_path: Path) -> None:
+    files = {
+        "core/errors.py": "import os",
+        "core/numerics/ranking.py": "from core.errors import X\nfrom .similarity import Y",
+        "core/numerics/similarity.py": "import numpy as np",
+        "core/diagnostics/new.py": "from core.numerics import ranking\nfrom core.diagnostics import base",
+        "core/diagnostics/base.py": "",
+        "core/figures/new.py": "import plotly.graph_objects as go",
+        "pages/new.py": "import streamlit as st\nfrom core import ui\nfrom core.figures import new",
+        "app.py": "import streamlit as st\nfrom core import ui",
+    }
+    root = write_tree(tmp_path, files)
+    assert wrong_directions(root) == libraries_out_of_place(root) == cycles(root) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("core/diagnostics/new.py", "import plotly.graph_objects as go"),
+        ("core/diagnostics/new.py", "def f():\n    from plotly import express"),
+        ("core/figures/new.py", "import streamlit as st"),
+        ("core/jobs.py", "if True:\n    from streamlit.runtime import get_instance"),
+        ("pages/new.py", "import duckdb"),
+    ],
+)
+def test_a_library_out_of_place_is_caught(tmp_path: Path, path: str, source: str) -> None:
+    assert len(libraries_out_of_place(write_tree(tmp_path, {path: source}))) == 1
+
+
+def test_a_circle_is_caught(tmp_path: Path) -> None:
+    files = {
+        "core/numerics/a.py": "from core.numerics import b",
+        "core/numerics/b.py": "def f():\n    from core.numerics.c import x",
+        "core/numerics/c.py": "import core.numerics.a",
+    }
+    assert set(cycles(write_tree(tmp_path, files))) == {"core.numerics.a", "core.numerics.b", "core.numerics.c"}
+
+
+def test_a_heavy_import_is_caught(tmp_path: Path) -> None:
+    """The child process names the module that brings the library in."""
+    (tmp_path / "light.py").write_text("import json\ndef f():\n    import numba\n", "utf-8")
+    (tmp_path / "heavy.py").write_text("import numba\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_AND_LOOK, '["light", "heavy"]', json.dumps(HEAVY)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == {"heavy": ["numba"]}

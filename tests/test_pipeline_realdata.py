@@ -1,0 +1,124 @@
+"""EvalRank of the real MiniLM on the real sentences: the published figures, and exact ranks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics import catalog as diagnostics
+from core.encoders.cache import EmbeddingCache
+from core.errors import DataCorrupt
+from core.pipeline import RunOutcome
+from core.settings import Settings
+from core.store.repository import Repository, RunState
+from core.types import PairSet
+
+pytestmark = pytest.mark.realdata
+ENTRY = diagnostics.find("evalrank")
+TAU = 1e-6
+
+
+@pytest.fixture(scope="module")
+def repository(shared_settings: Settings) -> Iterator[Repository]:
+    repository = Repository.at(shared_settings.store)
+    yield repository
+    repository.database.close()
+
+
+@pytest.fixture(scope="module")
+def sentences(shared_settings: Settings) -> PairSet:
+    return fetch.load(datasets.find("evalrank-sent"), shared_settings)
+
+
+def run(settings: Settings, repository: Repository, metric: str) -> RunOutcome:
+    """Encodes the 24,957 sentences when it is first called in a session: about a minute on two cores."""
+    request = pipeline.request("evalrank", "minilm", "center", "evalrank-sent", {"metric": metric}, settings)
+    return pipeline.run(request, settings, repository)
+
+
+@pytest.fixture(scope="module")
+def by_cosine(shared_settings: Settings, repository: Repository) -> RunOutcome:
+    return run(shared_settings, repository, "cos")
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("mrr", 0.8328),
+        ("hits@1", 0.7550),
+        ("hits@3", 0.9037),
+        ("mrr_filtered", 0.8679),
+        ("hits@1_filtered", 0.8124),
+    ],
+)
+def test_the_figures_that_must_hold(by_cosine: RunOutcome, metric: str, value: float) -> None:
+    assert by_cosine.record.metrics[metric] == pytest.approx(value, abs=0.0007)
+
+
+def test_the_counts_that_must_hold(by_cosine: RunOutcome, sentences: PairSet) -> None:
+    metrics = by_cosine.record.metrics
+    assert (metrics["pairs"], metrics["self_pairs"], metrics["background"]) == (6_989, 13, 24_957)
+    assert metrics["tied_pairs"] == pytest.approx(403, abs=5)
+    assert (len(sentences.queries), len(sentences.items)) == (6_989, 24_957)
+
+
+def test_the_second_time_the_run_is_found(
+    by_cosine: RunOutcome, shared_settings: Settings, repository: Repository
+) -> None:
+    again = run(shared_settings, repository, "cos")
+    assert not again.computed
+    assert again.record == by_cosine.record
+    assert repository.run(by_cosine.record.run_id).state is RunState.DONE
+
+
+@pytest.mark.parametrize("metric", ["cos", "l2"])
+def test_ranks_are_those_of_a_float64_loop(
+    by_cosine: RunOutcome, shared_settings: Settings, repository: Repository, sentences: PairSet, metric: str
+) -> None:
+    outcome = by_cosine if metric == "cos" else run(shared_settings, repository, metric)
+    if metric != "cos" and outcome.computed:
+        assert outcome.record.manifest["embeddings"]["encoded_now"] == 0
+    embedded = EmbeddingCache(shared_settings.embeddings).read(outcome.record.plan.embedding_digest)
+    assert embedded is not None
+    centred = embedded.matrix - embedded.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+    rows = np.asarray(centred, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1)
+    items = repository.items(ENTRY, [outcome.record.run_id], texts=True)
+    assert len(items) == len(sentences.queries)
+
+    for pair in np.random.default_rng(20).choice(len(items), size=200, replace=False):
+        query, mate = sentences.queries[pair], sentences.mates[pair]
+        if metric == "cos":
+            similarity = (rows @ rows[query]) / (norms * norms[query])
+        else:
+            similarity = 1 / (1 + np.linalg.norm(rows - rows[query], axis=1))
+        others = np.delete(similarity - similarity[mate], [query, mate])
+        row = items.iloc[pair]
+        assert row["item_no"] == pair
+        assert row["query"] == sentences.items[query]
+        assert row["similarity"] == pytest.approx(similarity[mate], abs=1e-9)
+        assert row["greater"] == np.count_nonzero(others > TAU)
+        assert row["ties"] == np.count_nonzero(np.abs(others) <= TAU)
+
+
+def test_a_truncated_real_file_is_refused_before_anything_is_stored(
+    sentences: PairSet, shared_settings: Settings, settings: Settings, repository: Repository, tmp_path: Path
+) -> None:
+    shutil.copytree(shared_settings.data, settings.data)
+    pairs = fetch.local_path(datasets.find("evalrank-sent").files[0], settings)
+    pairs.write_bytes(pairs.read_bytes()[:-1])
+    store = Repository.at(tmp_path / "results.duckdb")
+    request = pipeline.request("evalrank", "minilm", "center", "evalrank-sent", {}, settings)
+    with pytest.raises(DataCorrupt) as caught:
+        pipeline.run(request, settings, store)
+    assert "884,823 bytes instead of 884,824" in str(caught.value)
+    assert "python -m core data fetch evalrank-sent" in str(caught.value)
+    assert caught.value.exit_code == 1
+    assert not store.database.path.exists()

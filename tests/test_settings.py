@@ -1,0 +1,102 @@
+"""Settings: what each environment variable means, its default, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import InputError
+from core.settings import ASSETS, ROOT, Mode, Settings, prepare_numba
+
+
+def test_defaults() -> None:
+    settings = Settings.from_environment({})
+    assert settings == Settings(cache=ROOT / "cache", mirror="", device="auto", mode=Mode.LOCAL)
+
+
+def test_an_empty_variable_is_an_unset_one() -> None:
+    names = ("BLINDSPOT_CACHE", "BLINDSPOT_MIRROR", "BLINDSPOT_DEVICE", "BLINDSPOT_MODE")
+    assert Settings.from_environment(dict.fromkeys(names, "")) == Settings.from_environment({})
+
+
+def test_everything_is_kept_in_the_cache(tmp_path: Path) -> None:
+    settings = Settings.from_environment({"BLINDSPOT_CACHE": str(tmp_path / "my cache")})
+    assert settings.cache == tmp_path / "my cache"
+    assert settings.store == tmp_path / "my cache" / "results.duckdb"
+    assert settings.embeddings.parent == settings.data.parent == settings.cache
+    assert not settings.cache.exists(), "reading settings creates nothing"
+
+
+def test_the_cache_is_absolute_wherever_the_process_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert Settings.from_environment({"BLINDSPOT_CACHE": "here"}).cache == tmp_path.resolve() / "here"
+    assert Settings.from_environment({"BLINDSPOT_CACHE": "~/there"}).cache == (tmp_path / "home" / "there").resolve()
+
+
+@pytest.mark.parametrize("mirror", ["../shared/data", "/srv/data", "https://mirror.example/blindspot"])
+def test_a_mirror_is_a_folder_or_an_address(mirror: str) -> None:
+    assert Settings.from_environment({"BLINDSPOT_MIRROR": mirror}).mirror == mirror
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:12", "mps"])
+def test_devices_that_exist(device: str) -> None:
+    assert Settings.from_environment({"BLINDSPOT_DEVICE": device}).device == device
+
+
+@pytest.mark.parametrize("device", ["gpu", "CPU", "cuda:", "cuda:x", "cuda:-1", "cpu\n", " cpu", "mps:0"])
+def test_devices_that_do_not(device: str) -> None:
+    with pytest.raises(InputError, match="expected auto, cpu, cuda, cuda:N or mps"):
+        Settings.from_environment({"BLINDSPOT_DEVICE": device})
+
+
+def test_modes() -> None:
+    assert Settings.from_environment({"BLINDSPOT_MODE": "demo"}).mode is Mode.DEMO
+    assert Settings.from_environment({"BLINDSPOT_MODE": "local"}).mode is Mode.LOCAL
+    with pytest.raises(InputError, match="unknown BLINDSPOT_MODE 'dmeo'; expected one of demo, local; did you mean"):
+        Settings.from_environment({"BLINDSPOT_MODE": "dmeo"})
+
+
+def test_the_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cuda:3")
+    assert Settings.from_environment().device == "cuda:3"
+
+
+def test_root_is_the_repository() -> None:
+    assert (ROOT / "core" / "settings.py").is_file()
+    assert (ASSETS / "demo" / "minimal_pairs.tsv").is_file()
+
+
+def test_compiled_kernels_go_to_the_cache_unless_told_otherwise(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    prepare_numba(settings)
+    assert os.environ["NUMBA_CACHE_DIR"] == str(settings.cache / "numba")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/elsewhere")
+    prepare_numba(settings)
+    assert os.environ["NUMBA_CACHE_DIR"] == "/elsewhere"
+
+
+def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
+    """In a process of its own: what ``prepare_numba`` sets is what numba then uses."""
+    program = (
+        "from core.settings import Settings, prepare_numba\n"
+        "prepare_numba(Settings.from_environment())\n"
+        "import numba\n"
+        "print(numba.config.CACHE_DIR)\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=environment | {"BLINDSPOT_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(tmp_path.resolve() / "numba")
