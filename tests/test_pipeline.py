@@ -142,10 +142,12 @@ def test_another_metric_or_transform_uses_the_embeddings_again(
     assert {outcome.record.plan.embedding_digest for outcome in outcomes} == {encoded.record.plan.embedding_digest}
     assert len({outcome.record.run_id for outcome in outcomes}) == 4
     assert len(repository.runs(state=RunState.DONE)) == 4
-    # Between unit vectors a larger cosine is a smaller distance: only ties can differ, until they are centred.
-    mrr = [outcome.record.metrics["mrr"] for outcome in outcomes]
-    assert mrr[0] == pytest.approx(mrr[1], abs=1e-3)
-    assert len(set(mrr)) == 4
+    cos, l2, centred_cos, centred_l2 = (
+        repository.items(ENTRY, [outcome.record.run_id], texts=False)["similarity"].to_numpy() for outcome in outcomes
+    )
+    np.testing.assert_allclose(l2, 1 / (1 + np.sqrt(np.maximum(2 - 2 * cos, 0))), atol=1e-3)  # unit vectors
+    np.testing.assert_allclose(centred_l2, l2, atol=1e-5)  # all are moved by the same vector
+    assert centred_cos.mean() < cos.mean()
 
 
 def test_two_threads_with_the_same_request_agree(

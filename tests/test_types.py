@@ -106,7 +106,7 @@ def test_a_stopwatch_adds_up_stages_even_those_that_fail() -> None:
     with watch.measure("rank"):
         pass
     assert list(watch.seconds) == ["encode", "rank"]
-    assert 1_000 < watch.seconds["encode"] < 1_010
+    assert watch.seconds["encode"] > 1_000
     assert watch.seconds["rank"] > 0
 
 

@@ -12,6 +12,7 @@ from core.pipeline import RunRequest
 from core.ui.resources import jobs
 
 _MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
+_PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
 REFRESH_SECONDS = 0.7
 
 
@@ -41,8 +42,15 @@ def _start(title: str, requests: tuple[RunRequest, ...]) -> None:
 def job_panel() -> None:
     """Progress of running and queued work, and the end of what this session started."""
     _tell_ends()
-    if jobs().active():
+    active = jobs().active()
+    st.session_state[_PAGE_SAW] = _done_so_far(active)
+    if active:
         _progress()
+
+
+def _done_so_far(active: Sequence[Job]) -> dict[int, int]:
+    """Finished runs per active job: whenever this changes, there are results to show."""
+    return {job.job_id: job.runs_done for job in active}
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
@@ -55,10 +63,8 @@ def _progress() -> None:
             button.button(
                 "Cancel", key=f"cancel_{job.job_id}", on_click=jobs().cancel, args=(job.job_id,), width="stretch"
             )
-    seen = st.session_state.get("_active_jobs", ())
-    st.session_state["_active_jobs"] = tuple(job.job_id for job in active)
-    if set(seen) - {job.job_id for job in active}:
-        st.rerun()  # a job ended: the page shows its results
+    if st.session_state.get(_PAGE_SAW) != _done_so_far(active):
+        st.rerun()
 
 
 def _describe(job: Job) -> str:

@@ -27,7 +27,7 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
     visitor.see("dots")
     visitor.settle().healthy()
-    expect(visitor.at("scores_demo-pairs")).to_be_visible()
+    expect(visitor.page.get_by_test_id("stDataFrame")).to_be_visible()
     runs = Repository.at(cache / "results.duckdb").runs()
     assert {str(r.plan.variant) for r in runs} == {"minilm~none", "minilm~center"}
 
@@ -45,7 +45,7 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     # a copied link, in a fresh browser
     second = reader().open(visitor.page.url)
     expect(second.see("drill")).to_contain_text("Mate")
-    assert second.at("pair").get_by_role("spinbutton").input_value() == pair
+    expect(second.at("pair").get_by_role("spinbutton")).to_have_value(pair)
     second.healthy()
 
 
@@ -81,7 +81,7 @@ def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(
         visitor = reader(scheme).open(f"{address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
         visitor.settle().healthy()
-        assert visitor.at("pair").get_by_role("spinbutton").input_value() == "7"
+        expect(visitor.at("pair").get_by_role("spinbutton")).to_have_value("7")
         expect(visitor.at("enc")).to_contain_text("minilm~center")
         assert parse_qs(urlparse(visitor.page.url).query) == parse_qs(query)
 

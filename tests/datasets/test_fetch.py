@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loopback import Site, closed_port, serving
 
 from core.datasets import fetch, loaders
 from core.datasets.catalog import DatasetEntry, SourceFile
@@ -20,6 +19,7 @@ from core.datasets.fetch import DataState
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing
 from core.settings import Settings
 from core.types import CancelToken, DatasetKind
+from tests.loopback import Site, closed_port, serving
 
 CONTENT = random.Random(7).randbytes(300_001)
 PATH = "data/some file.bin"

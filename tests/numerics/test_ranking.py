@@ -117,6 +117,11 @@ def test_a_zero_query_ties_everything_under_cosine() -> None:
     assert greater_and_ties(rank(matrix, [(0, 1)], Metric.COS)) == [(0, 2)]
 
 
+def test_a_zero_vector_is_tied_with_a_mate_at_a_right_angle() -> None:
+    matrix = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.float32)
+    assert greater_and_ties(rank(matrix, [(0, 1), (0, 2)], Metric.COS)) == [(0, 1), (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("distance_in_tau", "expected"),
     [(2.0, (1, 0)), (1.2, (1, 0)), (0.8, (0, 1)), (0.0, (0, 1)), (-0.8, (0, 1)), (-1.2, (0, 0)), (-2.0, (0, 0))],

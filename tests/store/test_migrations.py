@@ -7,12 +7,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
-import store_samples
 
 from core.errors import BlindspotError
 from core.store import db
 from core.store.db import Database, Migration, migrate, migrations
 from core.store.repository import Repository, RunState
+from tests import store_samples
 
 
 @pytest.fixture

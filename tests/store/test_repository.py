@@ -16,8 +16,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-import store_samples
-from store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
 
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
@@ -25,6 +23,7 @@ from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.store.repository import Repository, RunState
 from core.types import PairSet, Variant
+from tests.store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPAWN = get_context("spawn")
@@ -446,18 +445,18 @@ def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, 
 
 def test_a_run_of_another_living_process_is_running(repository: Repository) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\nimport store_samples\nfrom core.store.repository import Repository\n"
+        "import sys\nfrom pathlib import Path\nfrom tests import store_samples\n"
+        "from core.store.repository import Repository\n"
         "repository = Repository.at(Path(sys.argv[1]))\n"
         "repository.begin(store_samples.plan('aaaa', store_samples.pair_set()))\nrepository.database.close()\n"
         "print('begun', flush=True)\nsys.stdin.read()"
     )
-    path = os.pathsep.join([str(ROOT), str(Path(store_samples.__file__).parent)])
     with subprocess.Popen(
         [sys.executable, "-c", program, str(repository.database.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT,
     ) as child:
         assert child.stdout is not None
         assert child.stdin is not None

@@ -1,0 +1,393 @@
+"""The queue of background work, with real runs: order, cancel, failure, what it tells, and its end."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core import jobs, pipeline
+from core.encoders.cache import TEXTS_PER_CHUNK
+from core.errors import BlindspotError
+from core.jobs import Job, JobQueue, JobState
+from core.pipeline import RunRequest
+from core.settings import ROOT, Settings
+from core.store.repository import Repository, RunState
+from core.types import CancelToken
+from tests.small_world import SMALL_PAIRS, Gate, GramEncoder, register_dataset, register_encoder, wait_until
+
+TEXTS = 1_400  # of demo-pairs
+CHUNKS = -(-TEXTS // TEXTS_PER_CHUNK)
+THREAD = "blindspot-jobs"
+
+
+@pytest.fixture
+def open_queue(settings: Settings, repository: Repository) -> Iterator[Callable[[], JobQueue]]:
+    """Make queues that are closed at the end."""
+    queues: list[JobQueue] = []
+
+    def opened() -> JobQueue:
+        queues.append(JobQueue(settings, repository))
+        return queues[-1]
+
+    yield opened
+    for queue in queues:
+        queue.close()
+        atexit.unregister(queue.close)
+    repository.database.close()
+
+
+@pytest.fixture
+def queue(open_queue: Callable[[], JobQueue]) -> JobQueue:
+    return open_queue()
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    gate = Gate()
+    yield gate
+    gate.open(1_000)  # nobody is left waiting
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> GramEncoder:
+    """An encoder in the catalog that encodes a chunk only when the gate is opened."""
+    return register_encoder(monkeypatch, GramEncoder("slow", before=gate))
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch) -> GramEncoder:
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    return register_encoder(monkeypatch, GramEncoder("fast"))
+
+
+def asked(
+    settings: Settings, encoder: str, transform: str = "none", dataset: str = "demo-pairs", metric: str = "cos"
+) -> RunRequest:
+    return pipeline.request("evalrank", encoder, transform, dataset, {"metric": metric}, settings)
+
+
+def job_of(queue: JobQueue, job_id: int) -> Job:
+    (job,) = (job for job in queue.jobs() if job.job_id == job_id)
+    return job
+
+
+def ended(queue: JobQueue, job_id: int) -> Job:
+    """The job once it has ended."""
+    wait_until(lambda: not job_of(queue, job_id).state.active)
+    return job_of(queue, job_id)
+
+
+def workers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == THREAD]
+
+
+# --- running
+
+
+def test_the_demo_runs_to_its_end(
+    demo_cache: Path, settings: Settings, repository: Repository, queue: JobQueue
+) -> None:
+    shutil.copytree(demo_cache / "embeddings", settings.embeddings)
+    requests = pipeline.demo_requests(settings)
+    job = ended(queue, queue.submit("Demo", requests))
+    assert (job.state, job.title, job.stage, job.error) == (JobState.DONE, "Demo", "done", "")
+    assert job.runs_done == len(job.requests) == len(requests) == 2
+    assert job.remaining_seconds is None
+    stored = {run.plan.variant: run.metrics for run in repository.runs(state=RunState.DONE)}
+    elsewhere = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
+    assert len(stored) == 2
+    assert stored == {run.plan.variant: run.metrics for run in elsewhere if run.plan.params["metric"] == "cos"}
+
+
+def test_jobs_run_one_after_another_in_the_order_of_their_arrival(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    first = queue.submit("first", [asked(settings, "slow")])
+    wait_until(lambda: gate.reached == 1)
+    second = queue.submit("second", [asked(settings, "fast"), asked(settings, "fast", dataset="small-pairs")])
+    third = queue.submit("third", [asked(settings, "fast", "center")])
+    assert [job.job_id for job in queue.active()] == [first, second, third]
+    assert [job.job_id for job in queue.jobs()] == [third, second, first]
+    assert [job.state for job in queue.active()] == [JobState.RUNNING, JobState.QUEUED, JobState.QUEUED]
+    assert fast.encoded == 0
+
+    gate.open(CHUNKS)
+    assert ended(queue, third).state is JobState.DONE
+    assert queue.active() == []
+    assert [job.state for job in queue.jobs()] == [JobState.DONE] * 3
+    in_order = sorted(repository.runs(), key=lambda run: run.run_seq)
+    assert [str(run.plan.variant) for run in in_order] == ["slow~none", "fast~none", "fast~none", "fast~center"]
+    finished = [run.finished_at for run in in_order if run.finished_at]
+    assert len(finished) == 4
+    assert finished == sorted(finished)
+
+
+def test_the_same_work_submitted_twice_is_one_job(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    running, waiting = [asked(settings, "slow")], [asked(settings, "fast")]
+    with ThreadPoolExecutor(8) as pool:  # as many visitors who press the same button
+        ids = set(pool.map(lambda _: queue.submit("demo", running), range(16)))
+    assert len(ids) == 1
+    wait_until(lambda: gate.reached == 1)
+    assert queue.submit("demo again", running) in ids
+    queued = queue.submit("other", waiting)
+    assert queued not in ids
+    assert queue.submit("other again", waiting) == queued
+    assert queue.submit("more", running + waiting) not in {*ids, queued}
+    assert len(queue.jobs()) == 3
+
+    gate.open(CHUNKS)
+    wait_until(lambda: not queue.active())
+    assert len(repository.runs()) == 2
+    anew = queue.submit("demo once more", running)
+    assert anew not in ids  # what has ended can be asked for again
+    assert ended(queue, anew).state is JobState.DONE
+    assert slow.encoded == TEXTS
+
+
+# --- cancel
+
+
+def test_a_queued_job_is_cancelled_at_once_and_never_runs(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    first = queue.submit("first", [asked(settings, "slow")])
+    wait_until(lambda: gate.reached == 1)
+    second = queue.submit("second", [asked(settings, "fast")])
+    queue.cancel(second)
+    assert job_of(queue, second).state is JobState.CANCELLED
+    assert [job.job_id for job in queue.active()] == [first]
+    gate.open(CHUNKS)
+    assert ended(queue, first).state is JobState.DONE
+    assert job_of(queue, second).state is JobState.CANCELLED
+    assert fast.encoded == 0
+    assert [run.plan.variant.encoder for run in repository.runs()] == ["slow"]
+
+
+def test_a_running_job_is_cancelled_and_continues_where_it_was(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    requests = [asked(settings, "slow")]
+    job_id = queue.submit("long", requests)
+    after = queue.submit("after", [asked(settings, "fast")])
+    gate.open()
+    wait_until(lambda: gate.reached == 2)  # one chunk is done
+    queue.cancel(job_id)
+    job = ended(queue, job_id)
+    assert (job.state, job.stage, job.remaining_seconds, job.error) == (JobState.CANCELLED, "cancelled", None, "")
+    assert job.runs_done == 0
+    assert ended(queue, after).state is JobState.DONE  # the queue goes on
+    (run,) = (run for run in repository.runs() if run.plan.variant.encoder == "slow")
+    assert run.state is RunState.INTERRUPTED
+
+    again = queue.submit("long", requests)
+    assert again != job_id
+    gate.open(CHUNKS)
+    assert ended(queue, again).state is JobState.DONE
+    assert slow.encoded == TEXTS  # no chunk was encoded twice
+    assert {run.state for run in repository.runs()} == {RunState.DONE}
+
+
+def test_until_the_work_notices_the_job_is_cancelling(
+    monkeypatch: pytest.MonkeyPatch, queue: JobQueue, settings: Settings
+) -> None:
+    gate = Gate(stubborn=True)
+    register_encoder(monkeypatch, GramEncoder("stubborn", before=gate))
+    requests = [asked(settings, "stubborn")]
+    job_id = queue.submit("stubborn", requests)
+    wait_until(lambda: gate.reached == 1)
+    queue.cancel(job_id)
+    job = job_of(queue, job_id)
+    assert (job.state, job.stage, job.remaining_seconds) == (JobState.RUNNING, "cancelling", None)
+    # Whoever asks for the same now does not get the job that is about to end.
+    assert queue.submit("stubborn", requests) != job_id
+    gate.open(1_000)
+    assert ended(queue, job_id).state is JobState.CANCELLED
+
+
+def test_cancelling_what_has_ended_or_never_was_changes_nothing(
+    queue: JobQueue, settings: Settings, fast: GramEncoder
+) -> None:
+    job_id = queue.submit("quick", [asked(settings, "fast")])
+    before = ended(queue, job_id)
+    queue.cancel(job_id)
+    queue.cancel(12_345)
+    assert queue.jobs() == [before]
+    assert before.state is JobState.DONE
+
+
+# --- failure
+
+
+def known_failure(cancel: CancelToken) -> None:
+    raise BlindspotError("the disk\nis full", remedy="free some space")
+
+
+def unknown_failure(cancel: CancelToken) -> None:
+    raise ValueError("first line\n  second line")
+
+
+@pytest.mark.parametrize(
+    ("fails", "error"),
+    [
+        (known_failure, "the disk is full; free some space"),
+        (unknown_failure, "unexpected ValueError: first line second line; the server's log has the details"),
+    ],
+)
+def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+    queue: JobQueue,
+    settings: Settings,
+    repository: Repository,
+    fast: GramEncoder,
+    fails: Callable[[CancelToken], None],
+    error: str,
+) -> None:
+    register_encoder(monkeypatch, GramEncoder("broken", before=fails))
+    broken = queue.submit(
+        "broken", [asked(settings, "fast"), asked(settings, "broken"), asked(settings, "fast", "center")]
+    )
+    after = queue.submit("after", [asked(settings, "fast", dataset="small-pairs")])
+    assert ended(queue, after).state is JobState.DONE
+    job = job_of(queue, broken)
+    assert (job.state, job.error, job.runs_done) == (JobState.FAILED, error, 1)
+    assert job.remaining_seconds is None
+    states = {run.plan.variant.encoder: run.state for run in repository.runs()}
+    assert states == {"fast": RunState.DONE, "broken": RunState.INTERRUPTED}
+    assert len(repository.runs(state=RunState.DONE)) == 2
+
+
+# --- what it tells
+
+
+def test_fraction_and_remaining_time_follow_the_work(
+    queue: JobQueue, settings: Settings, slow: GramEncoder, gate: Gate
+) -> None:
+    began = time.monotonic()
+    job_id = queue.submit("long", [asked(settings, "slow")])
+    wait_until(lambda: gate.reached == 1)
+    told = [job_of(queue, job_id)]
+    for chunk in range(2, CHUNKS + 1):
+        gate.open()
+        wait_until(lambda chunk=chunk: gate.reached == chunk)
+        told.append(job_of(queue, job_id))
+        seconds = time.monotonic() - began
+        remaining = told[-1].remaining_seconds
+        assert remaining is not None
+        # At the pace so far, and the stage took no longer than all this.
+        assert 0 < remaining <= seconds * (1 - told[-1].fraction) / told[-1].fraction
+    assert [(job.stage, job.done, job.total) for job in told] == [
+        ("encoding", chunk * TEXTS_PER_CHUNK, TEXTS) for chunk in range(CHUNKS)
+    ]
+    assert told[0].remaining_seconds is None  # nothing is known yet
+    fractions = [job.fraction for job in told]
+    assert fractions[0] == 0.0
+    assert fractions == sorted(set(fractions))
+    assert fractions[-1] < 1.0
+    # Long texts come first, so more of the work is done than of the texts.
+    assert all(job.fraction > job.done / job.total for job in told[1:])
+    gate.open()
+    assert ended(queue, job_id).state is JobState.DONE
+
+
+def test_a_resumed_stage_does_not_count_what_was_done_before(
+    open_queue: Callable[[], JobQueue], settings: Settings, slow: GramEncoder, gate: Gate
+) -> None:
+    requests = [asked(settings, "slow")]
+    first = open_queue()
+    first.submit("long", requests)
+    gate.open()
+    wait_until(lambda: gate.reached == 2)
+    first.close()
+    queue = open_queue()
+    job_id = queue.submit("long", requests)
+    wait_until(lambda: gate.reached == 3)
+    job = job_of(queue, job_id)
+    assert job.done == TEXTS_PER_CHUNK
+    assert job.fraction > 0.3
+    assert job.remaining_seconds is None  # at the pace so far it would be "no time at all"
+    gate.open(CHUNKS)
+    assert ended(queue, job_id).state is JobState.DONE
+
+
+# --- the end
+
+
+def test_close_ends_the_thread_in_the_middle_of_a_job(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    before = len(workers())
+    job_id = queue.submit("long", [asked(settings, "slow")])
+    queue.submit("never", [asked(settings, "fast")])
+    wait_until(lambda: gate.reached == 1)
+    queue.close()  # waits two seconds at most
+    assert len(workers()) == before - 1
+    assert job_of(queue, job_id).state is JobState.CANCELLED
+    assert fast.encoded == 0
+    assert [run.state for run in repository.runs()] == [RunState.INTERRUPTED]
+    queue.close()  # once more does no harm
+
+
+def test_close_ends_an_idle_thread(queue: JobQueue) -> None:
+    before = len(workers())
+    queue.close()
+    assert len(workers()) == before - 1
+
+
+def test_close_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue: JobQueue, settings: Settings) -> None:
+    assert jobs.JOIN_SECONDS == 2.0
+    monkeypatch.setattr(jobs, "JOIN_SECONDS", 0.05)
+    gate = Gate(stubborn=True)
+    register_encoder(monkeypatch, GramEncoder("stubborn", before=gate))
+    job_id = queue.submit("stubborn", [asked(settings, "stubborn")])
+    wait_until(lambda: gate.reached == 1)
+    queue.close()
+    assert job_of(queue, job_id).state is JobState.RUNNING  # close came back before the work
+    gate.open(1_000)
+    assert ended(queue, job_id).state is JobState.CANCELLED
+
+
+SERVER = """
+import signal, sys
+import pytest
+from core import pipeline
+from core.jobs import JobQueue
+from core.settings import Settings
+from core.store.repository import Repository
+from tests.small_world import Gate, GramEncoder, register_encoder, wait_until
+
+settings, gate = Settings.from_environment(), Gate()
+register_encoder(pytest.MonkeyPatch(), GramEncoder("slow", before=gate))
+queue = JobQueue(settings, Repository.at(settings.store))
+queue.submit("long", [pipeline.request("evalrank", "slow", "none", "demo-pairs", {}, settings)])
+gate.open()
+wait_until(lambda: gate.reached == 2)
+if sys.argv[1] == "interrupted":
+    signal.raise_signal(signal.SIGINT)
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("ends", 0), ("interrupted", -signal.SIGINT)])
+def test_a_process_that_ends_takes_its_job_with_it(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository, how: str, code: int
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    child = subprocess.run(
+        [sys.executable, "-c", SERVER, how], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert child.returncode == code, child.stderr
+    assert child.stderr == "" or how == "interrupted"
+    (run,) = repository.runs()
+    assert run.state is RunState.INTERRUPTED
+    assert len(list(settings.embeddings.glob("*.parts/*.npz"))) == 1  # the chunk that was done is kept
