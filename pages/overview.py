@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from core import pipeline, ui
+from core import ui
 from core.datasets.catalog import DATASETS
 from core.diagnostics import catalog as diagnostics
 from core.figures import overview as figures
@@ -29,15 +29,14 @@ def empty() -> None:
             "without centering. It needs no download and takes under a minute on two CPU cores. "
             "Afterwards you can look at every pair that the encoder gets wrong."
         )
-        ui.run_button("Run the demo", "Demo", pipeline.demo_requests(ui.settings()), key="run_demo")
+        ui.demo_button(key="run_demo")
 
 
 def interrupted(runs: list[RunRecord]) -> None:
     """Offer to go on with runs whose process ended."""
     with st.container(border=True, key="interrupted"):
         st.warning(f"{len(runs)} run(s) were interrupted. What was encoded is kept.", icon=":material/report:")
-        requests = [pipeline.request_of(run, ui.settings()) for run in runs]
-        ui.run_button("Continue", "Interrupted runs", requests, key="resume", primary=False)
+        ui.rerun_button("Continue", "Interrupted runs", runs, key="resume")
 
 
 def section(dataset: str, runs: list[RunRecord]) -> None:

@@ -4,16 +4,18 @@ from core.ui.navigation import pages, set_up
 from core.ui.pickers import Picks, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings, variant_styles
 from core.ui.scaffold import how_computed, page
-from core.ui.work import job_panel, run_button
+from core.ui.work import demo_button, job_panel, rerun_button, run_button
 
 __all__ = [
     "Picks",
+    "demo_button",
     "how_computed",
     "job_panel",
     "jobs",
     "page",
     "pages",
     "repository",
+    "rerun_button",
     "run_button",
     "scheme",
     "set_up",

@@ -20,7 +20,7 @@ from core.transforms import STEPS
 from core.ui import tables
 from core.ui.pickers import Picks
 from core.ui.resources import repository, settings
-from core.ui.work import run_button
+from core.ui.work import rerun_button, run_button
 
 PAIRS_PER_PAGE = 25
 MAX_SIDE_BY_SIDE = 4
@@ -270,13 +270,7 @@ def _above(run: RunRecord, pair: pd.Series) -> None:
         items = explore.around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
     except EmbeddingsGone as gone:
         st.warning(str(gone))
-        run_button(
-            "Encode again",
-            f"Encoding for {run.plan.variant.label}",
-            [pipeline.request_of(run, settings())],
-            key=f"again_{run.run_id}",
-            primary=False,
-        )
+        rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key=f"again_{run.run_id}")
         return
     marks = {Relation.ABOVE: "▲", Relation.TIED: "= tied", Relation.MATE: "● mate", Relation.BELOW: "▽"}
     frame = pd.DataFrame(

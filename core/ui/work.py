@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core import pipeline
 from core.errors import BlindspotError
 from core.jobs import Job, JobState
 from core.pipeline import RunRequest
-from core.ui.resources import jobs
+from core.store.repository import RunRecord
+from core.ui.resources import jobs, settings
 
 _MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
 _PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
@@ -28,6 +30,21 @@ def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: s
         on_click=_start,
         args=(title, tuple(requests)),
     )
+
+
+def demo_button(*, key: str) -> None:
+    """The button that runs what an empty store is offered."""
+    run_button("Run the demo", "Demo", pipeline.demo_requests(settings()), key=key)
+
+
+def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:
+    """A button that computes stored runs again, where they were interrupted or lost their embeddings."""
+    try:
+        requests = [pipeline.request_of(run, settings()) for run in runs]
+    except BlindspotError as error:  # made by a version that knew other encoders or datasets
+        st.caption(str(error))
+    else:
+        run_button(label, title, requests, key=key, primary=False)
 
 
 def _start(title: str, requests: tuple[RunRequest, ...]) -> None:
