@@ -7,7 +7,6 @@ import functools
 import hashlib
 import json
 import os
-import pty
 import runpy
 import shutil
 import signal
@@ -27,8 +26,11 @@ from core import benchmarks, cli
 from core.datasets import catalog as datasets
 from core.datasets import fetch, loaders
 from core.datasets.catalog import DatasetEntry, SourceFile
+from core.diagnostics import catalog as diagnostics
+from core.encoders import catalog as encoders
 from core.settings import ROOT, Settings
 from core.store.repository import Repository, RunState
+from core.transforms import STEPS
 from core.types import CancelToken, PairSet
 from tests import store_samples
 from tests.loopback import closed_port
@@ -168,7 +170,7 @@ def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Sett
 
 
 def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Settings) -> None:
-    controller, terminal = pty.openpty()
+    controller, terminal = pytest.importorskip("pty").openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "core", *DEMO, "--json"],
         cwd=ROOT,
@@ -255,7 +257,7 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(small: Pair
         ([*DEMO, "--dataset", "evalrank_sent"], ["unknown dataset", "did you mean 'evalrank-sent'?"]),
         ([*DEMO, "--transform", "centre"], ["unknown transform 'centre'", "did you mean 'center'?"]),
         ([*DEMO, "--transform", "center+nnoe"], ["unknown transform 'nnoe'", "did you mean 'none'?"]),
-        ([*DEMO, "--transform", ""], ["unknown transform ''", "one of center, none"]),
+        ([*DEMO, "--transform", ""], ["unknown transform ''", "expected one of "]),
         ([*DEMO, "--transform", "center:2"], ["'center'", "argument '2'", "without an argument"]),
         ([*DEMO, "--metric", "cso"], ["unknown metric 'cso'", "cos, l2", "did you mean 'cos'?"]),
         ([*DEMO, "--metric", "euclidean"], ["unknown metric 'euclidean'", "cos, l2"]),
@@ -445,7 +447,7 @@ def test_a_gpu_that_is_not_there_matters_only_when_encoding(
     said = blindspot(*DEMO, "--json")
     assert said.code == 1
     assert "BLINDSPOT_DEVICE is 'cuda' but this machine shows 0 CUDA device(s)" in said.error
-    assert only_files(environment.cache) == ["results.duckdb"]
+    assert only_files(environment.embeddings) == []
 
     shutil.copytree(demo_cache / "embeddings", environment.embeddings, dirs_exist_ok=True)
     said = blindspot(*DEMO, "--json")  # nothing is left to encode
@@ -461,11 +463,15 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
     assert said.code == 0
     ids = {name: [row["id"] for row in rows] for name, rows in said.json.items()}
     assert ids == {
-        "encoders": ["minilm"],
-        "transforms": ["none", "center"],
-        "datasets": ["demo-pairs", "evalrank-sent"],
-        "diagnostics": ["evalrank"],
+        "encoders": list(encoders.ENCODERS),
+        "transforms": list(STEPS),
+        "datasets": list(datasets.DATASETS),
+        "diagnostics": list(diagnostics.DIAGNOSTICS),
     }
+    assert "minilm" in ids["encoders"]
+    assert {"none", "center"} <= set(ids["transforms"])
+    assert {"demo-pairs", "evalrank-sent"} <= set(ids["datasets"])
+    assert "evalrank" in ids["diagnostics"]
     assert all(set(row) == {"id", "description"} for rows in said.json.values() for row in rows)
     assert all(row["description"] for rows in said.json.values() for row in rows)
     table = blindspot("list").out
@@ -703,10 +709,12 @@ def state_of(blindspot: Command, dataset: str = "filed-pairs") -> str:
 
 def test_data_list_describes_every_dataset(blindspot: Command, environment: Settings) -> None:
     rows = blindspot("data", "list", "--json").json["datasets"]
-    assert [row["id"] for row in rows] == ["demo-pairs", "evalrank-sent"]
+    assert [row["id"] for row in rows] == list(datasets.DATASETS)
     fields = {"id", "title", "kind", "size", "licence", "citation", "url", "revision", "state"}
     assert all(set(row) == fields for row in rows)
-    assert [row["state"] for row in rows] == ["built in", "missing"]
+    states = {row["id"]: row["state"] for row in rows}
+    assert states == {e.id: "missing" if e.files else "built in" for e in datasets.DATASETS.values()}
+    assert (states["demo-pairs"], states["evalrank-sent"]) == ("built in", "missing")
     table = blindspot("data", "list").out
     for row in rows:
         (line,) = (line for line in table.splitlines() if f"│ {row['id']} " in line)

@@ -15,14 +15,15 @@ from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
+from core.figures.ranking_table import TableRow, ranking_table
 from core.store.repository import RunRecord, RunState
 from core.transforms import STEPS
 from core.ui import tables
 from core.ui.pickers import Picks
-from core.ui.resources import repository, settings
+from core.ui.resources import repository, scheme, settings
 from core.ui.work import rerun_button, run_button
 
-PAIRS_PER_PAGE = 25
+PAIRS_PER_PAGE = 10
 MAX_SIDE_BY_SIDE = 4
 ORDERS = ("worst rank first", "largest difference in rank", "order of the dataset")
 
@@ -202,8 +203,8 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
         selection_mode="single-row",
         column_config={
             "pair": st.column_config.NumberColumn(width="small", help="Number of the pair in the dataset"),
-            "query": st.column_config.TextColumn(width="large"),
-            "mate": st.column_config.TextColumn(width="large"),
+            "query": st.column_config.TextColumn(width=340),
+            "mate": st.column_config.TextColumn(width=340),
             **{
                 label: st.column_config.NumberColumn(
                     format="localized", help="Rank of the mate; 1 is best, .5 is a tie"
@@ -259,6 +260,10 @@ def drill_down(table: PairTable, runs: Sequence[RunRecord], selected: int) -> No
             with column:
                 st.markdown(f"**{run.plan.variant.label}**")
                 _above(run, pair)
+        st.caption(
+            "▲ above the mate, ● the mate, = tied with it, ▽ below it. Underlined: words that the query does not have. "
+            "In brackets: why filtered ranks ignore an item."
+        )
 
 
 def _above(run: RunRecord, pair: pd.Series) -> None:
@@ -272,28 +277,16 @@ def _above(run: RunRecord, pair: pd.Series) -> None:
         st.warning(str(gone))
         rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key=f"again_{run.run_id}")
         return
-    marks = {Relation.ABOVE: "▲", Relation.TIED: "= tied", Relation.MATE: "● mate", Relation.BELOW: "▽"}
-    frame = pd.DataFrame(
-        [
-            {
-                "#": item.position,
-                "place": marks[item.relation] + (f" ({item.left_out})" if item.left_out else ""),
-                "similarity": item.similarity,
-                "text": item.text,
-            }
-            for item in items
-        ]
-    )
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key=f"above_{run.run_id}",
-        column_config={
-            "#": st.column_config.NumberColumn(width="small"),
-            "text": st.column_config.TextColumn(width="large"),
-            "similarity": st.column_config.NumberColumn(format="%.4f"),
-            "place": st.column_config.TextColumn(
-                help="▲ above the mate, ▽ below it; in brackets: why filtered ranks ignore the item"
-            ),
-        },
-    )
+    marks = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+    rows = [
+        TableRow(
+            item.position,
+            marks[item.relation],
+            item.similarity,
+            item.text,
+            item.left_out,
+            item.relation is Relation.MATE,
+        )
+        for item in items
+    ]
+    st.html(ranking_table(pair["query"], rows, scheme(), f"Ranking by {run.plan.variant.label}"))

@@ -1,0 +1,61 @@
+"""The items around a mate as an HTML table: texts wrap, and words that the query does not have stand out.
+
+Every text is escaped: users' texts are shown as text, never as HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from core.figures.theme import Scheme, ink
+from core.texts import twin_key
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One item: its rank, a mark that says where it stands, a note, and whether it is the mate."""
+
+    rank: int
+    mark: str
+    similarity: float
+    text: str
+    note: str
+    is_mate: bool
+
+
+def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
+    """HTML of the table; ``label`` names it for screen readers."""
+    known = {twin_key(word) for word in query.split()}
+    faint = "#5B6673" if scheme is Scheme.LIGHT else "#9AA7B5"
+    line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
+    tint = "#E8F1F8" if scheme is Scheme.LIGHT else "#1B3347"
+    cell = f"padding:5px 8px;border-bottom:1px solid {line};vertical-align:top;text-align:"
+    body = []
+    for row in rows:
+        style = f' style="background:{tint}"' if row.is_mate else ""
+        note = f' <span style="color:{faint}">({escape(row.note)})</span>' if row.note else ""
+        body.append(
+            f"<tr{style}>"
+            f'<td style="{cell}right;white-space:nowrap">{row.rank:,} {escape(row.mark)}</td>'
+            f'<td style="{cell}right">{row.similarity:.4f}</td>'
+            f'<td style="{cell}left;overflow-wrap:anywhere">{_marked(row.text, known)}{note}</td>'
+            "</tr>"
+        )
+    head = "".join(
+        f'<th scope="col" style="{cell}{align};color:{faint};font-weight:400">{name}</th>'
+        for name, align in (("rank", "right"), ("similarity", "right"), ("text", "left"))
+    )
+    return (
+        f'<table aria-label="{escape(label)}" style="width:100%;border-collapse:collapse;font-size:0.88rem;'
+        f'color:{ink(scheme)}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+    )
+
+
+def _marked(text: str, known: set[str]) -> str:
+    """``text`` escaped, its words that are not in ``known`` in bold type and underlined."""
+    return " ".join(
+        escape(word) if not twin_key(word) or twin_key(word) in known else f"<b><u>{escape(word)}</u></b>"
+        for word in text.split(" ")
+    )

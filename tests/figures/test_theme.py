@@ -1,0 +1,81 @@
+"""How variants look: stable, told apart, and made for the background they stand on."""
+
+from __future__ import annotations
+
+import colorsys
+import itertools
+
+import plotly.graph_objects as go
+import pytest
+
+from core.figures.theme import Scheme, dress, ink, styles
+from core.types import Variant
+
+VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
+PAGE = {Scheme.LIGHT: (1.0, 1.0, 1.0), Scheme.DARK: (0.055, 0.067, 0.09)}  # about what lies behind a figure
+
+
+def luminance(colour: tuple[float, float, float]) -> float:
+    """Relative luminance after WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: tuple[float, float, float], b: tuple[float, float, float]) -> float:
+    high, low = sorted([luminance(a), luminance(b)], reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def rgb(colour: str) -> tuple[float, float, float]:
+    assert colour.startswith("#")
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return red, green, blue
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_a_variant_keeps_its_look_when_others_come_after_it(scheme: Scheme) -> None:
+    everything = styles(VARIANTS, scheme)
+    assert list(everything) == VARIANTS
+    for count in range(len(VARIANTS)):
+        fewer = styles(VARIANTS[:count], scheme)
+        assert fewer == {variant: everything[variant] for variant in VARIANTS[:count]}
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_no_two_variants_look_the_same(scheme: Scheme) -> None:
+    looks = list(styles(VARIANTS, scheme).values())
+    assert len({(look.colour, look.symbol, look.dash) for look in looks}) == len(VARIANTS)
+    assert len({(look.colour, look.symbol) for look in looks}) == len(VARIANTS)  # marks have no dash
+    first = looks[:7]
+    assert len({look.colour for look in first}) == 7
+    assert len({look.symbol for look in first}) == 7
+
+
+def test_light_and_dark_differ_in_colour_only() -> None:
+    light, dark = styles(VARIANTS, Scheme.LIGHT), styles(VARIANTS, Scheme.DARK)
+    for variant in VARIANTS:
+        assert light[variant].colour != dark[variant].colour
+        assert light[variant].symbol == dark[variant].symbol
+        assert light[variant].dash == dark[variant].dash
+    assert ink(Scheme.LIGHT) != ink(Scheme.DARK)
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_every_colour_stands_out_from_the_page_and_from_the_others(scheme: Scheme) -> None:
+    colours = list(dict.fromkeys(look.colour for look in styles(VARIANTS, scheme).values()))
+    for colour in colours:
+        assert contrast(rgb(colour), PAGE[scheme]) >= 2.4, colour
+    assert contrast(rgb(ink(scheme)), PAGE[scheme]) >= 7
+    for one, other in itertools.combinations(colours, 2):
+        distance = sum((a - b) ** 2 for a, b in zip(rgb(one), rgb(other), strict=True)) ** 0.5
+        hue = abs(colorsys.rgb_to_hsv(*rgb(one))[0] - colorsys.rgb_to_hsv(*rgb(other))[0])
+        assert distance > 0.15 or min(hue, 1 - hue) > 0.08, (one, other)
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_dress_lays_out_any_figure(scheme: Scheme) -> None:
+    figure = dress(go.Figure(go.Scatter(x=[1], y=[2])), scheme, height=123)
+    assert figure.layout.height == 123
+    assert figure.layout.font.color == ink(scheme)
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert figure.layout.hoverlabel.namelength == -1  # long names are not cut off

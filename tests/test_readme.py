@@ -1,0 +1,159 @@
+"""What the README tells people to type, to set and to open exists: its commands parse, its names are known."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import typer
+
+from core import benchmarks, cli, pipeline
+from core.datasets import catalog as datasets
+from core.settings import ROOT, Settings
+
+README = (ROOT / "README.md").read_text("utf-8")
+COMMAND = "python -m core"
+FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)")
+SHELL_SIGNS = set("|&;<>()")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A command line: the variables set before it, and its words."""
+
+    variables: Mapping[str, str]
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return shlex.join(self.words)
+
+
+def command_lines(text: str) -> Iterator[Typed]:
+    """The commands of a text's code, comments and what they are piped into left out; lines with ``...`` too."""
+    for code in [*FENCED.findall(text), *INLINE.findall(FENCED.sub("", text))]:
+        for line in code.replace("\\\n", " ").splitlines():
+            if "..." in line:
+                continue
+            if COMMAND not in line and not line.startswith("make "):
+                continue
+            lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=True)
+            lexer.whitespace_split = True  # so that no reference is split at its colon
+            words = list(lexer)
+            end = next((i for i, word in enumerate(words) if set(word) <= SHELL_SIGNS), len(words))
+            words = words[:end]
+            variables: dict[str, str] = {}
+            while words and (match := ASSIGNMENT.fullmatch(words[0])):
+                variables[match[1]] = match[2]
+                words.pop(0)
+            yield Typed(variables, tuple(words))
+
+
+LINES = list(command_lines(README))
+COMMANDS = [line for line in LINES if line.words[:3] == tuple(COMMAND.split())]
+
+
+def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:
+    """The command that is named, and its parameters; raises what the command line itself would say."""
+    command: Any = typer.main.get_command(cli.app)
+    context = command.make_context(COMMAND, arguments)
+    path: list[str] = []
+    while rest := [*context._protected_args, *context.args]:
+        name, command, rest = context.command.resolve_command(context, rest)
+        path.append(name)
+        context = command.make_context(name, rest, parent=context)
+        if not hasattr(command, "resolve_command"):
+            break
+    return " ".join(path), context.params
+
+
+@pytest.mark.parametrize("line", COMMANDS, ids=str)
+def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Settings) -> None:
+    path, params = parse(list(line.words[3:]))
+    assert path, "no command is named"
+    if path == "run":
+        given = {name: params[name] for name in ("metric", "protocol") if params[name] is not None}
+        for encoder in params["encoder"]:
+            for dataset in params["dataset"]:
+                for transform in params["transform"] or ["none"]:
+                    pipeline.request(params["diagnostic"], encoder, transform, dataset, given, settings)
+    for dataset in params.get("ids") or []:
+        assert datasets.find(dataset)
+    for name in params.get("names") or []:
+        assert name in benchmarks.BENCHMARKS
+    Settings.from_environment(line.variables)  # the values mean something
+
+
+def test_the_readme_shows_every_command() -> None:
+    shown = {parse(list(line.words[3:]))[0] for line in COMMANDS}
+    for command in ("list", "run", "runs", "runs show", "export", "data fetch", "data verify", "bench"):
+        assert command in shown
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.words[0] == "make"], ids=str)
+def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    variables = re.findall(r"^(\w+) \?=", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    for word in line.words[1:]:
+        assignment = ASSIGNMENT.fullmatch(word)
+        assert (assignment[1] in variables) if assignment else (word in targets)
+
+
+def test_the_readme_names_the_settings_that_there_are() -> None:
+    source = (ROOT / "core" / "settings.py").read_text("utf-8")
+    assert set(re.findall(r"BLINDSPOT_[A-Z]+", README)) == set(re.findall(r"BLINDSPOT_[A-Z]+", source))
+
+
+def test_files_that_the_readme_names_exist() -> None:
+    named = {match for match in INLINE.findall(README) if re.fullmatch(r"(core|tests|assets|pages)/[\w./]+", match)}
+    named |= set(re.findall(r"\]\(((?!https?:)[^)#]+)\)", README))
+    assert len(named) > 3
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+# --- the reader of the README itself
+
+
+def test_commands_are_found_as_they_are_typed() -> None:
+    text = f"""
+Words with `{COMMAND} data list` in them.
+
+```sh
+$ BLINDSPOT_DEVICE=cpu {COMMAND} run evalrank \\
+    --encoder hf:a/b@1 --dataset demo-pairs --json | jq .runs  # a comment
+{COMMAND} run ... --json
+make run PORT=8080  # another
+echo nothing of ours
+```
+"""
+    assert [(dict(line.variables), line.words) for line in command_lines(text)] == [
+        (
+            {"BLINDSPOT_DEVICE": "cpu"},
+            tuple(f"{COMMAND} run evalrank --encoder hf:a/b@1 --dataset demo-pairs --json".split()),
+        ),
+        ({}, ("make", "run", "PORT=8080")),
+        ({}, tuple(f"{COMMAND} data list".split())),
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "rum evalrank --encoder minilm --dataset demo-pairs",
+        "run evalrank --encoder minilm",
+        "run evalrank --encoders minilm --dataset demo-pairs",
+        "runs shows abc",
+        "runs show",
+        "export abc",
+        "list encoders datasets",
+        "data fetch",
+    ],
+)
+def test_a_command_that_does_not_exist_is_caught(wrong: str) -> None:
+    with pytest.raises(typer.TyperException):
+        parse(wrong.split())
