@@ -54,8 +54,14 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
 
 
 def _marked(text: str, known: set[str]) -> str:
-    """``text`` escaped, its words that are not in ``known`` in bold type and underlined."""
+    """``text`` escaped, its words that are not in ``known`` in bold type and underlined.
+
+    Where most words are new there is nothing to point out: it is another text altogether.
+    """
+    words = text.split(" ")
+    is_new = [bool(twin_key(word)) and twin_key(word) not in known for word in words]
+    if 2 * sum(is_new) > len(words):
+        return escape(text)
     return " ".join(
-        escape(word) if not twin_key(word) or twin_key(word) in known else f"<b><u>{escape(word)}</u></b>"
-        for word in text.split(" ")
+        f"<b><u>{escape(word)}</u></b>" if new else escape(word) for word, new in zip(words, is_new, strict=True)
     )
