@@ -390,4 +390,6 @@ def test_a_process_that_ends_takes_its_job_with_it(
     assert child.stderr == "" or how == "interrupted"
     (run,) = repository.runs()
     assert run.state is RunState.INTERRUPTED
+    with repository.database.cursor() as cursor:
+        assert cursor.execute("SELECT process_id FROM run").fetchall() == [(0,)]  # given up, not just left
     assert len(list(settings.embeddings.glob("*.parts/*.npz"))) == 1  # the chunk that was done is kept
