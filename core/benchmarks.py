@@ -16,7 +16,7 @@ import psutil
 from core.errors import unknown
 from core.numerics.ranking import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Metric
-from core.settings import Settings, prepare_numba
+from core.settings import Settings, prepare_runtime
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 
 PAIRS_OF_TIMINGS = 5
@@ -54,7 +54,7 @@ def run(names: Sequence[str], progress: Progress = no_progress) -> BenchmarkRepo
     for name in names:
         if name not in BENCHMARKS:
             raise unknown("benchmark", name, BENCHMARKS)
-    prepare_numba(Settings.from_environment())
+    prepare_runtime(Settings.from_environment())
     threads = _equal_threads()
     results = [result for name in names for result in BENCHMARKS[name](progress)]
     return BenchmarkReport(_machine(threads), tuple(results))

@@ -17,7 +17,7 @@ from core.encoders import catalog as encoders
 from core.encoders.base import library_versions
 from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
-from core.settings import Settings, prepare_numba
+from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository, RunPlan, RunRecord, RunState
 from core.transforms import TransformChain
 from core.types import CancelToken, Progress, Stopwatch, Variant, digest_of_strings, no_progress
@@ -102,7 +102,7 @@ def run(
     Raises:
         BlindspotError: with what went wrong; the store then has no trace of a finished run.
     """
-    prepare_numba(settings)
+    prepare_runtime(settings)
     cancel = cancel or CancelToken()
     watch = Stopwatch()
     entry = diagnostics.find(request.diagnostic)

@@ -72,6 +72,11 @@ class Settings:
         )
 
 
-def prepare_numba(settings: Settings) -> None:
-    """Keep numba's compiled kernels in the cache; call before numba is imported for the first time."""
+def prepare_runtime(settings: Settings) -> None:
+    """Set what compiled libraries read from the environment; call before torch or numba is first imported.
+
+    Threads that wait for each other sleep instead of spinning: where another program wants a core (a second
+    user of a hosted demo, a browser on a laptop), spinning makes encoding several times slower.
+    """
     os.environ.setdefault("NUMBA_CACHE_DIR", str(settings.cache / "numba"))
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

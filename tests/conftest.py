@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import pipeline
-from core.settings import Mode, Settings, prepare_numba
+from core.settings import Mode, Settings, prepare_runtime
 from core.store.repository import Repository
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +36,7 @@ def compiled_kernels(shared_cache: Path) -> None:
 
 def make_settings(cache: Path, mirror: str = "") -> Settings:
     settings = Settings(cache=cache, mirror=mirror, device="cpu", mode=Mode.LOCAL)
-    prepare_numba(settings)
+    prepare_runtime(settings)
     return settings
 
 

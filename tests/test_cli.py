@@ -87,8 +87,9 @@ def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings
 
 
 @pytest.fixture
-def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command in this process."""
+def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a command in this process, without progress: on a busy machine there would be some."""
+    monkeypatch.setattr(cli, "SECONDS_BETWEEN_LINES", float("inf"))
 
     def run(*arguments: str) -> Said:
         capsys.readouterr()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError
-from core.settings import ASSETS, ROOT, Mode, Settings, prepare_numba
+from core.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
 
 
 def test_defaults() -> None:
@@ -75,18 +75,18 @@ def test_compiled_kernels_go_to_the_cache_unless_told_otherwise(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    prepare_numba(settings)
+    prepare_runtime(settings)
     assert os.environ["NUMBA_CACHE_DIR"] == str(settings.cache / "numba")
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/elsewhere")
-    prepare_numba(settings)
+    prepare_runtime(settings)
     assert os.environ["NUMBA_CACHE_DIR"] == "/elsewhere"
 
 
 def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
-    """In a process of its own: what ``prepare_numba`` sets is what numba then uses."""
+    """In a process of its own: what ``prepare_runtime`` sets is what numba then uses."""
     program = (
-        "from core.settings import Settings, prepare_numba\n"
-        "prepare_numba(Settings.from_environment())\n"
+        "from core.settings import Settings, prepare_runtime\n"
+        "prepare_runtime(Settings.from_environment())\n"
         "import numba\n"
         "print(numba.config.CACHE_DIR)\n"
     )

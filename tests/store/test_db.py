@@ -124,6 +124,20 @@ def test_threads_read_and_write_while_the_file_is_closed_and_opened(
         database.close()
 
 
+def test_a_new_file_is_opened_by_several_at_once(path: Path) -> None:
+    ours = [Database(path) for _ in range(8)]
+    barrier = threading.Barrier(len(ours))
+
+    def work(database: Database) -> int:
+        barrier.wait(20)
+        return count(database, "run")
+
+    with ThreadPoolExecutor(len(ours)) as pool:
+        assert list(pool.map(work, ours)) == [0] * len(ours)
+    for database in ours:
+        database.close()
+
+
 def test_results_of_one_thread_are_not_disturbed_by_another(database: Database) -> None:
     with database.cursor() as one, database.cursor() as other:
         one.execute("SELECT range FROM range(5)")
