@@ -8,19 +8,21 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import core
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
 from core.encoders import catalog as encoders
-from core.encoders.base import library_versions
-from core.encoders.cache import EmbeddingCache
+from core.encoders.base import Encoder, library_versions
+from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository, RunPlan, RunRecord, RunState
 from core.transforms import TransformChain
-from core.types import CancelToken, Progress, Stopwatch, Variant, digest_of_strings, no_progress
+from core.types import CancelToken, PairSet, Progress, Stopwatch, Variant, digest_of_strings, no_progress
 
 
 @dataclass(frozen=True)
@@ -133,29 +135,36 @@ def run(
             embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)
         with watch.measure("compute"):
             result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
-        manifest = {
-            "blindspot": core.__version__,
-            "python": platform.python_version(),
-            "machine": {"system": platform.platform(), "cores": os.cpu_count()},
-            "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
-            "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": embeddings.shape[1]},
-            "embeddings": {"digest": embedding_digest, "encoded_now": embedded.encoded_now},
-            "dataset": {
-                "id": dataset.id,
-                "digest": dataset.content_digest,
-                "revision": dataset_entry.revision,
-                "files": {f.path: f.sha256 for f in dataset_entry.files},
-            },
-            "transform": {"chain": request.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
-            "params": dict(plan.params),
-            "seeds": {},
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
+        manifest = _manifest(plan, encoder, embedded, embeddings.shape[1], dataset, dataset_entry)
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def _manifest(
+    plan: RunPlan, encoder: Encoder, embedded: Embedded, dimension: int, dataset: PairSet, entry: DatasetEntry
+) -> dict[str, Any]:
+    """What another person needs to get the same numbers."""
+    return {
+        "blindspot": core.__version__,
+        "python": platform.python_version(),
+        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
+        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": dimension},
+        "embeddings": {"digest": plan.embedding_digest, "encoded_now": embedded.encoded_now},
+        "dataset": {
+            "id": dataset.id,
+            "digest": plan.dataset_digest,
+            "revision": entry.revision,
+            "files": {f.path: f.sha256 for f in entry.files},
+        },
+        "transform": {"chain": plan.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
+        "params": dict(plan.params),
+        "seeds": {},
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str) -> str:
