@@ -108,6 +108,14 @@ class Reader:
         locator.first.wait_for(timeout=PATIENCE_MS)
         return locator
 
+    def address_has(self, part: str) -> None:
+        """Wait until the address carries a query parameter: the browser writes it a moment after the page."""
+        self.page.wait_for_function(
+            "part => new URLSearchParams(location.search).getAll(part.split('=')[0]).includes(part.split('=')[1])",
+            arg=part,
+            timeout=PATIENCE_MS,
+        )
+
     def healthy(self) -> None:
         """No traceback, no dialog about a page that does not exist, the app's navigation in the sidebar."""
         assert self.page.get_by_test_id("stException").count() == 0
