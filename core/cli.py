@@ -36,6 +36,10 @@ from core.types import Progress as Listener
 stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)
 stderr = Console(stderr=True, emoji=False)
 SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
+TRANSFORM_HELP = (
+    f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
+    "several times for several variants"
+)
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 app = typer.Typer(
@@ -92,7 +96,7 @@ def list_(
     """List what the catalogs have."""
     catalogs: dict[str, list[tuple[str, str]]] = {
         "encoders": [(e.id, e.description) for e in encoders.ENCODERS.values()],
-        "transforms": [(s.name, s.description) for s in STEPS.values()],
+        "transforms": [(s.name, s.help) for s in STEPS.values()],
         "datasets": [(d.id, d.description) for d in datasets.DATASETS.values()],
         "diagnostics": [(d.id, d.question) for d in diagnostics.DIAGNOSTICS.values()],
     }
@@ -111,7 +115,7 @@ def run(
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
     dataset: Annotated[list[str], typer.Option(help="dataset id; several times for several")],
-    transform: Annotated[list[str] | None, typer.Option(help="transform chain; several for several variants")] = None,
+    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition")] = None,
     as_json: AsJson = False,

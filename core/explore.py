@@ -110,9 +110,9 @@ def around_mate(
     return out
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _fitted(embedding_digest: str, transform: str, folder: Path) -> FittedChain:
-    """A transform fitted on all items of a run; small, so it is kept."""
+    """A transform fitted on all items of a run; kept, few of them: a step holds up to ``[d, d]`` numbers."""
     embedded = EmbeddingCache(folder).read(embedding_digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")

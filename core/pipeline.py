@@ -21,7 +21,7 @@ from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository, RunPlan, RunRecord, RunState
-from core.transforms import TransformChain
+from core.transforms import FittedChain, TransformChain
 from core.types import CancelToken, PairSet, Progress, Stopwatch, Variant, digest_of_strings, no_progress
 
 
@@ -132,10 +132,11 @@ def run(
         with watch.measure("encode"):
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         with watch.measure("transform"):
-            embeddings = TransformChain.parse(request.variant.transform).fit(embedded.matrix).apply(embedded.matrix)
+            transform = TransformChain.parse(request.variant.transform).fit(embedded.matrix)
+            embeddings = transform.apply(embedded.matrix)
         with watch.measure("compute"):
             result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
-        manifest = _manifest(plan, encoder, embedded, embeddings.shape[1], dataset, dataset_entry)
+        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry)
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
@@ -144,7 +145,12 @@ def run(
 
 
 def _manifest(
-    plan: RunPlan, encoder: Encoder, embedded: Embedded, dimension: int, dataset: PairSet, entry: DatasetEntry
+    plan: RunPlan,
+    encoder: Encoder,
+    embedded: Embedded,
+    transform: FittedChain,
+    dataset: PairSet,
+    entry: DatasetEntry,
 ) -> dict[str, Any]:
     """What another person needs to get the same numbers."""
     return {
@@ -152,7 +158,7 @@ def _manifest(
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
-        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": dimension},
+        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
         "embeddings": {"digest": plan.embedding_digest, "encoded_now": embedded.encoded_now},
         "dataset": {
             "id": dataset.id,
@@ -160,7 +166,7 @@ def _manifest(
             "revision": entry.revision,
             "files": {f.path: f.sha256 for f in entry.files},
         },
-        "transform": {"chain": plan.variant.transform, "fitted_on": f"the {len(dataset.items)} items"},
+        "transform": {**transform.record(), "fitted_on": f"the {len(dataset.items)} items"},
         "params": dict(plan.params),
         "seeds": {},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

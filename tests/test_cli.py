@@ -212,6 +212,27 @@ def test_progress_lines_go_to_stderr(small: PairSet, blindspot: Command, monkeyp
     ]
 
 
+def test_chains_of_transforms_run_on_the_demo(encoded: Settings, blindspot: Command) -> None:
+    chains = {"zscore+normalize": 384, "abtt:2": 384, "pcr": 384, "whiten": 381, "center+whiten:64": 64}
+    said = blindspot(*DEMO, *(f"--transform={chain}" for chain in (*chains, "truncate:128")), "--json")
+    assert said.code == 0, said.err
+    runs = {run["transform"]: run for run in said.json["runs"]}
+    assert set(runs) == {"zscore+normalize", "abtt:2", "pcr:1", "whiten", "center+whiten:64", "truncate:128"}
+    for chain, dimension in chains.items():
+        run = runs["pcr:1" if chain == "pcr" else chain]
+        assert run["manifest"]["encoder"]["dimension"] == run["manifest"]["transform"]["d_out"] == dimension
+        assert 0.5 < run["metrics"]["mrr"] < 0.8
+    (facts,) = runs["abtt:2"]["manifest"]["transform"]["steps"]
+    assert 0 < facts["explained_variance_removed"] < 1
+    assert blindspot("runs", "show", runs["abtt:2"]["run_id"]).json["manifest"] == runs["abtt:2"]["manifest"]
+
+
+def test_more_dimensions_than_there_are_is_one_line_and_exit_code_2(encoded: Settings, blindspot: Command) -> None:
+    said = blindspot(*DEMO, "--transform", "truncate:385")
+    assert said.code == 2
+    assert said.error == "transform 'truncate:385' does not fit embeddings of 384 dimensions; expected at most 384"
+
+
 def test_several_encoders_datasets_and_transforms_are_all_combined_once(
     small: PairSet, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +286,8 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
         ([*DEMO, "--transform", "center+nnoe"], ["unknown transform 'nnoe'", "did you mean 'none'?"]),
         ([*DEMO, "--transform", ""], ["unknown transform ''", "expected one of "]),
         ([*DEMO, "--transform", "center:2"], ["'center'", "argument '2'", "without an argument"]),
+        ([*DEMO, "--transform", "abtt"], ["'abtt' was given no argument", "'abtt:K'", "how many components"]),
+        ([*DEMO, "--transform", "center+whiten:x"], ["'whiten'", "argument 'x'", "a whole number from 1"]),
         ([*DEMO, "--metric", "cso"], ["unknown metric 'cso'", "cos, l2", "did you mean 'cos'?"]),
         ([*DEMO, "--metric", "euclidean"], ["unknown metric 'euclidean'", "cos, l2"]),
         ([*DEMO, "--protocol", "defintion"], ["unknown protocol", "did you mean 'definition'?"]),
@@ -476,7 +499,10 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
         "diagnostics": list(diagnostics.DIAGNOSTICS),
     }
     assert "minilm" in ids["encoders"]
-    assert {"none", "center"} <= set(ids["transforms"])
+    assert set(ids["transforms"]) >= set("none center zscore normalize abtt pcr whiten truncate".split())
+    help_of = {row["id"]: row["description"] for row in said.json["transforms"]}
+    assert "abtt:K" in help_of["abtt"]
+    assert "1 if left out" in help_of["pcr"]
     assert {"demo-pairs", "evalrank-sent"} <= set(ids["datasets"])
     assert "evalrank" in ids["diagnostics"]
     assert all(set(row) == {"id", "description"} for rows in said.json.values() for row in rows)

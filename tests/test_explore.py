@@ -25,6 +25,7 @@ from tests.small_world import CAT, DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncode
 ENTRY = diagnostics.find("evalrank")
 ALL = 1_000_000
 VARIANTS = [(transform, metric) for transform in ("none", "center") for metric in ("cos", "l2")]
+VARIANTS += [("abtt:2", "cos"), ("center+whiten:4+normalize", "l2")]
 
 
 def compute(
@@ -41,7 +42,7 @@ def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 
 @pytest.fixture(scope="module")
 def demo_runs(demo_cache: Path, shared_settings: Settings, demo_store: Repository) -> dict[tuple[str, str], RunRecord]:
-    """The demo by MiniLM, for both transforms and both metrics."""
+    """The demo by MiniLM, for several transforms and both metrics."""
     return {variant: compute(shared_settings, demo_store, "minilm", "demo-pairs", *variant) for variant in VARIANTS}
 
 

@@ -115,10 +115,80 @@ def test_the_manifest_says_what_is_needed_to_do_it_again(encoded: RunOutcome, de
     assert (manifest["encoder"]["device"], manifest["encoder"]["dimension"]) == ("cpu", 384)
     assert manifest["embeddings"]["digest"] == encoded.record.plan.embedding_digest
     assert manifest["dataset"]["digest"] == demo.content_digest
-    assert manifest["transform"]["chain"] == "none"
+    assert manifest["transform"] == {
+        "chain": "none",
+        "n": TEXTS,
+        "d_in": 384,
+        "d_out": 384,
+        "steps": [],
+        "fitted_on": "the 1400 items",
+    }
     assert manifest["params"] == {"metric": "cos", "protocol": "definition"}
     assert {library.split("==")[0] for library in manifest["libraries"]} >= {"numpy", "torch", "numba", "duckdb"}
     assert manifest["machine"]["cores"] == os.cpu_count()
+
+
+def slow_chain(text: str, rows: np.ndarray) -> np.ndarray:
+    """Chains by numpy's SVD, in float64 from end to end."""
+    for step in text.split("+"):
+        name, _, argument = step.partition(":")
+        k = int(argument or 0)
+        mean = rows.mean(axis=0)
+        left, singular, right = np.linalg.svd(rows if name == "pcr" else rows - mean, full_matrices=False)
+        rows = {
+            "center": lambda rows=rows, mean=mean: rows - mean,
+            "zscore": lambda rows=rows, mean=mean: (rows - mean) / rows.std(axis=0),
+            "normalize": lambda rows=rows: rows / np.linalg.norm(rows, axis=1, keepdims=True),
+            "truncate": lambda rows=rows, k=k: rows[:, :k],
+            "whiten": lambda left=left, k=k: left[:, :k] * len(left) ** 0.5,
+            "abtt": lambda left=left, singular=singular, right=right, k=k: (left * singular)[:, k:] @ right[k:],
+            "pcr": lambda left=left, singular=singular, right=right, k=k: (left * singular)[:, k:] @ right[k:],
+        }[name]()
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("transform", "dimension"),
+    [
+        ("zscore", 384),
+        ("abtt:2", 384),
+        ("pcr:1", 384),
+        ("whiten:128", 128),
+        ("truncate:64", 64),
+        ("center+whiten:64+normalize", 64),
+        ("truncate:100+abtt:3+zscore", 100),
+    ],
+)
+def test_a_transformed_run_counts_what_a_slow_reference_counts(
+    encoded: RunOutcome,
+    shared_settings: Settings,
+    repository: Repository,
+    demo: PairSet,
+    transform: str,
+    dimension: int,
+) -> None:
+    record = pipeline.run(asked(shared_settings, transform), shared_settings, repository).record
+    embedded = EmbeddingCache(shared_settings.embeddings).read(record.plan.embedding_digest)
+    assert embedded is not None
+    greater, _ = expected_counts(slow_chain(transform, np.asarray(embedded.matrix, dtype=np.float64)), demo)
+    stored = repository.items(ENTRY, [record.run_id], texts=True)["greater"].to_numpy()
+    # float32 may put one of the 560,000 differences on the other side of the tolerance
+    assert np.abs(stored - greater).sum() <= 2
+    assert record.manifest["encoder"]["dimension"] == dimension
+    fit = record.manifest["transform"]
+    assert (fit["chain"], fit["n"], fit["d_in"], fit["d_out"]) == (transform, TEXTS, 384, dimension)
+    assert [step["step"] for step in fit["steps"]] == transform.split("+")
+    assert fit["fitted_on"] == "the 1400 items"
+
+
+def test_a_transform_that_the_embeddings_do_not_allow_leaves_no_finished_run(
+    encoded: RunOutcome, shared_settings: Settings, repository: Repository
+) -> None:
+    with pytest.raises(
+        InputError, match="'whiten:385' does not fit embeddings of 384 dimensions; expected at most 384"
+    ):
+        pipeline.run(asked(shared_settings, "whiten:385"), shared_settings, repository)
+    assert repository.runs(state=RunState.DONE) == []
 
 
 def test_the_same_request_finds_the_run(encoded: RunOutcome, shared_settings: Settings, repository: Repository) -> None:
@@ -193,6 +263,7 @@ def test_a_request_is_canonical(settings: Settings) -> None:
     assert plain == asked(settings, " center ", protocol="definition", metric="cos")
     assert plain != asked(settings, "center", metric="l2")
     assert plain != asked(settings, "center+center")
+    assert asked(settings, "none+pcr") == asked(settings, "pcr:01")
     assert plain.params == (("metric", "cos"), ("protocol", "definition"))
     assert plain.label == "EvalRank of minilm + center on demo-pairs"
 
@@ -229,7 +300,7 @@ def test_bad_ids_are_refused_before_any_work(
     assert not settings.cache.exists()
 
 
-@pytest.mark.parametrize("transform", ["", "center:3", "+"])
+@pytest.mark.parametrize("transform", ["", "center:3", "+", "abtt", "abtt:0", "whiten:x"])
 def test_a_transform_that_means_nothing_is_refused(settings: Settings, transform: str) -> None:
     with pytest.raises(InputError, match="transform"):
         asked(settings, transform)

@@ -12,13 +12,14 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
 from core.encoders import catalog as encoders
-from core.errors import BlindspotError
+from core.errors import BlindspotError, InputError
 from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
 from core.figures.ranking_table import TableRow, ranking_table
 from core.store.repository import RunRecord, RunState
-from core.transforms import STEPS
+from core.transforms import READY_CHAINS, STEPS
 from core.ui import tables
+from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
 from core.ui.work import rerun_button, run_button
@@ -79,14 +80,22 @@ def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
     reference = encoder.selectbox("Encoder", list(encoders.ENCODERS), key="new_encoder", persist_state="session")
     chain = transform.selectbox(
         "Transform",
-        list(STEPS),
+        READY_CHAINS,
         key="new_transform",
         persist_state="session",
-        help="\n".join(f"- `{s.name}`: {s.description}" for s in STEPS.values()),
+        accept_new_options=True,
+        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n"
+        + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
     )
-    request = pipeline.request(entry.id, reference, chain, picks.dataset, {"metric": picks.metric}, settings())
+    try:
+        request = pipeline.request(entry.id, reference, chain, picks.dataset, {"metric": picks.metric}, settings())
+    except InputError as error:
+        st.error(as_text(str(error)))
+        title, requests = "", []
+    else:
+        title, requests = request.label, [request]
     with button:
-        run_button("Run", request.label, [request], key="run_new")
+        run_button("Run", title, requests, key="run_new")
 
 
 def reading() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
@@ -117,3 +118,28 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     for visitor in (first, second):
         visitor.see("dots")
     assert len(Repository.at(cache / "results.duckdb").runs()) == 2
+
+
+def test_a_chain_of_transforms_is_typed_mended_and_run(
+    serve: Serve, reader: NewReader, demo_cache: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(demo_cache, cache)
+    visitor = reader().open(f"{serve(cache)}/evalrank")
+    visitor.see("curve")
+    visitor.page.get_by_text("Run another variant").click()
+    box, run = visitor.at("new_transform").get_by_role("combobox"), visitor.at("run_new").get_by_role("button")
+    for typed, enabled in (("abtt:2+whiten:999x", False), ("abtt:2+whiten:100", True)):
+        box.fill(typed)
+        box.press("Enter")
+        if enabled:
+            expect(run).to_be_enabled()
+        else:
+            expect(visitor.page.get_by_text("was given the argument '999x'")).to_be_visible()
+            expect(run).to_be_disabled()
+    run.click()
+    expect(visitor.page.get_by_text("minilm + abtt:2+whiten:100", exact=True).first).to_be_visible()  # in the legend
+    visitor.settle().healthy()
+    again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&pair=7")
+    expect(again.see("drill")).to_contain_text("minilm + abtt:2+whiten:100")
+    again.settle().healthy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from streamlit.testing.v1 import AppTest
 from core.diagnostics import catalog as diagnostics
 from core.settings import ROOT
 from core.store.repository import Repository
+from core.transforms import READY_CHAINS, STEPS
 from core.types import Variant
 from core.ui.navigation import SECTIONS
+from tests.pages.conftest import TIMEOUT_SECONDS
 
 PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
 OpenApp = Callable[..., AppTest]
@@ -158,3 +161,67 @@ def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cach
     app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
     assert not app.exception
     assert any(button.key == "run_missing" for button in app.button)
+
+
+def type_chain(app: AppTest, chain: str) -> AppTest:
+    """Type into the picker of transforms; AppTest itself can only choose from what a picker offers."""
+    picker = app.selectbox(key="new_transform")
+    picker.options.append(chain)
+    return picker.set_value(chain).run()
+
+
+def test_the_form_offers_chains_and_explains_every_step(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "evalrank")
+    picker = app.selectbox(key="new_transform")
+    assert picker.options == list(READY_CHAINS)
+    assert picker.value == "none"
+    assert picker.proto.accept_new_options
+    assert all(f"- `{step.usage}`: {step.help}" in picker.help for step in STEPS.values())
+    for chain in READY_CHAINS:
+        app.selectbox(key="new_transform").set_value(chain).run()
+        assert not app.exception
+        assert not app.error
+        assert not app.button(key="run_new").disabled
+
+
+@pytest.mark.parametrize(
+    ("chain", "sentence"),
+    [
+        ("abtt", "transform 'abtt' was given no argument; expected 'abtt:K', K: how many components"),
+        ("center+whiten:0", "transform 'whiten' was given the argument '0'"),
+        ("centre", "unknown transform 'centre'"),
+        ("![x](a.png)", r"unknown transform '!\[x\](a.png)'"),
+    ],
+)
+def test_a_chain_that_means_nothing_is_said_beside_a_disabled_button(
+    open_app: OpenApp, tmp_path: Path, chain: str, sentence: str
+) -> None:
+    app = type_chain(open_app(tmp_path, "evalrank"), chain)
+    assert not app.exception
+    (error,) = app.error
+    assert error.value.startswith(sentence)
+    assert app.button(key="run_new").disabled
+    type_chain(app, "center+whiten:64")
+    assert not app.exception
+    assert not app.error
+    assert not app.button(key="run_new").disabled
+
+
+def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(demo_cache, cache)
+    app = type_chain(open_app(cache, "evalrank"), "none+abtt:02+truncate:64")
+    app.button(key="run_new").click()
+    type_chain(app, "none+abtt:02+truncate:64")
+    variant = Variant("minilm", "abtt:2+truncate:64")
+    repository = Repository.at(cache / "results.duckdb")
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while variant not in repository.variants() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert variant in repository.variants()
+    app = open_app(cache, "overview", enc=str(variant))
+    row = app.dataframe[0].value.iloc[0]
+    assert (row["variant"], row["dimension"]) == (variant.label, 64)
+    app = open_app(cache, "evalrank", enc=str(variant), pair="3")
+    assert not app.exception
+    assert variant.label in texts(app)
