@@ -55,7 +55,8 @@ class DatasetEntry:
     own: OwnPairs | None = None
 
 
-OWN_FILE = f"{own.PREFIX}PATH"  # the reference of a user's file, as help texts name it
+OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
+OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 _EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 _EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
 

@@ -479,7 +479,8 @@ def _parquet(path: Path, data: bytes) -> _Table:
                 )
         table = pa.Table.from_batches(batches)
         columns = tuple(
-            table.column(name).to_pylist() if name in plain else ["..."] * footer.num_rows for name in names
+            table.column(field.name).to_pylist() if field.name in plain else [field.type] * footer.num_rows
+            for field in schema
         )
     except broken as error:
         raise InputError(f"{path} is a broken Parquet file: {error}", remedy="write it again") from error
