@@ -19,7 +19,7 @@ from pyarrow import parquet
 from core.datasets import catalog, fetch, own
 from core.datasets.own import ColumnKind, ColumnUse, FileFormat, OwnPairs
 from core.errors import InputError
-from core.settings import Settings
+from core.settings import ASSETS, Settings
 
 PAIRS = (("A dog runs.", "A dog is running."), ("He said “no”, twice", "No, he said"), ("1984", "a novel"))
 HEADER = ("query", "mate")
@@ -136,6 +136,13 @@ def test_parquet_beside_embeddings_and_in_many_batches(tmp_path: Path, monkeypat
     found = own.read(write(tmp_path, "parquet", rows))
     assert found.pairs == tuple((f"q{i}", f"m{i}") for i in range(5))
     assert [c.kind for c in found.columns] == [ColumnKind.OTHER, ColumnKind.NUMBER, ColumnKind.TEXT, ColumnKind.TEXT]
+
+
+def test_the_example_of_the_readme() -> None:
+    found = own.read(ASSETS / "demo" / "own_pairs.csv")
+    assert used(found) == HEADER
+    assert (len(found.pairs), found.distinct_texts) == (8, 16)
+    assert found.pairs[4][1] == "After I start the app, it closes at once."
 
 
 # --- which column is which
