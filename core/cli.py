@@ -108,13 +108,15 @@ def list_(
         return
     for name, rows in wanted.items():
         _print_table(name.capitalize(), ["id", "what it is"], rows)
+    if "datasets" in wanted:
+        print(f"Your own pairs: {datasets.OWN_FILE}; a .csv, .tsv, .jsonl or .parquet with the columns query and mate.")
 
 
 @app.command()
 def run(
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
-    dataset: Annotated[list[str], typer.Option(help="dataset id; several times for several")],
+    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition")] = None,
@@ -147,9 +149,14 @@ def run(
         ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
         [(m.name, *(_number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
-    for outcome in outcomes:
+    for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
         how = "computed" if outcome.computed else "found in the store"
-        print(f"run {outcome.record.run_id}: {how}")
+        stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
+        same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
+        print(f"run {outcome.record.run_id}: {how}{same}")
+    for asked_id in dict.fromkeys(r.dataset for r in requests):
+        if pairs := datasets.find(asked_id).own:
+            print(f"read {pairs.summary}")
 
 
 @data_app.command("list")
@@ -175,7 +182,7 @@ def data_fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) ->
     settings = Settings.from_environment()
     for entry in [datasets.find(i) for i in ids]:
         if not entry.files:
-            print(f"{entry.id}: built in, nothing to download")
+            print(f"{entry.id}: {fetch.dataset_state(entry, settings)}, nothing to download")
             continue
         with _progress(entry.id) as progress:
             paths = fetch.fetch_dataset(entry, settings, progress)
@@ -199,7 +206,7 @@ def data_verify(
             detail = f" ({state.detail})" if state.detail else ""
             print(f"{entry.id}: {file.path}: {state.state}{detail}")
         if not entry.files:
-            print(f"{entry.id}: built in")
+            print(f"{entry.id}: {fetch.dataset_state(entry, settings)}")
     if bad := sorted({*corrupt, *missing}):
         raise BlindspotError(
             f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
@@ -221,7 +228,7 @@ def runs(
     if diagnostic is not None:
         diagnostics.find(diagnostic)
     if dataset is not None:
-        datasets.find(dataset)
+        dataset = datasets.canonical(dataset)
     found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         _print_json({"runs": [_run_json(r) | {"state": r.state} for r in found]})

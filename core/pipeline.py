@@ -59,7 +59,7 @@ def request(
     encoders.resolve(encoder, settings)
     chain = TransformChain.parse(transform)
     checked = entry.check_params(params)
-    return RunRequest(diagnostic, Variant(encoder, str(chain)), dataset, tuple(sorted(checked.items())))
+    return RunRequest(diagnostic, Variant(encoder, str(chain)), dataset_entry.id, tuple(sorted(checked.items())))
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
@@ -153,6 +153,11 @@ def _manifest(
     entry: DatasetEntry,
 ) -> dict[str, Any]:
     """What another person needs to get the same numbers."""
+    files = {f.path: f.sha256 for f in entry.files}
+    reading: dict[str, Any] = {}
+    if entry.own:
+        files = {str(entry.own.path): entry.own.sha256}
+        reading = {"reading": entry.own.as_manifest()}
     return {
         "blindspot": core.__version__,
         "python": platform.python_version(),
@@ -164,7 +169,8 @@ def _manifest(
             "id": dataset.id,
             "digest": plan.dataset_digest,
             "revision": entry.revision,
-            "files": {f.path: f.sha256 for f in entry.files},
+            "files": files,
+            **reading,
         },
         "transform": {**transform.record(), "fitted_on": f"the {len(dataset.items)} items"},
         "params": dict(plan.params),

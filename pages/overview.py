@@ -4,7 +4,6 @@ import pandas as pd
 import streamlit as st
 
 from core import ui
-from core.datasets.catalog import DATASETS
 from core.diagnostics import catalog as diagnostics
 from core.figures import overview as figures
 from core.store.repository import RunRecord, RunState
@@ -41,7 +40,7 @@ def interrupted(runs: list[RunRecord]) -> None:
 
 def section(dataset: str, runs: list[RunRecord]) -> None:
     """One dataset's table."""
-    st.subheader(DATASETS[dataset].title if dataset in DATASETS else dataset, anchor=False)
+    st.subheader(tables.dataset_title(dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, COLUMNS), tables.cost_table(runs)], axis=1)
     st.dataframe(tables.mark_best(frame, ENTRY, COLUMNS), hide_index=True, key=f"scores_{dataset}")
     pairs, background = runs[0].metrics["pairs"], runs[0].metrics["background"]
@@ -55,10 +54,11 @@ everything = ui.repository().runs(diagnostic=ENTRY.id)
 # What was only interrupted is offered again, unless it is being computed.
 if lost := [r for r in everything if r.state is RunState.INTERRUPTED]:
     interrupted(lost)
-done = [r for r in everything if r.state is RunState.DONE and r.plan.params["metric"] == picks.metric]
+finished = tables.of_newest_content([r for r in everything if r.state is RunState.DONE])
+done = [r for r in finished if r.plan.params["metric"] == picks.metric]
 done = sorted((r for r in done if picks.keeps(r.plan.variant)), key=lambda r: -r.metrics["mrr"])
 
-if not any(r.state is RunState.DONE for r in everything):
+if not finished:
     empty()
 elif not done:
     st.info(f"No runs with similarity `{picks.metric}` for these variants. Change the pickers in the sidebar.")

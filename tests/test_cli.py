@@ -272,6 +272,78 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
     assert f"run {run['run_id']}: found in the store\n" in blindspot(*command).out
 
 
+# --- run: pairs of the user's own
+
+OWN = (
+    ("The cat sleeps on the sofa.", "A cat is asleep on the couch."),
+    ("He bought a new car.", "He purchased a new automobile."),
+    ("The cat sleeps on the sofa.", "A cat is asleep on the couch."),  # twice
+    ("It rains.", "It rains."),
+)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_pairs_of_ones_own_in_every_format(
+    blindspot: Command, environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    path = tmp_path / f"own.{ending}"
+    names = ("Sentence 1", "Sentence 2")
+    if ending == "parquet":
+        parquet.write_table(pa.Table.from_pylist([dict(zip(names, pair, strict=True)) for pair in OWN]), path)
+    elif ending == "jsonl":
+        path.write_text("\n".join(json.dumps(dict(zip(names, pair, strict=True))) for pair in OWN), "utf-8")
+    else:
+        path.write_text("\n".join({"csv": ";", "tsv": "\t"}[ending].join(row) for row in (names, *OWN)), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    options = ("run", "evalrank", "--encoder", "minilm", "--dataset")
+    said = blindspot(*options, f"file:own.{ending}", "--transform", "none", "--transform", "center", "--json")
+    assert said.code == 0, said.err
+    for run in said.json["runs"]:
+        assert run["dataset"] == f"file:{path}"
+        metrics = run["metrics"]
+        assert (metrics["pairs"], metrics["background"], metrics["self_pairs"]) == (4, 5, 1)
+        assert metrics["mrr"] == metrics["hits@1_ceiling"] == 1.0
+        dataset = run["manifest"]["dataset"]
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert (dataset["id"], dataset["revision"]) == (f"file:{path}", sha256)
+        assert dataset["files"] == {str(path): sha256}
+        assert dataset["reading"] == {
+            "query": names[0],
+            "mate": names[1],
+            "why": ["by its name", "by its name"],
+            "format": ending,
+            "separator": {"csv": ";", "tsv": "\t"}.get(ending, ""),
+            "rows": 4,
+            "duplicate_pairs": 1,
+            "self_pairs": 1,
+        }
+
+    again = blindspot(*options, f"file:{path}")
+    assert again.code == 0, again.err
+    assert f"run {said.json['runs'][0]['run_id']}: found in the store\n" in again.out
+    assert (
+        f"read own.{ending}: query is column 'Sentence 1' (by its name) and mate is column 'Sentence 2' (by its name); "
+        "4 pairs, 5 texts, repeated pairs: 1, pairs of a text with itself: 1\n"
+    ) in again.out
+
+    copy = path.rename(tmp_path / f"moved.{ending}")
+    moved = blindspot(*options, f"file:{copy}")
+    assert f"found in the store, where file:{path} has the same pairs" in moved.out
+    assert len(blindspot("runs", "--dataset", f"file:own.{ending}", "--json").json["runs"]) == 2, "by the path alone"
+    assert blindspot("data", "fetch", f"file:{copy}").out == f"file:{copy}: your file, nothing to download\n"
+    assert blindspot("data", "verify", f"file:{copy}").out == f"file:{copy}: your file\n"
+    assert path.name not in blindspot("data", "list").out + blindspot("list").out
+
+
+def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environment: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("query,mate\na,b\nc\n", "utf-8")
+    said = blindspot(*DEMO, "--dataset", f"file:{path}", "--json")
+    assert said.code == 2
+    assert said.error == f"{path}, line 3: 1 cell(s); expected 2, as in the first line"
+    assert not environment.cache.exists()
+
+
 # --- run: what is wrong
 
 
@@ -281,6 +353,10 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
         (["run", "evalrnk", *DEMO[2:]], ["unknown diagnostic 'evalrnk'", "did you mean 'evalrank'?"]),
         ([*DEMO, "--encoder", "mini-lm"], ["unknown encoder 'mini-lm'", "did you mean 'minilm'?"]),
         ([*DEMO, "--dataset", "demo-pair"], ["unknown dataset 'demo-pair'", "did you mean 'demo-pairs'?"]),
+        ([*DEMO, "--dataset", "file:no-such.csv"], ["there is no file", "no-such.csv"]),
+        ([*DEMO, "--dataset", "file:tests"], ["cannot tell the format", ".parquet"]),
+        ([*DEMO, "--dataset", "file:"], ["'file:' names no file", "file:PATH"]),
+        ([*DEMO, "--dataset", "fil:pairs.csv"], ["unknown dataset", "file:PATH"]),
         ([*DEMO, "--dataset", "evalrank_sent"], ["unknown dataset", "did you mean 'evalrank-sent'?"]),
         ([*DEMO, "--transform", "centre"], ["unknown transform 'centre'", "did you mean 'center'?"]),
         ([*DEMO, "--transform", "center+nnoe"], ["unknown transform 'nnoe'", "did you mean 'none'?"]),
@@ -306,6 +382,7 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
         (["data", "ftch"], ["No such command 'ftch'", "'fetch'"]),
         (["runs", "--diagnostic", "evalrnk"], ["unknown diagnostic", "did you mean 'evalrank'?"]),
         (["runs", "--dataset", "demo-pair"], ["unknown dataset", "did you mean 'demo-pairs'?"]),
+        (["runs", "--dataset", "file:"], ["'file:' names no file"]),
         (["runs", "shw"], ["No such command 'shw'", "'show'"]),
         (["runs", "show"], ["Missing argument 'run_id'"]),
         (["runs", "show", "abc"], ["no runs", "'abc'", "python -m core runs"]),
@@ -503,7 +580,8 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
     help_of = {row["id"]: row["description"] for row in said.json["transforms"]}
     assert "abtt:K" in help_of["abtt"]
     assert "1 if left out" in help_of["pcr"]
-    assert {"demo-pairs", "evalrank-sent"} <= set(ids["datasets"])
+    assert {"demo-pairs", "demo-words", "evalrank-sent", "evalrank-word"} <= set(ids["datasets"])
+    assert "file:PATH" in blindspot("list", "datasets").out
     assert "evalrank" in ids["diagnostics"]
     assert all(set(row) == {"id", "description"} for rows in said.json.values() for row in rows)
     assert all(row["description"] for rows in said.json.values() for row in rows)

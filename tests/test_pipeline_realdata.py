@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import pipeline
+from core import cli, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
@@ -106,6 +107,37 @@ def test_ranks_are_those_of_a_float64_loop(
         assert row["similarity"] == pytest.approx(similarity[mate], abs=1e-9)
         assert row["greater"] == np.count_nonzero(others > TAU)
         assert row["ties"] == np.count_nonzero(np.abs(others) <= TAU)
+
+
+def test_the_real_words_run_through_the_command_line(
+    shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DESIGN 4.1: 5,514 pairs, 22,207 words, and no encoder can put more than half of the mates first."""
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(shared_settings.cache))
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+    monkeypatch.setattr(cli, "SECONDS_BETWEEN_LINES", float("inf"))
+    command = "run evalrank --encoder minilm --dataset evalrank-word --transform center --json"
+    assert cli.main(command.split()) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    metrics = run["metrics"]
+    assert (metrics["pairs"], metrics["background"], metrics["self_pairs"]) == (5_514, 22_207, 0)
+    assert metrics["hits@1_ceiling"] == pytest.approx(0.503, abs=0.0005)
+    for name, value in {"mrr": 0.1047, "hits@1": 0.0366, "hits@3": 0.1046, "mrr_filtered": 0.1116}.items():
+        assert metrics[name] == pytest.approx(value, abs=0.0007)
+
+    repository = Repository.at(shared_settings.store)
+    words = fetch.load(datasets.find("evalrank-word"), shared_settings)
+    embedded = EmbeddingCache(shared_settings.embeddings).read(run["manifest"]["embeddings"]["digest"])
+    assert embedded is not None
+    centred = embedded.matrix - embedded.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+    rows = np.asarray(centred, dtype=np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    items = repository.items(ENTRY, [run["run_id"]], texts=False)
+    for pair in np.random.default_rng(21).choice(len(items), size=100, replace=False):
+        query, mate = words.queries[pair], words.mates[pair]
+        similarity = rows @ rows[query]
+        others = np.delete(similarity - similarity[mate], [query, mate])
+        assert items.iloc[pair]["greater"] == np.count_nonzero(others > TAU)
 
 
 def test_a_truncated_real_file_is_refused_before_anything_is_stored(

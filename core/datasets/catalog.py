@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import loaders
+from core.datasets import loaders, own
+from core.datasets.own import OwnPairs
 from core.errors import unknown
 from core.settings import ASSETS
 from core.types import DatasetKind, PairSet
@@ -36,6 +37,7 @@ class DatasetEntry:
         load: makes the dataset from the paths of ``files``, in their order (for built-in data: from none).
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
+        own: the user's file that it is made of and how that was read, for ``file:`` references.
     """
 
     id: str
@@ -50,8 +52,11 @@ class DatasetEntry:
     revision: str
     files: tuple[SourceFile, ...]
     load: Callable[[str, tuple[Path, ...]], PairSet]
+    own: OwnPairs | None = None
 
 
+OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
+OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 _EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 _EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
 
@@ -80,6 +85,22 @@ DATASETS = {
             load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, ASSETS / "demo" / "minimal_pairs.tsv"),
         ),
         DatasetEntry(
+            id="demo-words",
+            title="Demo words",
+            description="The most similar quarter of WordSim-353 and of SimLex-999, both ways, among all their words "
+            "and the 20,000 most frequent English words; needs no download.",
+            kind=DatasetKind.PAIR_SET,
+            unit="word",
+            size="664 pairs, 20,029 words",
+            licence="WordSim-353 and SimLex-999 as in gensim (LGPL-2.1); word frequencies CC BY-SA 4.0 (wordfreq)",
+            citation="Finkelstein et al. 2002, WordSim-353; Hill, Reichart and Korhonen 2015, SimLex-999; "
+            "Speer 2022, wordfreq; the recipe of Wang, Kuo and Li 2022, 4.3",
+            url="",
+            revision="gensim 4.4.0, wordfreq 3.1.1",
+            files=(),
+            load=lambda dataset_id, _: loaders.demo_words(dataset_id),
+        ),
+        DatasetEntry(
             id="evalrank-sent",
             title="EvalRank sentences",
             description="The most similar quarter of STS-Benchmark and STR, both ways, "
@@ -105,16 +126,77 @@ DATASETS = {
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
         ),
+        DatasetEntry(
+            id="evalrank-word",
+            title="EvalRank words",
+            description="The most similar quarter of thirteen word similarity sets, both ways, among their words "
+            "and the 20,000 most frequent words of Wikipedia.",
+            kind=DatasetKind.PAIR_SET,
+            unit="word",
+            size="5,514 pairs, 22,207 words",
+            licence="BSD-3-Clause (repository); words from public similarity sets and Wikipedia",
+            citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, 4.3",
+            url=f"https://github.com/{_EVALRANK_REPOSITORY}",
+            revision=_EVALRANK_REVISION,
+            files=(
+                _evalrank_file(
+                    "data/word_evalrank/pos_pair_5514.txt",
+                    81_414,
+                    "f3dce0865c50c075a81cbe022322048421ba68581855caaf019c00acf2de8016",
+                ),
+                _evalrank_file(
+                    "data/word_evalrank/basic_vocab.txt",
+                    50_171,
+                    "b30c502822749d56d0f3fad0151a6b711d584fa8eac944d1473fed413a7c0844",
+                ),
+                _evalrank_file(
+                    "data/word_evalrank/wiki_vocab.txt",
+                    157_940,
+                    "ab2c76b26cc8ca09f352d4bb70fa4b34b2e8a3a7a520a2506d664bbc75203c75",
+                ),
+            ),
+            load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+        ),
     )
 }
 
 
-def find(dataset_id: str) -> DatasetEntry:
-    """The entry of a dataset id.
+def find(reference: str) -> DatasetEntry:
+    """The entry of a dataset: of the catalog, or made of a user's file, which is read for it.
 
     Raises:
-        InputError: no such dataset; the nearest id is suggested.
+        InputError: no such dataset (the nearest id is suggested), or what is wrong with the file.
     """
-    if dataset_id not in DATASETS:
-        raise unknown("dataset", dataset_id, DATASETS)
-    return DATASETS[dataset_id]
+    if own.is_own(reference):
+        return _own_entry(own.find(reference))
+    if reference not in DATASETS:
+        raise unknown("dataset", reference, [*DATASETS, OWN_FILE])
+    return DATASETS[reference]
+
+
+def canonical(reference: str) -> str:
+    """The id under which the store has a dataset; a user's file need not exist any more.
+
+    Raises:
+        InputError: no such dataset.
+    """
+    return f"{own.PREFIX}{own.path_of(reference)}" if own.is_own(reference) else find(reference).id
+
+
+def _own_entry(pairs: OwnPairs) -> DatasetEntry:
+    """The entry of a user's file. It holds what was read, so that revision and content are of the same bytes."""
+    return DatasetEntry(
+        id=pairs.reference,
+        title=pairs.path.name,
+        description="Pairs of your own, among all the texts of their file.",
+        kind=DatasetKind.PAIR_SET,
+        unit="text",
+        size=f"{len(pairs.pairs):,} pairs, {pairs.distinct_texts:,} texts",
+        licence="yours",
+        citation="your own file",
+        url="",
+        revision=pairs.sha256,
+        files=(),
+        load=lambda dataset_id, _: loaders.pair_set(dataset_id, pairs.pairs, ()),
+        own=pairs,
+    )

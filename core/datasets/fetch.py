@@ -25,6 +25,7 @@ class DataState(StrEnum):
     """Where a dataset stands on this machine."""
 
     BUILT_IN = "built in"
+    YOUR_FILE = "your file"
     DOWNLOADED = "downloaded"
     MISSING = "missing"
     CORRUPT = "corrupt"
@@ -56,7 +57,7 @@ def file_state(file: SourceFile, settings: Settings) -> FileState:
 def dataset_state(entry: DatasetEntry, settings: Settings) -> DataState:
     """The worst state among a dataset's files."""
     if not entry.files:
-        return DataState.BUILT_IN
+        return DataState.YOUR_FILE if entry.own else DataState.BUILT_IN
     states = {file_state(file, settings).state for file in entry.files}
     for state in (DataState.CORRUPT, DataState.MISSING):
         if state in states:

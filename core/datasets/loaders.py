@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.datasets import packaged
 from core.errors import DataCorrupt
 from core.types import PairSet
 
@@ -53,6 +54,58 @@ def demo_pairs(dataset_id: str, path: Path) -> PairSet:
     back = [(mate, query) for query, mate in forth]
     background = (row[column] for row in rows for column in ("original", *DEMO_REWRITES))
     return pair_set(dataset_id, forth + back, background)
+
+
+def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:
+    """``word TAB word TAB score`` per line, lower-cased; lines that begin with ``#`` are remarks.
+
+    Args:
+        name: of the file, for errors.
+
+    Raises:
+        DataCorrupt: another kind of line.
+    """
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        try:
+            one, other, score = line.split("\t")
+            rows.append((one.lower(), other.lower(), float(score)))
+        except ValueError as error:
+            raise DataCorrupt(
+                f"{name}, line {number}: '{line}'", expected="two words and a score with tabs between"
+            ) from error
+    return rows
+
+
+def most_similar_quarter(
+    dataset_id: str, scored: Sequence[Sequence[tuple[str, str, float]]], background: Iterable[str]
+) -> PairSet:
+    """Positive pairs by EvalRank's recipe (Wang 2022, section 4.3): of each set of scored words the best quarter.
+
+    Per set a stable descending sort by score and its first ``floor(n/4)`` rows; pairs of a word with itself are
+    dropped; the union of the sets in their order, then the reverses that it has not yet. The background is all
+    words of all the sets, then ``background``.
+    """
+    best = [
+        (one, other)
+        for rows in scored
+        for one, other, _ in sorted(rows, key=lambda row: -row[2])[: len(rows) // 4]
+        if one != other
+    ]
+    pairs = dict.fromkeys([*best, *((other, one) for one, other in best)])
+    words = (word for rows in scored for one, other, _ in rows for word in (one, other))
+    return pair_set(dataset_id, list(pairs), [*words, *background])
+
+
+def demo_words(dataset_id: str) -> PairSet:
+    """WordSim-353 and SimLex-999 as gensim ships them, among the 20,000 most frequent English words of wordfreq."""
+    scored = [
+        scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
+        for name in ("wordsim353.tsv", "simlex999.txt")
+    ]
+    return most_similar_quarter(dataset_id, scored, packaged.frequent_words(20_000))
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:

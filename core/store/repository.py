@@ -109,6 +109,13 @@ class Repository:
         with self.database.cursor() as cursor:
             return [Variant(*row) for row in cursor.execute(query("variants")).fetchall()]
 
+    def datasets(self) -> list[str]:
+        """Ids of datasets with a finished run, in order of first appearance."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            return [row[0] for row in cursor.execute(query("datasets")).fetchall()]
+
     def run(self, run_id: str) -> RunRecord:
         """One run, by its id or the beginning of it.
 

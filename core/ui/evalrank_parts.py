@@ -32,6 +32,7 @@ ORDERS = ("worst rank first", "largest difference in rank", "order of the datase
 def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
     """The runs that the pickers ask for, best first."""
     found = repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE)
+    found = tables.of_newest_content(found)
     wanted = [
         r
         for r in found
@@ -45,7 +46,12 @@ def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
 
 def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
     """Offer what is not computed: picked variants, a first run on this dataset, another variant."""
-    dataset = datasets.find(picks.dataset)
+    try:
+        dataset = datasets.find(picks.dataset)
+    except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
+        st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
+        st.text(str(error))
+        return
     have = {r.plan.variant for r in runs}
     if lacking := [v for v in picks.variants if v not in have]:
         names = ", ".join(f"`{v.label}`" for v in lacking)
@@ -64,7 +70,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
             _run_form(entry, picks)
         return
     with st.container(border=True, key="empty"):
-        st.subheader(f"No ranks on {dataset.title} with similarity {picks.metric} yet", anchor=False)
+        st.subheader(f"No ranks on {tables.dataset_title(dataset.id)} with similarity {picks.metric} yet", anchor=False)
         st.markdown(f"{dataset.description} ({dataset.size}.)")
         state = fetch.dataset_state(dataset, settings())
         if state is fetch.DataState.MISSING:

@@ -39,15 +39,19 @@ class Picks:
 def shared_pickers() -> Picks:
     """Render the pickers; called by app.py, before the page."""
     known = [str(v) for v in repository().variants()]
-    _note_stale_link({"data": list(datasets.DATASETS), "metric": list(Metric), "enc": known})
+    # A user's own files stand here once they were run: a link must not make the server read any file it names.
+    own = [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
+    choices = [*datasets.DATASETS, *own]
+    _note_stale_link({"data": choices, "metric": list(Metric), "enc": known})
     with st.sidebar:
         dataset = st.selectbox(
             "Dataset",
-            list(datasets.DATASETS),
-            index=list(datasets.DATASETS).index(DEFAULT_DATASET),
+            choices,
+            index=choices.index(DEFAULT_DATASET),
             key="data",
             bind="query-params",
-            help="What the encoders are tested on.",
+            help="What the encoders are tested on. Files of your own appear here once they were run with "
+            "`python -m core run evalrank --dataset file:PATH`.",
         )
         variants = st.multiselect(
             "Variants",

@@ -7,11 +7,25 @@ from collections.abc import Hashable, Mapping, Sequence
 import pandas as pd
 from pandas.io.formats.style import Styler
 
+from core.datasets.catalog import DATASETS
 from core.diagnostics.base import DiagnosticEntry
 from core.store.repository import RunRecord
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
+
+
+def dataset_title(dataset: str) -> str:
+    """A heading in Markdown: the title from the catalog; a user's file, or what was in the catalog once, as code."""
+    return DATASETS[dataset].title if dataset in DATASETS else f"`{dataset.replace('`', '´')}`"
+
+
+def of_newest_content(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Those over the newest content of each dataset: a user's file may have changed, and its old pairs with it."""
+    newest: dict[str, str] = {}
+    for run in sorted(runs, key=lambda r: r.run_seq):
+        newest[run.plan.dataset] = run.plan.dataset_digest
+    return [r for r in runs if r.plan.dataset_digest == newest[r.plan.dataset]]
 
 
 def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:

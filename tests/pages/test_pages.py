@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import pipeline
 from core.diagnostics import catalog as diagnostics
 from core.settings import ROOT
 from core.store.repository import Repository
 from core.transforms import READY_CHAINS, STEPS
 from core.types import Variant
 from core.ui.navigation import SECTIONS
+from tests.conftest import make_settings
 from tests.pages.conftest import TIMEOUT_SECONDS
 
 PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
@@ -155,6 +157,64 @@ def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache:
     assert not app.exception
     assert "no longer in the cache" in texts(app)
     assert any("again_" in (button.key or "") for button in app.button)
+
+
+@pytest.fixture
+def own_file(demo_cache: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A copy of the demo's cache with a run on a user's file, and the file."""
+    cache, path = tmp_path / "copy", tmp_path / "my *pairs*.csv"
+    shutil.copytree(demo_cache, cache)
+    path.write_text("left,right\na dog runs,a dog is running\nit rains,rain falls\nhe is old,he is aged\n", "utf-8")
+    run_own(cache, path, "none")
+    return cache, path
+
+
+def run_own(cache: Path, path: Path, transform: str) -> None:
+    settings = make_settings(cache)
+    repository = Repository.at(settings.store)
+    pipeline.run(pipeline.request("evalrank", "minilm", transform, f"file:{path}", {}, settings), settings, repository)
+    repository.database.close()
+
+
+def test_a_file_that_was_run_is_among_the_datasets(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
+    cache, path = own_file
+    app = open_app(cache, "evalrank", data=f"file:{path}")
+    assert not app.exception
+    assert app.selectbox(key="data").value == f"file:{path}"
+    pairs = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert set(pairs["query"]) == {"a dog runs", "it rains", "he is old"}
+    app = open_app(cache, "overview", data=f"file:{path}")
+    assert not app.exception
+    assert f"`file:{path}`" in [heading.value for heading in app.subheader], "as code: its stars are no Markdown"
+
+
+def test_a_file_that_is_gone_still_shows_what_is_stored(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
+    cache, path = own_file
+    path.unlink()
+    app = open_app(cache, "evalrank", data=f"file:{path}")
+    assert not app.exception
+    assert app.get("plotly_chart")
+    assert f"there is no file {path}" in texts(app)
+
+
+def test_runs_on_what_a_file_held_before_are_not_mixed_in(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
+    cache, path = own_file
+    path.write_text("left,right\nnew,recent\nfast,quick\n", "utf-8")
+    run_own(cache, path, "center")
+    app = open_app(cache, "evalrank", data=f"file:{path}")
+    assert not app.exception
+    pairs = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert set(pairs["query"]) == {"new", "fast"}
+    assert {trace["name"] for trace in chart(app, 0)["data"] if trace["type"] == "bar"} == {"minilm + center"}
+
+
+def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a,b\nx,y\nz,w\n", "utf-8")
+    app = open_app(demo_cache, "evalrank", data=f"file:{secret}")
+    assert not app.exception
+    assert app.selectbox(key="data").value == "demo-pairs"
+    assert "This link names what is not here" in texts(app)
 
 
 def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cache: Path) -> None:

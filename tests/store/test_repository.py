@@ -72,6 +72,7 @@ def assert_whole(repository: Repository, run_id: str, dataset: PairSet, seed: in
 def test_reading_does_not_make_a_store(repository: Repository) -> None:
     assert repository.runs() == []
     assert repository.variants() == []
+    assert repository.datasets() == []
     with pytest.raises(InputError):
         repository.run("a")
     assert repository.items(ENTRY, [], texts=True).empty
@@ -172,6 +173,13 @@ def test_variants_stand_in_order_of_their_first_finished_run(repository: Reposit
     for run_id, transform in (("aaaa", "none"), ("bbbb", "center"), ("cccc", "none")):
         store_run(repository, run_id, DATASET, transform=transform)
     assert repository.variants() == [Variant("minilm", "none"), Variant("minilm", "center")]
+
+
+def test_datasets_stand_in_order_of_their_first_finished_run(repository: Repository) -> None:
+    repository.begin(plan("0000", pair_set(dataset_id="unfinished")))
+    for run_id, name in (("aaaa", "second"), ("bbbb", "first"), ("cccc", "second")):
+        store_run(repository, run_id, pair_set(dataset_id=name))
+    assert repository.datasets() == ["second", "first"]
 
 
 @pytest.mark.parametrize(("given", "found"), [("ab", "abcd"), ("abcd", "abcd"), ("x", "xyz")])

@@ -1,0 +1,39 @@
+"""Data that come inside installed packages: read where they lie, never copied, without importing what is heavy."""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib import resources
+
+from core.errors import BlindspotError
+
+_REMEDY = "install the requirements: pip install -r requirements.txt"
+
+
+def text_of(package: str, *path: str) -> str:
+    """A UTF-8 text file inside an installed package.
+
+    The package's own code is not run: importing gensim alone takes longer than all that is made of its two files.
+
+    Raises:
+        BlindspotError: the package or the file is not there.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise BlindspotError(f"the package {package} is not installed", remedy=_REMEDY)
+    file = resources.files(importlib.util.module_from_spec(spec)).joinpath(*path)
+    try:
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise BlindspotError(
+            f"the package {package} has no file {'/'.join(path)}",
+            expected="the version that requirements.txt pins",
+            remedy=_REMEDY,
+        ) from error
+
+
+def frequent_words(n: int) -> list[str]:
+    """The ``n`` most frequent English words of wordfreq, most frequent first."""
+    import wordfreq
+
+    return wordfreq.top_n_list("en", n)
