@@ -76,7 +76,18 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
 
 def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
-    reference = encoder.selectbox("Encoder", list(encoders.ENCODERS), key="new_encoder", persist_state="session")
+    reference = encoder.selectbox(
+        "Encoder",
+        list(encoders.ENCODERS),
+        key="new_encoder",
+        persist_state="session",
+        accept_new_options=True,
+        help="\n".join(
+            ["Choose one, or type a reference:", ""]
+            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
+            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
+        ),
+    )
     chain = transform.selectbox(
         "Transform",
         list(STEPS),
@@ -84,7 +95,16 @@ def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
         persist_state="session",
         help="\n".join(f"- `{s.name}`: {s.description}" for s in STEPS.values()),
     )
-    request = pipeline.request(entry.id, reference, chain, picks.dataset, {"metric": picks.metric}, settings())
+    try:
+        # An emptied picker gives None, which is no encoder either.
+        request = pipeline.request(
+            entry.id, reference or "", chain, picks.dataset, {"metric": picks.metric}, settings()
+        )
+    except BlindspotError as error:
+        with button:
+            run_button("Run", "", [], key="run_new")
+        st.error(str(error))
+        return
     with button:
         run_button("Run", request.label, [request], key="run_new")
 

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -370,6 +371,28 @@ def test_naming_a_hub_model_asks_nobody(settings: Settings) -> None:
     encoder = resolve("hf:org/name?max_length=64", settings)
     assert str(getattr(encoder, "reference")) == "hf:org/name?max_length=64"  # noqa: B009 - not in the protocol
     assert not settings.cache.exists()
+
+
+@pytest.mark.parametrize("revision", ["", "@v1", f"@{'0' * 40}"])
+def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revision: str) -> None:
+    """In a process of its own, whose hub is a port on which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
+    command = ["run", "evalrank", "--encoder", f"hf:org/name{revision}", "--dataset", "demo-pairs"]
+    environment = {
+        **{k: v for k, v in os.environ.items() if "proxy" not in k.lower()},
+        "HF_ENDPOINT": endpoint,
+        "BLINDSPOT_CACHE": str(settings.cache),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert f"'hf:org/name{revision}' is not in {settings.cache / 'hub'}" in done.stderr
+    assert f"the hub at {endpoint} cannot be reached" in done.stderr
+    assert "dir:PATH" in done.stderr
 
 
 def test_scheme_entries_say_what_they_are() -> None:

@@ -158,3 +158,19 @@ def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cach
     app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
     assert not app.exception
     assert any(button.key == "run_missing" for button in app.button)
+
+
+def test_an_encoder_can_be_typed_and_a_wrong_one_is_said(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    app = open_app("pages/evalrank.py", cache=tmp_path)
+    picker = app.selectbox(key="new_encoder")
+    assert "minilm-cls" in picker.options
+    for typed, said in (("dir:/nowhere", "there is no folder /nowhere"), ("minilmm", "did you mean 'minilm'?")):
+        app.session_state["new_encoder"] = typed
+        app.run()
+        assert not app.exception
+        assert any(said in error.value for error in app.error)
+        assert app.button(key="run_new").disabled
+    app.session_state["new_encoder"] = "minilm-static"
+    app.run()
+    assert not app.error
+    assert not app.button(key="run_new").disabled
