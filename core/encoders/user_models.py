@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -100,11 +101,10 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
-    from huggingface_hub.utils import logging
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # ours is the only bar
-    logging.set_verbosity_error()  # it tells of every attempt; we tell of the last
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of every attempt; we tell of the last
     name, folder = str(reference), settings.cache / "hub"
     offline = (httpx2.TransportError, LocalEntryNotFoundError)
 
