@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import statistics
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import psutil
 
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.encoders import catalog as encoders
+from core.encoders.cache import EmbeddingCache
+from core.encoders.sentence_transformer import SentenceTransformerEncoder
 from core.errors import unknown
 from core.numerics.ranking import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Metric
@@ -111,7 +118,30 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
     return [BenchmarkResult("rank_vs_gemm", worst.value, worst.unit, worst.samples), *results]
 
 
-BENCHMARKS: dict[str, Callable[[Progress], list[BenchmarkResult]]] = {"rank_vs_gemm": rank_vs_gemm}
+def encode_poolings(progress: Progress) -> list[BenchmarkResult]:
+    """All poolings of MiniLM, encoded and stored, against the published one alone."""
+    settings = Settings.from_environment()
+    together = encoders.resolve("minilm", settings)
+    if not isinstance(together, SentenceTransformerEncoder):
+        raise TypeError("the catalog's minilm is of another kind")
+    alone = replace(together, others=())
+    texts = fetch.load(datasets.find("demo-pairs"), settings).items
+    for encoder in (together, alone):
+        encoder.load()
+
+    def encode(encoder: SentenceTransformerEncoder) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            EmbeddingCache(Path(folder)).encode(encoder, texts, "benchmark", no_progress, CancelToken())
+
+    label = f"encode_poolings, {len(together.family)} poolings of {len(texts):,} texts"
+    samples = interleaved_ratios(lambda: encode(together), lambda: encode(alone), progress, label)
+    return [BenchmarkResult("encode_poolings", statistics.median(samples), "ratio", samples)]
+
+
+BENCHMARKS: dict[str, Callable[[Progress], list[BenchmarkResult]]] = {
+    "rank_vs_gemm": rank_vs_gemm,
+    "encode_poolings": encode_poolings,
+}
 
 
 def _equal_threads() -> int:

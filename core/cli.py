@@ -103,11 +103,14 @@ def list_(
     if kind and kind not in catalogs:
         raise unknown("catalog", kind, catalogs)
     wanted = {name: rows for name, rows in catalogs.items() if kind in {"", name}}
+    forms = encoders.SCHEMES.values()
     if as_json:
         _print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
         return
     for name, rows in wanted.items():
         _print_table(name.capitalize(), ["id", "what it is"], rows)
+        if name == "encoders":
+            _print_table("Encoders by reference", ["form", "what it is"], [(s.form, s.description) for s in forms])
     if "datasets" in wanted:
         print(f"Your own pairs: {datasets.OWN_FILE}; a .csv, .tsv, .jsonl or .parquet with the columns query and mate.")
 

@@ -56,10 +56,11 @@ def request(
         raise InputError(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
         )
-    encoders.resolve(encoder, settings)
+    reference = encoders.canonical(encoder)
+    encoders.resolve(reference, settings)
     chain = TransformChain.parse(transform)
     checked = entry.check_params(params)
-    return RunRequest(diagnostic, Variant(encoder, str(chain)), dataset_entry.id, tuple(sorted(checked.items())))
+    return RunRequest(diagnostic, Variant(reference, str(chain)), dataset_entry.id, tuple(sorted(checked.items())))
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
@@ -164,7 +165,11 @@ def _manifest(
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
         "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
-        "embeddings": {"digest": plan.embedding_digest, "encoded_now": embedded.encoded_now},
+        "embeddings": {
+            "digest": plan.embedding_digest,
+            "encoded_now": embedded.encoded_now,
+            "truncated_share": embedded.facts.truncated_share,
+        },
         "dataset": {
             "id": dataset.id,
             "digest": plan.dataset_digest,

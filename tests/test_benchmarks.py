@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core import benchmarks
 from core.benchmarks import PAIRS_OF_TIMINGS, BenchmarkResult
+from core.datasets import catalog as datasets
+from core.datasets import fetch
 from core.errors import InputError
 from core.numerics.ranking import rank_pairs
 from core.numerics.similarity import Metric
+from core.settings import Settings
 from core.types import CancelToken, no_progress
 
 
@@ -74,6 +78,15 @@ def test_rank_vs_gemm_reports_the_worst_dimension_first(monkeypatch: pytest.Monk
     assert headline == BenchmarkResult("rank_vs_gemm", worst.value, "ratio", worst.samples)
     assert all(result.value == np.median(result.samples) for result in each)
     assert list(report.as_json()["results"]) == [result.name for result in report.results]
+
+
+def test_poolings_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = fetch.load(datasets.find("demo-pairs"), Settings.from_environment({}))
+    few = replace(dataset, items=dataset.items[:20])
+    monkeypatch.setattr(benchmarks.fetch, "load", lambda _entry, _settings: few)
+    (result,) = benchmarks.run(["encode_poolings"]).results
+    assert (result.name, result.unit, len(result.samples)) == ("encode_poolings", "ratio", PAIRS_OF_TIMINGS)
+    assert result.value == np.median(result.samples) > 0
 
 
 def test_the_full_size_is_that_of_evalrank() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from core.types import CancelToken, Float32, digest_of_strings
 
@@ -22,6 +22,7 @@ class EncoderIdentity:
         prompt: text put before every input, or "".
         max_length: tokens after which a text is cut off; 0 where nothing is cut.
         libraries: ``name==version`` of the libraries whose arithmetic shows in the result.
+        dtype: precision of the computation; vectors are float32 in any case.
     """
 
     reference: str
@@ -30,10 +31,14 @@ class EncoderIdentity:
     prompt: str
     max_length: int
     libraries: tuple[str, ...]
+    dtype: str = "float32"
 
     def embedding_digest(self, texts_digest: str) -> str:
         """Key of the embeddings of an ordered list of texts under this encoder."""
-        return digest_of_strings([json.dumps(asdict(self), sort_keys=True), texts_digest])[:32]
+        parts = asdict(self)
+        if self.dtype == "float32":  # what was stored before there was a choice keeps its key
+            del parts["dtype"]
+        return digest_of_strings([json.dumps(parts, sort_keys=True), texts_digest])[:32]
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,44 @@ class Encoder(Protocol):
             Cancelled: between two batches, once ``cancel`` is set.
             BlindspotError: the weights are missing or not what they should be.
         """
+        ...
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """One of the encoders that share a forward pass."""
+
+    identity: EncoderIdentity
+    info: EncoderInfo
+
+
+@dataclass(frozen=True, eq=False)
+class Encodings:
+    """What one pass over some texts gave.
+
+    Attributes:
+        vectors: per sibling, in the order of ``EncoderFamily.family``, ``[n, d] float32``.
+        truncated: how many of the texts were longer than the encoder reads and were cut off.
+    """
+
+    vectors: tuple[Float32, ...]
+    truncated: int
+
+
+@runtime_checkable
+class EncoderFamily(Protocol):
+    """What an encoder offers beside ``Encoder`` if others come out of the same pass: poolings of one model.
+
+    The cache then stores every sibling's vectors, so that asking for another one later finds them.
+    """
+
+    @property
+    def family(self) -> tuple[Sibling, ...]:
+        """The siblings, this encoder among them."""
+        ...
+
+    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+        """All siblings' vectors of ``texts``; raises what ``Encoder.encode`` does."""
         ...
 
 

@@ -2,24 +2,27 @@
 
 Texts are encoded longest first, in chunks; every finished chunk is a file, so that a killed process
 resumes with at most one chunk encoded again. The whole is written under a temporary name and renamed.
+
+Encoders that share a forward pass (``EncoderFamily``) are encoded together, under one lock and in common
+chunks; each one's matrix is stored under its own digest.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from core.encoders.base import Encoder
+from core.encoders.base import Encoder, EncoderFamily, Encodings, Sibling
 from core.errors import BlindspotError, DataCorrupt
 from core.files import exclusive, write_atomically
-from core.types import CancelToken, Float32, Int64, Progress
+from core.types import CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 512
 
@@ -28,7 +31,9 @@ TEXTS_PER_CHUNK = 512
 class EmbeddingFacts:
     """What is remembered about a set of embeddings, beside the matrix.
 
-    ``seconds`` is the time spent encoding, model loading left out, over all processes that took part.
+    ``seconds`` is the time spent encoding, model loading left out, over all processes that took part; siblings
+    of one forward pass each show the whole of it. ``truncated`` counts the texts that were cut off at the
+    encoder's maximum length; None where the encoder does not tell.
     """
 
     digest: str
@@ -38,6 +43,12 @@ class EmbeddingFacts:
     texts: int
     seconds: float
     device: str
+    truncated: int | None = None
+
+    @property
+    def truncated_share(self) -> float | None:
+        """Share of the texts that were cut off; None where it is not known."""
+        return None if self.truncated is None else self.truncated / self.texts if self.texts else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,48 +100,64 @@ class EmbeddingCache:
         digest = encoder.identity.embedding_digest(texts_digest)
         if found := self.read(digest):
             return found
-        # Whoever asks for the same embeddings meanwhile waits for them instead of encoding them again.
-        with exclusive(self.folder / f"{digest}.lock", cancel):
-            return self.read(digest) or self._encode_chunks(digest, encoder, texts, progress, cancel)
+        siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
+        family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
+        # Whoever asks for the same embeddings, or for a sibling's, waits for them instead of encoding again.
+        with exclusive(self.folder / f"{family.key}.lock", cancel):
+            return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
 
     def _encode_chunks(
-        self, digest: str, encoder: Encoder, texts: Sequence[str], progress: Progress, cancel: CancelToken
+        self, digest: str, family: _Family, texts: Sequence[str], progress: Progress, cancel: CancelToken
     ) -> Embedded:
-        parts = self.folder / f"{digest}.parts"
+        encoder = family.encoder
+        parts = self.folder / f"{family.key}.parts"
         sizes = np.array([len(text) for text in texts], dtype=np.int64)
         order = np.argsort(-sizes, kind="stable")  # longest first: a batch that does not fit fails early
         work = np.cumsum(sizes[order] + 1)
-        matrix = np.empty((len(texts), encoder.info.dimension), dtype=np.float32)
+        matrices = {
+            key: np.empty((len(texts), s.info.dimension), dtype=np.float32) for key, s in family.siblings.items()
+        }
         encoded_now, seconds = 0, 0.0
+        truncated = None if family.is_single else 0
         for start in range(0, len(texts), self.texts_per_chunk):
             rows = order[start : start + self.texts_per_chunk]
             path = parts / f"{start:09d}.npz"
-            chunk = _read_chunk(path, rows)
+            chunk = _read_chunk(path, rows, family)
             if chunk is None:
                 progress("encoding", start, len(texts), float(work[start - 1] / work[-1]) if start else 0.0)
                 cancel.check()
                 encoder.load()
                 began = perf_counter()
-                vectors = _checked(encoder, [texts[row] for row in rows], cancel)
-                chunk = _Chunk(rows, vectors, perf_counter() - began)
-                write_atomically(path, chunk.save)
+                encodings = family.encode([texts[row] for row in rows], cancel)
+                chunk = _Chunk(rows, encodings, perf_counter() - began)
+                write_atomically(path, lambda f, c=chunk: c.save(f, family))  # type: ignore[misc]
                 encoded_now += len(rows)
-            matrix[rows] = chunk.vectors
+            for matrix, vectors in zip(matrices.values(), chunk.encodings.vectors, strict=True):
+                matrix[rows] = vectors
+            truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
         progress("encoding", len(texts), len(texts), 1.0)
-        facts = EmbeddingFacts(
-            digest=digest,
-            encoder=encoder.identity.reference,
-            revision=encoder.identity.revision,
-            dimension=matrix.shape[1],
-            texts=len(texts),
-            seconds=seconds,
-            device=encoder.device,
-        )
-        write_atomically(self._matrix_path(digest), lambda f: np.save(f, matrix))
-        write_atomically(self._facts_path(digest), lambda f: f.write(json.dumps(asdict(facts)).encode()))
+        # The one that was asked for comes last: until it is there, asking again completes its siblings too.
+        for key, sibling in sorted(family.siblings.items(), key=lambda item: item[0] == digest):
+            if key != digest and self._matrix_path(key).is_file() and self._facts_path(key).is_file():
+                continue
+            facts = EmbeddingFacts(
+                digest=key,
+                encoder=sibling.identity.reference,
+                revision=sibling.identity.revision,
+                dimension=matrices[key].shape[1],
+                texts=len(texts),
+                seconds=seconds,
+                device=encoder.device,
+                truncated=truncated,
+            )
+            self._store(facts, matrices[key])
         shutil.rmtree(parts, ignore_errors=True)
         return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now)
+
+    def _store(self, facts: EmbeddingFacts, matrix: Float32) -> None:
+        write_atomically(self._matrix_path(facts.digest), lambda f: np.save(f, matrix))
+        write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(asdict(facts)).encode()))
 
     def _matrix_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.npy"
@@ -140,40 +167,70 @@ class EmbeddingCache:
 
 
 @dataclass(frozen=True, eq=False)
+class _Family:
+    """The encoder that was asked, with all that comes out of its forward pass, by the digest of the embeddings."""
+
+    encoder: Encoder
+    siblings: Mapping[str, Sibling]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the encoder knows of no families, and gives its own vectors only."""
+        return not isinstance(self.encoder, EncoderFamily)
+
+    @property
+    def key(self) -> str:
+        """Names lock and chunks: the same for every sibling."""
+        digests = sorted(self.siblings)
+        return digests[0] if len(digests) == 1 else digest_of_strings(digests)[:32]
+
+    def encode(self, texts: list[str], cancel: CancelToken) -> Encodings:
+        """Encode, and refuse what is not ``[n, d]`` finite numbers for every sibling."""
+        if isinstance(self.encoder, EncoderFamily):
+            encodings = self.encoder.encode_family(texts, cancel)
+        else:
+            encodings = Encodings((self.encoder.encode(texts, cancel),), 0)
+        for sibling, vectors in zip(self.siblings.values(), encodings.vectors, strict=True):
+            _check(sibling, vectors, texts)
+        return encodings
+
+
+@dataclass(frozen=True, eq=False)
 class _Chunk:
-    """Some rows of the matrix: ``rows [k] int64``, ``vectors [k, d] float32``, seconds spent on them."""
+    """Some rows of the matrices: ``rows [k] int64``, what encoding their texts gave, seconds spent on it."""
 
     rows: Int64
-    vectors: Float32
+    encodings: Encodings
     seconds: float
 
-    def save(self, file: BinaryIO) -> None:
-        np.savez(file, rows=self.rows, vectors=self.vectors, seconds=np.float64(self.seconds))
+    def save(self, file: BinaryIO, family: _Family) -> None:
+        arrays: dict[str, Any] = dict(zip(family.siblings, self.encodings.vectors, strict=True))
+        arrays |= {"seconds": np.float64(self.seconds), "truncated": np.int64(self.encodings.truncated)}
+        np.savez(file, rows=self.rows, **arrays)
 
 
-def _read_chunk(path: Path, rows: Int64) -> _Chunk | None:
+def _read_chunk(path: Path, rows: Int64, family: _Family) -> _Chunk | None:
     """The chunk at ``path`` if it holds exactly ``rows`` (the chunk size may have changed since), else None."""
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as stored:
-        if not np.array_equal(stored["rows"], rows):
-            return None
-        return _Chunk(rows, stored["vectors"], float(stored["seconds"]))
+        if not {*family.siblings, "truncated"} <= set(stored) or not np.array_equal(stored["rows"], rows):
+            return None  # of another chunk size, or of a version that stored something else
+        vectors = tuple(stored[key] for key in family.siblings)
+        return _Chunk(rows, Encodings(vectors, int(stored["truncated"])), float(stored["seconds"]))
 
 
-def _checked(encoder: Encoder, texts: list[str], cancel: CancelToken) -> Float32:
-    """Encode, and refuse what is not ``[n, d]`` finite numbers."""
-    vectors = encoder.encode(texts, cancel)
-    if vectors.shape != (len(texts), encoder.info.dimension):
+def _check(sibling: Sibling, vectors: Float32, texts: list[str]) -> None:
+    reference = sibling.identity.reference
+    if vectors.shape != (len(texts), sibling.info.dimension):
         raise BlindspotError(
-            f"encoder '{encoder.identity.reference}' gave an array of shape {vectors.shape}",
-            expected=f"({len(texts)}, {encoder.info.dimension})",
+            f"encoder '{reference}' gave an array of shape {vectors.shape}",
+            expected=f"({len(texts)}, {sibling.info.dimension})",
         )
     broken = ~np.isfinite(vectors).all(axis=1)
     if broken.any():
         raise BlindspotError(
-            f"encoder '{encoder.identity.reference}' gave NaN or infinite values for "
+            f"encoder '{reference}' gave NaN or infinite values for "
             f"{int(broken.sum())} text(s), the first being {texts[int(broken.argmax())][:60]!r}",
             remedy="leave these texts out or use another encoder",
         )
-    return vectors

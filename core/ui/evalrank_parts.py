@@ -12,7 +12,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
 from core.encoders import catalog as encoders
-from core.errors import BlindspotError, InputError
+from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
 from core.figures.ranking_table import TableRow, ranking_table
@@ -83,7 +83,18 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
 
 def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
-    reference = encoder.selectbox("Encoder", list(encoders.ENCODERS), key="new_encoder", persist_state="session")
+    reference = encoder.selectbox(
+        "Encoder",
+        list(encoders.ENCODERS),
+        key="new_encoder",
+        persist_state="session",
+        accept_new_options=True,
+        help="\n".join(
+            ["Choose one, or type a reference:", ""]
+            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
+            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
+        ),
+    )
     chain = transform.selectbox(
         "Transform",
         READY_CHAINS,
@@ -94,8 +105,11 @@ def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
         + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
     )
     try:
-        request = pipeline.request(entry.id, reference, chain, picks.dataset, {"metric": picks.metric}, settings())
-    except InputError as error:
+        # An emptied picker gives None, which is no encoder either.
+        request = pipeline.request(
+            entry.id, reference or "", chain or "", picks.dataset, {"metric": picks.metric}, settings()
+        )
+    except BlindspotError as error:
         st.error(as_text(str(error)))
         title, requests = "", []
     else:

