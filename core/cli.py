@@ -288,6 +288,8 @@ def export(
     writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
     if output.suffix not in writers:
         raise InputError(f"cannot tell the format of '{output}'", expected="a name that ends in .csv or .parquet")
+    if not output.parent.is_dir():
+        raise InputError(f"there is no folder {output.parent}", expected="an existing folder for the file")
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
@@ -401,4 +403,4 @@ class _Bar:
             self._task = self._display.add_task(stage, total=1.0, title=self._title, count="")
             self._stage = stage
         share = fraction if fraction is not None else done / total if total else 1.0
-        self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}")
+        self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}" if total > 1 else "")

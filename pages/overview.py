@@ -34,7 +34,8 @@ def empty() -> None:
 def interrupted(runs: list[RunRecord]) -> None:
     """Offer to go on with runs whose process ended."""
     with st.container(border=True, key="interrupted"):
-        st.warning(f"{len(runs)} run(s) were interrupted. What was encoded is kept.", icon=":material/report:")
+        what = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
+        st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
         ui.rerun_button("Continue", "Interrupted runs", runs, key="resume")
 
 
@@ -51,8 +52,8 @@ def section(dataset: str, runs: list[RunRecord]) -> None:
 ENTRY = diagnostics.find("evalrank")
 picks = ui.page("Overview", "Which encoder puts texts next to what means the same, and what does it cost?")
 everything = ui.repository().runs(diagnostic=ENTRY.id)
-# What was only interrupted is offered again, unless it is being computed.
-if lost := [r for r in everything if r.state is RunState.INTERRUPTED]:
+lost = [r for r in everything if r.state is RunState.INTERRUPTED]
+if lost := [r for r, busy in zip(lost, ui.being_computed(lost), strict=True) if not busy]:
     interrupted(lost)
 finished = tables.of_newest_content([r for r in everything if r.state is RunState.DONE])
 done = [r for r in finished if r.plan.params["metric"] == picks.metric]

@@ -202,6 +202,7 @@ def test_progress_lines_go_to_stderr(small: PairSet, blindspot: Command, monkeyp
     assert said.err.splitlines() == [
         f"EvalRank of trigrams on small-pairs: {stage}, {done} of {total} ({share})"
         for stage, done, total, share in [
+            ("loading the encoder", 0, 1, "0%"),
             ("encoding", 0, n, "0%"),
             ("encoding", n, n, "100%"),
             ("ranking", 0, n, "0%"),
@@ -682,6 +683,8 @@ COLUMNS = {
     "ties": "int32",
     "greater_filtered": "int32",
     "ties_filtered": "int32",
+    "rank": "double",
+    "rank_filtered": "double",
     "query_no": "int32",
     "mate_no": "int32",
     "query": "string",
@@ -703,6 +706,7 @@ def scores_of(rows: Sequence[Mapping[str, Any]], suffix: str) -> dict[str, float
 
 def check_export(folder: Path, blindspot: Command, run: Mapping[str, Any], dataset: PairSet) -> None:
     """Both formats hold every pair, its texts, and ranks that give the stored scores."""
+    folder.mkdir()
     for name in ("rows.csv", "rows.parquet"):
         said = blindspot("export", run["run_id"][:10], "--output", str(folder / name))
         assert said.code == 0, said.err
@@ -730,6 +734,8 @@ def check_export(folder: Path, blindspot: Command, run: Mapping[str, Any], datas
         for metric, value in scores_of(rows, suffix).items():
             assert value == pytest.approx(run["metrics"][metric], abs=1e-12), metric
     shown = [1 + row["greater"] + row["ties"] / 2 for row in rows]
+    assert [row["rank"] for row in rows] == shown
+    assert [row["rank_filtered"] for row in rows] == [1 + r["greater_filtered"] + r["ties_filtered"] / 2 for r in rows]
     assert sum(shown) / len(shown) == pytest.approx(run["metrics"]["mean_rank"])
     assert sum(row["ties"] > 0 for row in rows) == run["metrics"]["tied_pairs"]
 
@@ -755,6 +761,7 @@ def test_an_export_goes_where_it_is_sent_whatever_the_path_is_called(
     """No part of a path is taken for markup or an emoji, and a long one stays on one line."""
     (run,) = blindspot(*SMALL, "--json").json["runs"]
     file = tmp_path / "[red]new" / ":smile:" / ("long " * 40) / "rows.csv"
+    file.parent.mkdir(parents=True)
     said = blindspot("export", run["run_id"], "--output", str(file))
     assert said.out == f"{len(small.queries)} rows written to {file}\n"
     assert file.is_file()
@@ -765,10 +772,14 @@ def test_an_export_that_cannot_be_written_leaves_nothing(small: PairSet, blindsp
     folder = tmp_path / "export"
     (folder / "folder.csv").mkdir(parents=True)
     (folder / "file").write_text("not a folder")
-    for output in (folder / "folder.csv", folder / "file" / "rows.csv", Path("/proc/rows.parquet")):
+    for output in (folder / "folder.csv", Path("/proc/rows.parquet")):
         said = blindspot("export", run["run_id"], "--output", str(output))
         assert said.code == 1
         assert "cannot write" in said.error
+    for output in (folder / "file" / "rows.csv", folder / "no" / "such" / "rows.csv"):  # a typo makes no folders
+        said = blindspot("export", run["run_id"], "--output", str(output))
+        assert said.code == 2
+        assert f"there is no folder {output.parent}" in said.error
     for output in (folder / "rows.xlsx", folder / "rows", folder):
         said = blindspot("export", run["run_id"], "--output", str(output))
         assert said.code == 2

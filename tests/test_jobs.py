@@ -315,7 +315,7 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     wait_until(lambda: gate.reached == 3)
     job = job_of(queue, job_id)
     assert job.done == TEXTS_PER_CHUNK
-    assert job.fraction > 0.3
+    assert job.fraction > TEXTS_PER_CHUNK / TEXTS  # long texts come first
     assert job.remaining_seconds is None  # at the pace so far it would be "no time at all"
     gate.open(CHUNKS)
     assert ended(queue, job_id).state is JobState.DONE

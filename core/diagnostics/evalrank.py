@@ -167,6 +167,8 @@ $$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
 - **MRR** is the mean of 1/rank, **Hits@k** the share of pairs with rank at most k. Both are expected
   values under random tie order; two similarities within $10^{-6}$ are tied, since embeddings of one text
   differ by about $10^{-7}$ between batches.
+- On vectors of one length cosine and `l2` order everything alike, but they spread similarities differently, so that a
+  few near-ties within $10^{-6}$ under one are none under the other: the scores can differ in the fourth digit.
 - **Raw** ranks count every other item. **Filtered** ranks leave out the query's other mates and texts that
   differ from query or mate only in case, spaces or punctuation: they are no mistakes of the encoder.
 - The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,

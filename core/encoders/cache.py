@@ -24,7 +24,7 @@ from core.errors import BlindspotError, DataCorrupt
 from core.files import exclusive, write_atomically
 from core.types import CancelToken, Float32, Int64, Progress, digest_of_strings
 
-TEXTS_PER_CHUNK = 512
+TEXTS_PER_CHUNK = 256
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,12 @@ class EmbeddingCache:
             path = parts / f"{start:09d}.npz"
             chunk = _read_chunk(path, rows, family)
             if chunk is None:
+                if not encoded_now:
+                    progress("loading the encoder", 0, 1, 0.0)
+                    cancel.check()
+                    encoder.load()
                 progress("encoding", start, len(texts), float(work[start - 1] / work[-1]) if start else 0.0)
                 cancel.check()
-                encoder.load()
                 began = perf_counter()
                 encodings = family.encode([texts[row] for row in rows], cancel)
                 chunk = _Chunk(rows, encodings, perf_counter() - began)

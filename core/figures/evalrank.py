@@ -37,7 +37,7 @@ def score_bars(
             name=row["variant"].label,
             x=labels,
             y=values,
-            text=[f"{value:.3f}" for value in values],
+            text=[f"{value:.4f}" for value in values],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0 if len(scores) <= HORIZONTAL_VALUES else -90,

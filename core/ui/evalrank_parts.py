@@ -144,9 +144,10 @@ def background(run: RunRecord) -> int:
     return int(run.metrics["background"])
 
 
-def ceiling(run: RunRecord) -> Mapping[str, float]:
-    """The best raw scores that the dataset allows."""
-    return {name: run.metrics[f"{name}_ceiling"] for name in SCORES}
+def ceiling(run: RunRecord) -> Mapping[str, float] | None:
+    """The best raw scores that the dataset allows; None where nothing stands in the way of 1."""
+    best = {name: run.metrics[f"{name}_ceiling"] for name in SCORES}
+    return best if min(best.values()) < 1 else None
 
 
 def ceiling_note(run: RunRecord, filtered: bool) -> None:
@@ -224,11 +225,13 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
     number = min(int(st.session_state.get("pairs_page", 1)), pages)
     shown = frame.iloc[(number - 1) * PAIRS_PER_PAGE : number * PAIRS_PER_PAGE]
     labels = {run.run_id: f"rank: {run.plan.variant.label}" for run in runs}
-    event = st.dataframe(
+    key = f"pairs_{number}_{sort}_{len(frame)}_{'-'.join(ids)}"
+    numbers = shown["item_no"].tolist()
+    st.dataframe(
         shown.rename(columns={"item_no": "pair", **labels})[["pair", *labels.values(), "query", "mate"]],
         hide_index=True,
-        key=f"pairs_{number}_{sort}_{len(frame)}_{'-'.join(ids)}",
-        on_select=lambda: None,
+        key=key,
+        on_select=lambda: _choose(key, numbers),
         selection_mode="single-row",
         column_config={
             "pair": st.column_config.NumberColumn(width="small", help="Number of the pair in the dataset"),
@@ -246,9 +249,13 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
     with left:
         st.pagination(pages, key="pairs_page")
     right.caption(f"{len(frame):,} pairs. Choose a row to see what stands above its mate.")
-    if rows := event.selection.rows:
-        st.session_state["pair"] = int(shown.iloc[rows[0]]["item_no"])
     return _chosen(table)
+
+
+def _choose(key: str, numbers: Sequence[int]) -> None:
+    """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
+    if rows := st.session_state[key].selection.rows:
+        st.session_state["pair"] = int(numbers[rows[0]])
 
 
 def _chosen(table: PairTable) -> int | None:
@@ -279,15 +286,15 @@ def drill_down(table: PairTable, runs: Sequence[RunRecord], selected: int) -> No
     pair = table.frame.iloc[selected]
     with st.container(border=True, key="drill"):
         for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
-            name, words = st.columns([1, 14])
-            name.markdown(f"**{label}**")
-            words.text(text)  # as text: never as HTML or markdown
+            with st.container(horizontal=True, gap="small"):
+                st.markdown(f"**{label}**", width="content")
+                st.text(text)  # as text: never as HTML or markdown
         shown = runs[:MAX_SIDE_BY_SIDE]
         if len(runs) > len(shown):
             st.caption(f"The first {len(shown)} of {len(runs)} variants; pick others in the sidebar.")
         for column, run in zip(st.columns(len(shown)), shown, strict=True):
             with column:
-                st.markdown(f"**{run.plan.variant.label}**")
+                st.markdown(f"**{as_text(run.plan.variant.label)}**")
                 _above(run, pair)
         st.caption(
             "▲ above the mate, ● the mate, = tied with it, ▽ below it. Underlined: words that the query does not have. "

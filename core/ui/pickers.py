@@ -50,6 +50,7 @@ def shared_pickers() -> Picks:
             index=choices.index(DEFAULT_DATASET),
             key="data",
             bind="query-params",
+            on_change=_forget_pair,
             help="What the encoders are tested on. Files of your own appear here once they were run with "
             "`python -m core run evalrank --dataset file:PATH`.",
         )
@@ -75,6 +76,12 @@ def shared_pickers() -> Picks:
     return picks
 
 
+def _forget_pair() -> None:
+    """A pair's number means nothing in another dataset."""
+    if "pair" in st.session_state:
+        st.session_state["pair"] = None
+
+
 def stale_link_notice() -> None:
     """Say what a link named that is not here; Streamlit drops such values without a word."""
     if missing := st.session_state.get(_STALE):
@@ -87,5 +94,6 @@ def _note_stale_link(known: dict[str, list[str]]) -> None:
     missing = [
         value for name, values in known.items() for value in st.query_params.get_all(name) if value not in values
     ]
+    missing += [f"pair {value}" for value in st.query_params.get_all("pair") if not value.isdecimal()]
     if missing:
         st.session_state[_STALE] = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)

@@ -11,6 +11,7 @@ from core.errors import BlindspotError
 from core.jobs import Job, JobState
 from core.pipeline import RunRequest
 from core.store.repository import RunRecord
+from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
 
 _MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
@@ -65,9 +66,18 @@ def job_panel() -> None:
         _progress()
 
 
-def _done_so_far(active: Sequence[Job]) -> dict[int, int]:
-    """Finished runs per active job: whenever this changes, there are results to show."""
-    return {job.job_id: job.runs_done for job in active}
+def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
+    """State and finished runs per active job: whenever this changes, the page has something else to show."""
+    return {job.job_id: (job.state, job.runs_done) for job in active}
+
+
+def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
+    """Per stored run, whether a queued or running job of this server is about it."""
+    wanted = {(r.diagnostic, r.variant, r.dataset, r.params) for job in jobs().active() for r in job.requests}
+    return [
+        (r.plan.diagnostic, r.plan.variant, r.plan.dataset, tuple(sorted(r.plan.params.items()))) in wanted
+        for r in runs
+    ]
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
@@ -78,7 +88,12 @@ def _progress() -> None:
             text, button = st.columns([6, 1], vertical_alignment="center")
             text.progress(min(max(job.fraction, 0.0), 1.0), text=_describe(job))
             button.button(
-                "Cancel", key=f"cancel_{job.job_id}", on_click=jobs().cancel, args=(job.job_id,), width="stretch"
+                "Cancel",
+                key=f"cancel_{job.job_id}",
+                on_click=jobs().cancel,
+                args=(job.job_id,),
+                disabled=job.stage == "cancelling",
+                width="stretch",
             )
     if st.session_state.get(_PAGE_SAW) != _done_so_far(active):
         st.rerun()
@@ -86,12 +101,12 @@ def _progress() -> None:
 
 def _describe(job: Job) -> str:
     if job.state is JobState.QUEUED:
-        return f"**{job.title}** · waiting for its turn"
-    parts = [f"**{job.title}**"]
+        return f"**{as_text(job.title)}** · waiting for its turn"
+    parts = [f"**{as_text(job.title)}**"]
     if len(job.requests) > 1:
         parts.append(f"run {min(job.runs_done + 1, len(job.requests))} of {len(job.requests)}")
     stage = job.stage
-    if job.total:
+    if job.total > 1:
         stage += f", {job.done:,} of {job.total:,}"
     parts.append(stage)
     if job.remaining_seconds is not None:

@@ -143,3 +143,20 @@ def test_a_chain_of_transforms_is_typed_mended_and_run(
     again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&pair=7")
     expect(again.see("drill")).to_contain_text("minilm + abtt:2+whiten:100")
     again.settle().healthy()
+
+
+def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
+    visitor = reader().open(f"{serve(demo_cache)}/evalrank")
+    visitor.see("curve")
+    visitor.settle()
+    visitor.page.locator("[class*='st-key-pairs_1']").get_by_test_id("stDataFrameResizable").click(
+        position={"x": 16, "y": 52}
+    )
+    visitor.see("drill")
+    number = visitor.at("pair").get_by_role("spinbutton")
+    for typed in ("7", "0"):
+        number.fill(typed)
+        number.press("Enter")
+        visitor.address_has(f"pair={typed}")
+        visitor.settle()
+        expect(number).to_have_value(typed)

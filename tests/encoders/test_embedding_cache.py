@@ -174,6 +174,7 @@ def test_every_row_belongs_to_its_text(texts: list[str], chunk: int) -> None:
 def test_progress_goes_from_nothing_to_everything(cache: EmbeddingCache, encoder: HashEncoder) -> None:
     told: list[tuple[str, int, int, float | None]] = []
     ask(cache, encoder, progress=lambda *at: told.append(at))
+    assert told.pop(0) == ("loading the encoder", 0, 1, 0.0)
     assert [(stage, total) for stage, _, total, _ in told] == [("encoding", len(TEXTS))] * 7
     assert [done for _, done, _, _ in told] == [0, 8, 16, 24, 32, 40, 44]
     fractions = [fraction or 0.0 for *_, fraction in told]

@@ -45,7 +45,7 @@ def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
         assert bar.type == "bar"
         assert list(bar.x) == ["MRR", "Hits@1", "Hits@3", "Hits@10"]
         assert list(bar.y) == [row[name] for name in SCORES]
-        assert list(bar.text) == [f"{row[name]:.3f}" for name in SCORES]
+        assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
         assert bar.marker.color == looks[variant].colour
         assert bar.textangle == (0 if count <= HORIZONTAL_VALUES else -90)
     assert figure.layout.barmode == "group"
