@@ -15,7 +15,7 @@ if runs:
     filtered = parts.reading()
     suffix = "_filtered" if filtered else ""
     styles, scheme = ui.variant_styles(), ui.scheme()
-    bars, curve = st.columns(2)
+    bars, curve = parts.side_by_side(runs)
     with bars:
         st.markdown("**Scores per variant**")
         ceiling = None if filtered else parts.ceiling(runs[0])

@@ -46,7 +46,11 @@ def section(dataset: str, runs: list[RunRecord]) -> None:
     st.dataframe(tables.mark_best(frame, ENTRY, COLUMNS), hide_index=True, key=f"scores_{dataset}")
     pairs, background = runs[0].metrics["pairs"], runs[0].metrics["background"]
     star = " ★ best of its column." if len(runs) > 1 else ""
-    st.caption(f"`{dataset}`: {pairs:,.0f} pairs ranked among {background:,.0f} items.{star}")
+    devices = ", ".join(sorted({r.device for r in runs if r.device}))
+    st.caption(
+        f"`{dataset}`: {pairs:,.0f} pairs ranked among {background:,.0f} items.{star} "
+        f"texts/s: speed of encoding on {devices}."
+    )
 
 
 ENTRY = diagnostics.find("evalrank")

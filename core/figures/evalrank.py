@@ -66,7 +66,7 @@ def score_bars(
             marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
             hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
         )
-    return dress(figure, scheme, height=FIGURE_HEIGHT)
+    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 
 def rank_curve(
@@ -95,4 +95,4 @@ def rank_curve(
         )
     figure.update_xaxes(type="log", title="k: the mate is among the k most similar items", dtick=1)
     figure.update_yaxes(title="share of pairs", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01])
-    return dress(figure, scheme, height=FIGURE_HEIGHT)
+    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))

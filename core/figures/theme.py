@@ -55,15 +55,20 @@ def ink(scheme: Scheme) -> str:
     return _INK[scheme]
 
 
-def dress(figure: go.Figure, scheme: Scheme, *, height: int) -> go.Figure:
-    """Common layout: transparent background, quiet grid, legend on top, room for labels."""
+MANY_VARIANTS = 4  # from so many on, a legend on top would take the figure's room
+
+
+def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) -> go.Figure:
+    """Common layout: transparent background, quiet grid, the legend on top or, of many variants, beside."""
+    on_top = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
+    beside = {"orientation": "v", "yanchor": "top", "y": 1.0, "xanchor": "left", "x": 1.01}
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 8, "t": 36, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": _INK[scheme], "size": 13},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0},
+        legend=beside if variants >= MANY_VARIANTS else on_top,
         hoverlabel={"namelength": -1},
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": _GRID[scheme], "activecolor": _INK[scheme]},
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import explore, pipeline
 from core.datasets import catalog as datasets
@@ -16,6 +17,7 @@ from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
 from core.figures.ranking_table import TableRow, ranking_table
+from core.figures.theme import MANY_VARIANTS
 from core.store.repository import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS
 from core.ui import tables
@@ -26,6 +28,7 @@ from core.ui.work import rerun_button, run_button
 
 PAIRS_PER_PAGE = 10
 MAX_SIDE_BY_SIDE = 4
+WORST = "worst rank"
 ORDERS = ("worst rank first", "largest difference in rank", "order of the dataset")
 
 
@@ -133,6 +136,11 @@ def reading() -> bool:
     return choice == "filtered"
 
 
+def side_by_side(runs: Sequence[RunRecord]) -> Sequence[DeltaGenerator]:
+    """Room for two figures: beside each other, or below each other where many variants need the width."""
+    return st.columns(2) if len(runs) < MANY_VARIANTS else (st.container(), st.container())
+
+
 def scores(runs: Sequence[RunRecord], suffix: str) -> pd.DataFrame:
     """For ``figures.score_bars``."""
     return pd.DataFrame(
@@ -206,29 +214,42 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
     search, order = st.columns([3, 2])
     wanted = search.text_input("Search in query and mate", key="search", persist_state="session")
     sort = order.selectbox("Order", ORDERS if len(runs) > 1 else (ORDERS[0], ORDERS[2]), key="order")
-    columns = {run.run_id: table.ranks(run.run_id, filtered=filtered) for run in runs}
-    frame = table.frame[["item_no", "query", "mate"]].assign(**columns)
-    ids = list(columns)
+    frame = _sorted_pairs(table, runs, filtered, wanted, sort)
+    if frame.empty:
+        st.info("No pair contains this. Try a shorter search.")
+    else:
+        _page_of_pairs(frame, runs, sort)
+    return _chosen(table)
+
+
+def _sorted_pairs(table: PairTable, runs: Sequence[RunRecord], filtered: bool, wanted: str, sort: str) -> pd.DataFrame:
+    """Columns ``item_no, query, mate``, the worst rank, and the rank per run id."""
+    ranks = pd.DataFrame({run.run_id: table.ranks(run.run_id, filtered=filtered) for run in runs})
+    worst = ranks.max(axis=1)
+    frame = pd.concat([table.frame[["item_no", "query", "mate"]], worst.rename(WORST), ranks], axis=1)
+    if sort == ORDERS[0]:
+        frame = frame.loc[worst.sort_values(ascending=False, kind="stable").index]
+    elif sort == ORDERS[1]:
+        frame = frame.loc[(worst - ranks.min(axis=1)).sort_values(ascending=False, kind="stable").index]
     if wanted:
         hit = frame["query"].str.contains(wanted, case=False, regex=False)
         frame = frame[hit | frame["mate"].str.contains(wanted, case=False, regex=False)]
-    if frame.empty:
-        st.info("No pair contains this. Try a shorter search.")
-        return _chosen(table)
-    if sort == ORDERS[0]:
-        frame = frame.loc[frame[ids].max(axis=1).sort_values(ascending=False, kind="stable").index]
-    elif sort == ORDERS[1]:
-        spread = frame[ids].max(axis=1) - frame[ids].min(axis=1)
-        frame = frame.loc[spread.sort_values(ascending=False, kind="stable").index]
+    return frame
 
+
+def _page_of_pairs(frame: pd.DataFrame, runs: Sequence[RunRecord], sort: str) -> None:
+    """One page of the table, and the buttons that turn the pages."""
     pages = -(-len(frame) // PAIRS_PER_PAGE)
     number = min(int(st.session_state.get("pairs_page", 1)), pages)
     shown = frame.iloc[(number - 1) * PAIRS_PER_PAGE : number * PAIRS_PER_PAGE]
-    labels = {run.run_id: f"rank: {run.plan.variant.label}" for run in runs}
-    key = f"pairs_{number}_{sort}_{len(frame)}_{'-'.join(ids)}"
+    key = f"pairs_{number}_{sort}_{len(frame)}_{'-'.join(run.run_id for run in runs)}"
     numbers = shown["item_no"].tolist()
+    labels = {run.run_id: f"rank: {run.plan.variant.label}" for run in runs}
+    ranks, texts = list(labels.values()), ["query", "mate"]
+    # Many ranks stand behind the texts, so that these stay in sight.
+    columns = [*ranks, *texts] if len(runs) < MANY_VARIANTS else [WORST, *texts, *ranks]
     st.dataframe(
-        shown.rename(columns={"item_no": "pair", **labels})[["pair", *labels.values(), "query", "mate"]],
+        shown.rename(columns={"item_no": "pair", **labels})[["pair", *columns]],
         hide_index=True,
         key=key,
         on_select=lambda: _choose(key, numbers),
@@ -241,7 +262,7 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
                 label: st.column_config.NumberColumn(
                     format="localized", help="Rank of the mate; 1 is best, .5 is a tie"
                 )
-                for label in labels.values()
+                for label in (WORST, *ranks)
             },
         },
     )
@@ -249,7 +270,6 @@ def pair_browser(table: PairTable, runs: Sequence[RunRecord], filtered: bool) ->
     with left:
         st.pagination(pages, key="pairs_page")
     right.caption(f"{len(frame):,} pairs. Choose a row to see what stands above its mate.")
-    return _chosen(table)
 
 
 def _choose(key: str, numbers: Sequence[int]) -> None:

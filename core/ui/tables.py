@@ -44,7 +44,6 @@ def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
                 "parameters": r.parameters,
                 "memory, MB": None if r.memory_bytes is None else r.memory_bytes / 1e6,
                 "texts/s": r.texts_per_second,
-                "device": r.device,
             }
             for r in runs
         ]
