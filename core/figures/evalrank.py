@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Variant
 
-HORIZONTAL_VALUES = 3  # bars per group up to which their values are legible side by side
 FIGURE_HEIGHT = 390
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
@@ -40,7 +39,7 @@ def score_bars(
             text=[f"{value:.4f}" for value in values],
             textposition="inside",
             insidetextanchor="middle",
-            textangle=0 if len(scores) <= HORIZONTAL_VALUES else -90,
+            textangle=-90,  # legible however narrow the bars are
             textfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
             marker={"color": style.colour},
             hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
@@ -93,6 +92,8 @@ def rank_curve(
             line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
             hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(type="log", title="k: the mate is among the k most similar items", dtick=1)
-    figure.update_yaxes(title="share of pairs", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01])
+    figure.update_xaxes(type="log", title="k", dtick=1)
+    figure.update_yaxes(
+        title="share of pairs with the mate in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
+    )
     return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.evalrank import HORIZONTAL_VALUES, SCORES, rank_curve, score_bars
+from core.figures.evalrank import SCORES, rank_curve, score_bars
 from core.figures.theme import Scheme, styles
 from core.types import Variant
 
@@ -34,7 +34,7 @@ def checked(figure: go.Figure) -> go.Figure:
 
 
 @pytest.mark.parametrize("scheme", Scheme)
-@pytest.mark.parametrize("count", [1, HORIZONTAL_VALUES, len(VARIANTS)])
+@pytest.mark.parametrize("count", [1, len(VARIANTS)])
 def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
     variants = VARIANTS[:count]
     given = scores(variants)
@@ -47,7 +47,7 @@ def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
         assert list(bar.y) == [row[name] for name in SCORES]
         assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
         assert bar.marker.color == looks[variant].colour
-        assert bar.textangle == (0 if count <= HORIZONTAL_VALUES else -90)
+        assert bar.textangle == -90
     assert figure.layout.barmode == "group"
     low, high = figure.layout.yaxis.range
     assert low == 0
