@@ -109,11 +109,14 @@ def test_items_of_several_runs_can_be_compared(repository: Repository) -> None:
         "run_id",
         "item_no",
         *(column.name for column in ENTRY.columns),
+        "rank",
+        "rank_filtered",
         "query_no",
         "mate_no",
         "query",
         "mate",
     ]
+    np.testing.assert_array_equal(with_texts["rank"], 1 + with_texts["greater"] + with_texts["ties"] / 2)
     without = repository.items(ENTRY, ["cccc", "aaaa"], texts=False)
     assert without["run_id"].tolist() == ["aaaa"] * 20 + ["cccc"] * 20
     np.testing.assert_array_equal(
