@@ -6,5 +6,5 @@ from core import ui
 
 ui.set_up()
 page = st.navigation(ui.pages())
-ui.shared_pickers()
+ui.shared_pickers(page.url_path)
 page.run()

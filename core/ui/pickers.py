@@ -15,6 +15,7 @@ from core.ui.resources import repository
 DEFAULT_DATASET = "demo-pairs"
 DEFAULT_METRIC = Metric.COS.value
 _PICKED = "_picks"
+_PAGE = "_picks_page"
 _STALE = "_stale_link"
 
 
@@ -36,8 +37,9 @@ class Picks:
         return picks
 
 
-def shared_pickers() -> Picks:
-    """Render the pickers; called by app.py, before the page."""
+def shared_pickers(page: str) -> Picks:
+    """Render the pickers; called by app.py, before the page, with the page's path."""
+    _keep_over_change_of_page(page)
     known = [str(v) for v in repository().variants()]
     # A user's own files stand here once they were run: a link must not make the server read any file it names.
     own = [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
@@ -74,6 +76,23 @@ def shared_pickers() -> Picks:
     picks = Picks(dataset, str(metric), tuple(Variant.parse(v) for v in variants))
     st.session_state[_PICKED] = picks
     return picks
+
+
+def _keep_over_change_of_page(page: str) -> None:
+    """Carry the picks to another page also when its link was clicked before the pickers stood in the browser.
+
+    Then the browser sends neither their values nor the address's parameters (the sidebar's links come first, a cold
+    picker a second or two later), and Streamlit would start from the defaults. Going back in the browser's history
+    stays as it is: there Streamlit lets the address win over what is set here.
+    """
+    before = st.session_state.get(_PAGE, page)
+    st.session_state[_PAGE] = page
+    picks: Picks | None = st.session_state.get(_PICKED)
+    if before == page or picks is None or any(name in st.query_params for name in ("data", "enc", "metric")):
+        return
+    st.session_state["data"] = picks.dataset
+    st.session_state["enc"] = [str(v) for v in picks.variants]
+    st.session_state["metric"] = picks.metric
 
 
 def _forget_pair() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from core.store.repository import Repository
 from core.ui.navigation import SECTIONS
@@ -160,3 +161,23 @@ def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewR
         visitor.address_has(f"pair={typed}")
         visitor.settle()
         expect(number).to_have_value(typed)
+
+
+def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(
+    serve: Serve, reader: NewReader, demo_cache: Path
+) -> None:
+    """The sidebar's links answer before a cold picker's code has arrived: the browser then sends no values at all."""
+    visitor = reader()
+    held: list[Route] = []
+    code = re.compile(r"/static/js/(Multiselect|Selectbox|ButtonGroup)\.")
+    visitor.page.route(code, lambda route: held.append(route))
+    visitor.open(f"{serve(demo_cache)}/evalrank?enc=minilm~center&metric=l2")
+    visitor.page.get_by_test_id("stSidebarNav").get_by_text("Overview", exact=True).click()
+    expect(visitor.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
+    assert held
+    visitor.page.unroute(code)  # lets go of what was held
+    expect(visitor.at("enc")).to_contain_text("minilm~center")
+    visitor.address_has("enc=minilm~center")
+    visitor.address_has("metric=l2")
+    visitor.settle().healthy()
+    assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0
