@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from core.errors import Cancelled
 
+Bool = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 Int32 = NDArray[np.int32]

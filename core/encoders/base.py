@@ -45,7 +45,8 @@ class EncoderIdentity:
 class EncoderInfo:
     """Facts shown beside an encoder's scores.
 
-    ``parameters`` counts trained weights, ``memory_bytes`` is their size as loaded.
+    ``parameters`` counts trained weights, ``memory_bytes`` is their size as loaded. ``is_partial`` says that some
+    texts may have no vector, as with word vectors: their rows are NaN from end to end, and nothing else is.
     """
 
     title: str
@@ -55,6 +56,7 @@ class EncoderInfo:
     licence: str
     citation: str
     url: str
+    is_partial: bool = False
 
 
 class Encoder(Protocol):
@@ -120,6 +122,19 @@ class EncoderFamily(Protocol):
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         """All siblings' vectors of ``texts``; raises what ``Encoder.encode`` does."""
+        ...
+
+
+@runtime_checkable
+class FittedEncoder(Protocol):
+    """What an encoder offers beside ``Encoder`` if it learns from the very texts that it encodes (LSA).
+
+    The cache calls ``fit`` before the first ``encode``; the key of embeddings holds the ordered texts, so that what
+    was fitted on others is never mistaken for it.
+    """
+
+    def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
+        """Learn from all the texts; deterministic. Raises what ``Encoder.encode`` does."""
         ...
 
 

@@ -13,16 +13,17 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderFamily, Encodings, Sibling
+from core.encoders.base import Encoder, EncoderFamily, Encodings, FittedEncoder, Sibling
 from core.errors import BlindspotError, DataCorrupt
 from core.files import exclusive, write_atomically
-from core.types import CancelToken, Float32, Int64, Progress, digest_of_strings
+from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
 
@@ -53,11 +54,19 @@ class EmbeddingFacts:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings of a list of texts: ``matrix`` is ``[n, d] float32``, memory-mapped and read-only."""
+    """Embeddings of a list of texts: ``matrix`` is ``[n, d] float32``, memory-mapped and read-only.
+
+    A text without a vector (of a partial encoder) has a row of NaN.
+    """
 
     matrix: Float32
     facts: EmbeddingFacts
     encoded_now: int
+
+    @cached_property
+    def covered(self) -> Bool:
+        """Per text, whether it has a vector, ``[n] bool``."""
+        return ~np.isnan(self.matrix[:, 0])
 
 
 class EmbeddingCache:
@@ -128,6 +137,9 @@ class EmbeddingCache:
                     progress("loading the encoder", 0, 1, 0.0)
                     cancel.check()
                     encoder.load()
+                    if isinstance(encoder, FittedEncoder):
+                        progress("fitting the encoder", 0, 1, 0.0)
+                        encoder.fit(texts, cancel)
                 progress("encoding", start, len(texts), float(work[start - 1] / work[-1]) if start else 0.0)
                 cancel.check()
                 began = perf_counter()
@@ -231,6 +243,8 @@ def _check(sibling: Sibling, vectors: Float32, texts: list[str]) -> None:
             expected=f"({len(texts)}, {sibling.info.dimension})",
         )
     broken = ~np.isfinite(vectors).all(axis=1)
+    if sibling.info.is_partial:
+        broken &= ~np.isnan(vectors).all(axis=1)
     if broken.any():
         raise BlindspotError(
             f"encoder '{reference}' gave NaN or infinite values for "

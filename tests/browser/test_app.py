@@ -170,7 +170,11 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(
     visitor = reader()
     held: list[Route] = []
     code = re.compile(r"/static/js/(Multiselect|Selectbox|ButtonGroup)\.")
-    visitor.page.route(code, lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    visitor.page.route(code, hold)
     visitor.open(f"{serve(demo_cache)}/evalrank?enc=minilm~center&metric=l2")
     visitor.page.get_by_test_id("stSidebarNav").get_by_text("Overview", exact=True).click()
     expect(visitor.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
