@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -41,6 +42,19 @@ TRANSFORM_HELP = (
     "several times for several variants"
 )
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
+
+SUPPORT_HELP = (
+    "which items are ranked where word vectors leave some out: those that all the encoders cover, so that their scores "
+    "can be compared (common), or those that each one covers (own)"
+)
+
+
+class Support(StrEnum):
+    """The items that an encoder of several is ranked on."""
+
+    COMMON = "common"
+    OWN = "own"
+
 
 app = typer.Typer(
     name="python -m core",
@@ -122,14 +136,16 @@ def run(
     dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
-    protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition")] = None,
+    protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition or toolkit")] = None,
+    support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     as_json: AsJson = False,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
     settings = Settings.from_environment()
     params = {name: value for name, value in {"metric": metric, "protocol": protocol}.items() if value is not None}
+    compared = encoder if support is Support.COMMON else []
     requests = [
-        pipeline.request(diagnostic, e, t, d, params, settings)
+        pipeline.request(diagnostic, e, t, d, params, settings, compared)
         for d in dataset
         for e in encoder
         for t in transform or ["none"]
@@ -146,6 +162,7 @@ def run(
         m
         for m in diagnostics.find(diagnostic).metrics
         if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
+        and all(m.name in o.record.metrics for o in outcomes)
     ]
     _print_table(
         f"{diagnostics.find(diagnostic).title}, {', '.join(f'{k} {v}' for k, v in requests[0].params)}",
@@ -156,7 +173,7 @@ def run(
         how = "computed" if outcome.computed else "found in the store"
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
         same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
-        print(f"run {outcome.record.run_id}: {how}{same}")
+        print(f"run {outcome.record.run_id}: {how}{same}{_covered(outcome.record)}")
     for asked_id in dict.fromkeys(r.dataset for r in requests):
         if pairs := datasets.find(asked_id).own:
             print(f"read {pairs.summary}")
@@ -321,6 +338,18 @@ def bench(
 
 
 # --- printing
+
+
+def _covered(record: RunRecord) -> str:
+    """What an encoder had no vector for, in words; "" where it is nothing."""
+    c = record.coverage
+    if c["items"] == c["items_covered"]:
+        return ""
+    whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
+    return (
+        f"; covers {c['pairs_covered']:,} of {c['pairs']:,} pairs and {c['items_covered']:,} of "
+        f"{c['items']:,} items{whose}"
+    )
 
 
 def _run_json(record: RunRecord) -> dict[str, Any]:

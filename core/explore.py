@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from core.settings import Settings
 from core.store.repository import Repository, RunRecord
 from core.texts import twin_key
 from core.transforms import FittedChain, TransformChain
-from core.types import Float64
+from core.types import Float64, Int64
 
 
 class EmbeddingsGone(BlindspotError):
@@ -78,10 +78,17 @@ def around_mate(
             f"the embeddings of '{run.plan.variant.encoder}' on '{run.plan.dataset}' are no longer in the cache",
             remedy="run it again: they are encoded anew, the stored ranks stay",
         )
-    matrix = _fitted(digest, run.plan.variant.transform, settings.embeddings).apply(embedded.matrix)
-    similarity = similarity_to_all(matrix, query_no, Metric(run.plan.params["metric"]))
+    support = repository.support(run.plan.support_digest) if run.plan.support_digest else None
+    items = np.flatnonzero(support) if support is not None else np.arange(len(embedded.matrix))
+    vectors = embedded.matrix if support is None else embedded.matrix[items]
+    chain = _fitted(digest, run.plan.variant.transform, settings.embeddings, _Items(run.plan.support_digest, items))
+    among = similarity_to_all(
+        chain.apply(vectors), int(np.searchsorted(items, query_no)), Metric(run.plan.params["metric"])
+    )
+    similarity = np.full(len(embedded.matrix), -np.inf)
+    similarity[items] = among
     mate_similarity = similarity[mate_no]
-    order = np.argsort(-similarity, kind="stable")
+    order = items[np.argsort(-among, kind="stable")]
     order = order[(order != query_no) & (order != mate_no)]
     # Among the tied, the mate comes first: what is listed above it is surely above it.
     above = order[similarity[order] > mate_similarity + TAU]
@@ -110,13 +117,22 @@ def around_mate(
     return out
 
 
+@dataclass(frozen=True)
+class _Items:
+    """Which items a run ranked: compared by the digest, so that it can be a key of a cache."""
+
+    support_digest: str
+    numbers: Int64 = field(compare=False)
+
+
 @lru_cache(maxsize=8)
-def _fitted(embedding_digest: str, transform: str, folder: Path) -> FittedChain:
-    """A transform fitted on all items of a run; kept, few of them: a step holds up to ``[d, d]`` numbers."""
+def _fitted(embedding_digest: str, transform: str, folder: Path, items: _Items) -> FittedChain:
+    """A transform fitted on the items of a run; kept, few of them: a step holds up to ``[d, d]`` numbers."""
     embedded = EmbeddingCache(folder).read(embedding_digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
-    return TransformChain.parse(transform).fit(embedded.matrix)
+    corpus = embedded.matrix[items.numbers] if items.support_digest else embedded.matrix
+    return TransformChain.parse(transform).fit(corpus)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +150,18 @@ class PairTable:
 
 
 def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
-    """The stored per-pair rows of runs over one dataset, side by side."""
-    texts = repository.items(entry, run_ids[:1], texts=True)
-    frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
+    """The stored per-pair rows of runs over one dataset, side by side.
+
+    A pair that a run did not rank, having no vector for one of its texts, has NaN there; pairs that none of them
+    ranked are left out.
+    """
     rows = repository.items(entry, run_ids, texts=False)
+    texts = repository.items(entry, run_ids[:1], texts=True)
+    if not rows["item_no"].isin(texts["item_no"]).all():  # the first run ranked fewer pairs than another
+        texts = repository.items(entry, run_ids, texts=True).drop_duplicates("item_no", ignore_index=True)
+    frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
     for run_id in run_ids:
-        one = rows[rows["run_id"] == run_id].set_index("item_no").loc[frame["item_no"]]
+        one = rows[rows["run_id"] == run_id].set_index("item_no").reindex(frame["item_no"])
         frame[f"{run_id} rank"] = (1 + one["greater"] + one["ties"] / 2).to_numpy()
         frame[f"{run_id} filtered rank"] = (1 + one["greater_filtered"] + one["ties_filtered"] / 2).to_numpy()
         frame[f"{run_id} similarity"] = one["similarity"].to_numpy()

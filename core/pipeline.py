@@ -5,37 +5,54 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+
+import numpy as np
 
 import core
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
-from core.encoders.base import Encoder, library_versions
+from core.encoders.base import Encoder, VocabularyEncoder, library_versions
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
+from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository, RunPlan, RunRecord, RunState
+from core.toolkit import prepare
 from core.transforms import FittedChain, TransformChain
-from core.types import CancelToken, PairSet, Progress, Stopwatch, Variant, digest_of_strings, no_progress
+from core.types import (
+    Bool,
+    CancelToken,
+    PairSet,
+    Progress,
+    RankedPairs,
+    Stopwatch,
+    Variant,
+    digest_of_strings,
+    no_progress,
+)
 
 
 @dataclass(frozen=True)
 class RunRequest:
     """Something to compute, in the user's words. Equal requests are the same run.
 
-    ``params`` are name-value pairs in order of name, all of the diagnostic's parameters.
+    ``params`` are name-value pairs in order of name, all of the diagnostic's parameters. ``support`` names other
+    encoders: only items for which they too have a vector are ranked (common support); none means the own support.
     """
 
     diagnostic: str
     variant: Variant
     dataset: str
     params: tuple[tuple[str, str], ...]
+    support: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -43,9 +60,18 @@ class RunRequest:
 
 
 def request(
-    diagnostic: str, encoder: str, transform: str, dataset: str, params: Mapping[str, str], settings: Settings
+    diagnostic: str,
+    encoder: str,
+    transform: str,
+    dataset: str,
+    params: Mapping[str, str],
+    settings: Settings,
+    support: Iterable[str] = (),
 ) -> RunRequest:
     """Check everything that can be checked before any work, and make the request canonical.
+
+    Args:
+        support: encoders that it is to be compared with; those that have a vector for every text change nothing.
 
     Raises:
         InputError: an unknown id, parameter or value, or a diagnostic that does not fit the dataset.
@@ -60,7 +86,16 @@ def request(
     encoders.resolve(reference, settings)
     chain = TransformChain.parse(transform)
     checked = entry.check_params(params)
-    return RunRequest(diagnostic, Variant(reference, str(chain)), dataset_entry.id, tuple(sorted(checked.items())))
+    others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
+    for other in others:
+        encoders.resolve(other, settings)
+    return RunRequest(
+        diagnostic,
+        Variant(reference, str(chain)),
+        dataset_entry.id,
+        tuple(sorted(checked.items())),
+        () if checked.get("protocol") == TOOLKIT else tuple(sorted(others)),  # the toolkit ranks everything
+    )
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
@@ -70,7 +105,10 @@ def request_of(record: RunRecord, settings: Settings) -> RunRequest:
         InputError: it names something that this version of Blindspot no longer has.
     """
     plan = record.plan
-    return request(plan.diagnostic, plan.variant.encoder, plan.variant.transform, plan.dataset, plan.params, settings)
+    variant = plan.variant
+    return request(
+        plan.diagnostic, variant.encoder, variant.transform, plan.dataset, plan.params, settings, plan.support
+    )
 
 
 def demo_requests(settings: Settings) -> list[RunRequest]:
@@ -113,9 +151,18 @@ def run(
     with watch.measure("load"):
         dataset = fetch.load(dataset_entry, settings, progress, cancel)
         encoder = encoders.resolve(request.variant.encoder, settings)
+    toolkit = dict(request.params).get("protocol") == TOOLKIT
+    if toolkit and isinstance(encoder, VocabularyEncoder):
+        encoder = encoder.as_toolkit()
+    cache = EmbeddingCache(settings.embeddings)
+    ranked, own_support = None, True
+    if not toolkit and (request.support or encoder.info.is_partial):
+        with watch.measure("encode"):
+            ranked, own_support = _support(request, encoder, dataset, settings, cache, progress, cancel)
     embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
+    support_digest = "" if ranked is None else ranked.digest
     plan = RunPlan(
-        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest),
+        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
         diagnostic=entry.id,
         diagnostic_version=entry.version,
         variant=request.variant,
@@ -123,8 +170,10 @@ def run(
         dataset_digest=dataset.content_digest,
         params=dict(request.params),
         embedding_digest=embedding_digest,
+        support=request.support if support_digest else (),
+        support_digest=support_digest,
+        own_support=own_support,
     )
-    cache = EmbeddingCache(settings.embeddings)
     if found := repository.runs(run_id=plan.run_id, state=RunState.DONE):
         if keep_embeddings:
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
@@ -132,17 +181,67 @@ def run(
     with repository.running(plan) as run_seq:
         with watch.measure("encode"):
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        chain = TransformChain.parse(request.variant.transform)
+        part = dataset if ranked is None else ranked.dataset
         with watch.measure("transform"):
-            transform = TransformChain.parse(request.variant.transform).fit(embedded.matrix)
-            embeddings = transform.apply(embedded.matrix)
+            if toolkit:
+                vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
+                metric = Metric(plan.params["metric"])
+                embeddings, transform = prepare(
+                    embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric
+                )
+            else:
+                vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
+                transform = chain.fit(vectors)
+                embeddings = transform.apply(vectors)
         with watch.measure("compute"):
-            result = entry.compute(embeddings, dataset, plan.params, progress, cancel)
+            result = entry.compute(embeddings, part, plan.params, progress, cancel)
+        coverage = _coverage(dataset, embedded.covered if ranked is None else ranked.support)
         manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry)
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
-        repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest)
+        repository.finish(run_seq, entry, dataset, replace(result, coverage=coverage), watch.seconds, manifest, ranked)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def _support(
+    request: RunRequest,
+    encoder: Encoder,
+    dataset: PairSet,
+    settings: Settings,
+    cache: EmbeddingCache,
+    progress: Progress,
+    cancel: CancelToken,
+) -> tuple[RankedPairs, bool]:
+    """What can be ranked, and whether that is all that the encoder covers. Encodes what is not cached.
+
+    Raises:
+        InputError: no pair is left.
+    """
+    own = support = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel).covered
+    for reference in request.support:
+        other = encoders.resolve(reference, settings)
+        support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered
+    ranked = RankedPairs.of(dataset, support)
+    if not len(ranked.pairs):
+        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
+        raise InputError(
+            f"no pair of '{request.dataset}' can be ranked: {len(ranked.items):,} of {len(dataset.items):,} items have "
+            f"a vector from {whose}, and no pair has both of its texts among them",
+            expected="an encoder that knows the dataset's texts",
+        )
+    return ranked, bool(np.array_equal(own, support))
+
+
+def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
+    """How many pairs and items there are, and how many the encoder (with those it is compared with) covers."""
+    return {
+        "pairs": len(dataset.queries),
+        "pairs_covered": int(np.count_nonzero(covered[dataset.queries] & covered[dataset.mates])),
+        "items": len(dataset.items),
+        "items_covered": int(np.count_nonzero(covered)),
+    }
 
 
 def _manifest(
@@ -177,22 +276,30 @@ def _manifest(
             "files": files,
             **reading,
         },
-        "transform": {**transform.record(), "fitted_on": f"the {len(dataset.items)} items"},
+        "transform": {**transform.record(), "fitted_on": f"{transform.n} {_fitted_on(plan, transform, dataset)}"},
+        "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
         "params": dict(plan.params),
         "seeds": {},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str) -> str:
-    """Digest of everything that decides the numbers. All items are ranked, so the dataset is the support."""
-    return digest_of_strings(
-        [
-            request.diagnostic,
-            str(version),
-            embedding_digest,
-            request.variant.transform,
-            dataset_digest,
-            json.dumps(request.params),
-        ]
-    )[:16]
+def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: PairSet) -> str:
+    if plan.params.get("protocol") == TOOLKIT and transform.n != len(dataset.items):
+        return "vectors of the file"
+    return "items ranked" if plan.support_digest else "items"
+
+
+def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str, support_digest: str) -> str:
+    """Digest of everything that decides the numbers."""
+    parts = [
+        request.diagnostic,
+        str(version),
+        embedding_digest,
+        request.variant.transform,
+        dataset_digest,
+        json.dumps(request.params),
+    ]
+    if support_digest:  # what ranks all items keeps the id that it had before there was a choice
+        parts.append(support_digest)
+    return digest_of_strings(parts)[:16]

@@ -66,6 +66,44 @@ class PairSet:
         return digest_of_strings([DatasetKind.PAIR_SET, self.texts_digest, pairs])
 
 
+@dataclass(frozen=True, eq=False)
+class RankedPairs:
+    """The part of a pair set whose items all have a vector: candidates and pairs of a run (DESIGN 4.1, coverage).
+
+    Attributes:
+        dataset: that part, its items numbered anew.
+        items: ``[k] int64``, the numbers that its items have in the whole.
+        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
+        support: ``[n] bool``, per item of the whole whether it is in.
+    """
+
+    dataset: PairSet
+    items: Int64
+    pairs: Int64
+    support: Bool
+
+    @classmethod
+    def of(cls, whole: PairSet, support: Bool) -> RankedPairs:
+        """Leave out the items outside of ``support`` and the pairs that touch them."""
+        items = np.flatnonzero(support)
+        pairs = np.flatnonzero(support[whole.queries] & support[whole.mates])
+        if len(items) == len(whole.items):
+            return cls(whole, items, pairs, support)
+        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+        part = PairSet(
+            whole.id,
+            tuple(whole.items[i] for i in items),
+            numbers[whole.queries[pairs]],
+            numbers[whole.mates[pairs]],
+        )
+        return cls(part, items, pairs, support)
+
+    @property
+    def digest(self) -> str:
+        """Digest of which items are in; "" for all of them."""
+        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Variant:
     """An encoder with a transform chain; its id is ``<encoder reference>~<transform chain>``."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from core.errors import unknown
-from core.types import CancelToken, DatasetKind, Float32, PairSet, Progress
+from core.types import CancelToken, DatasetKind, Float32, Float64, PairSet, Progress
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DiagnosticResult:
     """What a diagnostic computes.
 
     Attributes:
-        metrics: value per declared metric name; fractions, not percents.
+        metrics: value per declared metric name, those that apply; fractions, not percents.
         items: one row per item, in item order, with the declared columns.
         coverage: counts of what could be evaluated out of what there is.
     """
@@ -68,13 +68,16 @@ class DiagnosticResult:
 class Compute(Protocol):
     def __call__(
         self,
-        embeddings: Float32,
+        embeddings: Float32 | Float64,
         dataset: PairSet,
         params: Mapping[str, str],
         progress: Progress,
         cancel: CancelToken,
     ) -> DiagnosticResult:
-        """Compute on transformed embeddings ``[n, d] float32``, row i for ``dataset.items[i]``."""
+        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]``.
+
+        float32, but for a protocol that goes on in float64.
+        """
         ...
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +24,12 @@ from core.numerics.ranking import (
     without,
 )
 from core.numerics.similarity import Metric
+from core.numerics.toolkit_ranking import rank_pairs_as_toolkit
 from core.texts import twin_key
-from core.types import CancelToken, DatasetKind, Float32, Int64, PairSet, Progress
+from core.types import CancelToken, DatasetKind, Float32, Float64, Int64, PairSet, Progress
 
 HITS_AT = (1, 3, 5, 10)
+DEFINITION, TOOLKIT = "definition", "toolkit"
 
 
 def rivals_and_twins(dataset: PairSet) -> Exclusions:
@@ -84,13 +87,51 @@ def scores_of_ranks(ranks: Int64, suffix: str) -> dict[str, float]:
     return scores(RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks)), suffix)
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    """Counts under one of the protocols; under the toolkit's also in how many pairs the mate counts above itself."""
+
+    raw: RankCounts
+    filtered: RankCounts
+    above_themselves: int | None = None
+
+
+def _by_definition(
+    embeddings: Float32 | Float64, dataset: PairSet, metric: Metric, progress: Progress, cancel: CancelToken
+) -> _Ranks:
+    vectors = np.asarray(embeddings, dtype=np.float32)
+    raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, progress, cancel)
+    return _Ranks(raw, without(raw, rivals_and_twins(dataset), vectors, dataset.queries, metric))
+
+
+def _as_toolkit(
+    embeddings: Float32 | Float64, dataset: PairSet, metric: Metric, progress: Progress, cancel: CancelToken
+) -> _Ranks:
+    """The toolkit knows no ties: an item counts or it does not."""
+    exclusions = rivals_and_twins(dataset)
+    ranks = rank_pairs_as_toolkit(embeddings, dataset.queries, dataset.mates, metric, exclusions, progress, cancel)
+    no_ties = np.zeros_like(ranks.rank)
+    return _Ranks(
+        RankCounts(ranks.similarity, ranks.rank - 1, no_ties),
+        RankCounts(ranks.similarity, ranks.filtered - 1, no_ties),
+        int(np.count_nonzero(ranks.above_itself)),
+    )
+
+
 def compute(
-    embeddings: Float32, dataset: PairSet, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
 ) -> base.DiagnosticResult:
-    """Rank every pair's mate; see the module's docstring and ``base.Compute``."""
-    metric = Metric(params["metric"])
-    raw = rank_pairs(embeddings, dataset.queries, dataset.mates, metric, progress, cancel)
-    filtered = without(raw, rivals_and_twins(dataset), embeddings, dataset.queries, metric)
+    """Rank every pair's mate; see the module's docstring and ``base.Compute``.
+
+    Under the toolkit protocol the embeddings come as ``core.toolkit`` prepares them, in float32 or float64.
+    """
+    rank = _as_toolkit if params["protocol"] == TOOLKIT else _by_definition
+    ranks = rank(embeddings, dataset, Metric(params["metric"]), progress, cancel)
+    raw, filtered = ranks.raw, ranks.filtered
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
@@ -104,6 +145,8 @@ def compute(
             "background": float(len(dataset.items)),
         }
     )
+    if ranks.above_themselves is not None:
+        metrics["above_themselves"] = float(ranks.above_themselves)
     return base.DiagnosticResult(
         metrics=metrics,
         items=pa.table(
@@ -147,6 +190,11 @@ def _metrics() -> tuple[base.Metric, ...]:
         *out,
         base.Metric("tied_pairs", "pairs whose mate is tied with another item", None),
         base.Metric("self_pairs", "pairs of a text with itself", None),
+        base.Metric(
+            "above_themselves",
+            "pairs whose mate the toolkit's rounding puts above itself; only under that protocol",
+            None,
+        ),
         base.Metric("pairs", "pairs ranked", None),
         base.Metric("background", "items that each mate is ranked among", None),
     )
@@ -176,14 +224,26 @@ $$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
 - Ranks are exact: products are computed in float32, and everything that float32 cannot tell apart from the
   mate again in float64.
 
-Scores published with the EvalRank toolkit are *not* comparable with these: it computes the mate's
-similarity by another product than the others' and takes no account of ties.
+- An encoder that has no vector for some items (word vectors) is ranked on those that it covers: the others are no
+  candidates, and pairs that touch them are left out. Encoders are compared on their **common** support, the items
+  that all of them cover; scores on each one's **own** support are not comparable.
+
+Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
+it computes: embeddings are always centred (words over the whole file of vectors, sentences over the background)
+and, for cosine, normalised; words are lower-cased and unknown ones get one shared vector, the mean; and the rank is
+the number of items whose similarity lies strictly above the mate's, the query included. The mate's similarity comes
+from a product of its own, which rounds otherwise than everybody's, so that a mate often counts above itself.
 """,
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
     dataset_kind=DatasetKind.PAIR_SET,
     parameters=(
         base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
-        base.Parameter("protocol", ("definition",), "definition", "how ranks are counted: the paper's definition"),
+        base.Parameter(
+            "protocol",
+            (DEFINITION, TOOLKIT),
+            DEFINITION,
+            "how ranks are counted: the paper's definition, or the published toolkit's arithmetic",
+        ),
     ),
     columns=(
         base.Column("similarity", pa.float64(), "similarity of query and mate"),

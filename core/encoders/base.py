@@ -138,6 +138,19 @@ class FittedEncoder(Protocol):
         ...
 
 
+@runtime_checkable
+class VocabularyEncoder(Protocol):
+    """What an encoder offers beside ``Encoder`` if it is a file of word vectors."""
+
+    def as_toolkit(self) -> Encoder:
+        """The same file as the published EvalRank toolkit reads it: lower-cased, the first entry of a word wins."""
+        ...
+
+    def vocabulary(self) -> Float32:
+        """The vectors of the whole file in its order, ``[V, d] float32``."""
+        ...
+
+
 def library_versions(*names: str) -> tuple[str, ...]:
     """``name==version`` of installed distributions, a local build tag such as ``+cpu`` left out."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)

@@ -38,6 +38,7 @@ class SchemeEntry:
         description: one sentence for pickers and ``list``.
         canonical: the one spelling of a reference; raises ``InputError``.
         build: makes the encoder of a canonical reference; must not import torch.
+        may_leave_out: whether such an encoder can have no vector for some texts.
     """
 
     scheme: str
@@ -45,6 +46,7 @@ class SchemeEntry:
     description: str
     canonical: Callable[[str], str]
     build: Callable[[str, Settings], Encoder]
+    may_leave_out: bool = False
 
 
 _MINILM = EncoderInfo(
@@ -167,6 +169,14 @@ def canonical(reference: str) -> str:
     if scheme not in SCHEMES:
         raise unknown("kind of encoder reference", scheme, SCHEMES)
     return SCHEMES[scheme].canonical(reference)
+
+
+def may_leave_out(reference: str) -> bool:
+    """Whether an encoder can have no vector for some texts; told by the reference, without opening anything."""
+    if reference in ENCODERS:
+        return ENCODERS[reference].info.is_partial
+    scheme = SCHEMES.get(reference.partition(":")[0])
+    return scheme is not None and scheme.may_leave_out
 
 
 def resolve(reference: str, settings: Settings) -> Encoder:

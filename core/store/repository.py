@@ -23,7 +23,7 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
-from core.types import DatasetKind, PairSet, Variant
+from core.types import Bool, DatasetKind, PairSet, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 
@@ -36,7 +36,13 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What identifies a run, before it is computed."""
+    """What identifies a run, before it is computed.
+
+    Attributes:
+        support: references of the other encoders that had to have a vector for an item to be ranked.
+        support_digest: which items were ranked; "" for all.
+        own_support: whether nothing but the encoder's own coverage limited them.
+    """
 
     run_id: str
     diagnostic: str
@@ -46,6 +52,9 @@ class RunPlan:
     dataset_digest: str
     params: Mapping[str, str]
     embedding_digest: str
+    support: tuple[str, ...] = ()
+    support_digest: str = ""
+    own_support: bool = True
 
 
 @dataclass(frozen=True)
@@ -154,6 +163,13 @@ class Repository:
         with self.database.cursor() as cursor:
             return frozenset(row[0] for row in cursor.execute(query("mates"), params).fetchall())
 
+    def support(self, support_digest: str) -> Bool:
+        """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``support_digest`` that is not ""."""
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("support"), {"support_digest": support_digest}).fetchall()
+        items, ranked = rows[0]
+        return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
+
     # --- writing
 
     def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:
@@ -191,6 +207,9 @@ class Repository:
                     "process_id": os.getpid(),
                     "started_at": datetime.now(UTC).replace(tzinfo=None),
                     "embedding_digest": plan.embedding_digest,
+                    "support": json.dumps(plan.support),
+                    "support_digest": plan.support_digest,
+                    "own_support": plan.own_support,
                 },
             ).fetchall()
         return int(rows[0][0])
@@ -203,8 +222,13 @@ class Repository:
         result: DiagnosticResult,
         timings: Mapping[str, float],
         manifest: Mapping[str, Any],
+        ranked: RankedPairs | None = None,
     ) -> None:
         """Store a run's scores, items and manifest, in one transaction.
+
+        Args:
+            dataset: the whole of it.
+            ranked: the part that ``result`` has rows for, where it is not the whole.
 
         A run that another process finished meanwhile stays as it is: its numbers are the same.
 
@@ -214,7 +238,8 @@ class Repository:
         if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
             raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
         columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
-        numbers = pa.array(np.arange(result.items.num_rows, dtype=np.int32))
+        item_numbers = np.arange(result.items.num_rows) if ranked is None else ranked.pairs
+        numbers = pa.array(item_numbers.astype(np.int32))
         seqs = pa.array(np.full(result.items.num_rows, run_seq, dtype=np.int32))
         items = result.items.cast(entry.schema).add_column(0, "item_no", numbers).add_column(0, "run_seq", seqs)
         metrics = pa.table(
@@ -235,6 +260,10 @@ class Repository:
                 f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
             )
             _store_dataset(cursor, dataset)
+            if ranked is not None and ranked.digest:
+                bits = np.packbits(ranked.support).tobytes()
+                params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
+                cursor.execute(query("remember_support"), params)
             cursor.from_arrow(metrics).insert_into("metric")
             cursor.from_arrow(items).insert_into(entry.table)
             cursor.execute(
@@ -321,6 +350,9 @@ def _record(row: Mapping[str, Any]) -> RunRecord:
             dataset_digest=row["dataset_digest"],
             params=parsed("params"),
             embedding_digest=row["embedding_digest"] or "",
+            support=tuple(parsed("support") or ()),
+            support_digest=row["support_digest"] or "",
+            own_support=row["own_support"] is not False,
         ),
         state=state,
         started_at=row["started_at"].replace(tzinfo=UTC),

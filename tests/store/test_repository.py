@@ -136,6 +136,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "metric": 8,
         "result_evalrank_v1": 50,
         "run": 4,
+        "support": 0,
     }
     assert_whole(repository, "cccc", other)
 

@@ -1,0 +1,1 @@
+INSERT INTO support VALUES ($support_digest, $items, $ranked) ON CONFLICT DO NOTHING

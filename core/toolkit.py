@@ -1,0 +1,55 @@
+"""Vectors as the published EvalRank toolkit prepares them (DESIGN 4.1, the toolkit protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.numerics.similarity import Metric
+from core.transforms import FittedChain, TransformChain
+from core.types import Bool, Float32, Float64
+
+UNKNOWN_SENTENCE = 1e-9  # in every dimension: what the toolkit takes for a sentence of unknown words only
+
+
+def prepare(
+    embeddings: Float32,
+    covered: Bool,
+    items: Sequence[str],
+    vocabulary: Float32 | None,
+    chain: TransformChain,
+    metric: Metric,
+) -> tuple[Float32 | Float64, FittedChain]:
+    """What the toolkit would rank, ``[n, d]``, and the transform that it went through.
+
+    Centering comes first, whatever the chain: words are centred over the whole file of word vectors
+    (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalised for cosine only. Unknown words
+    get the mean of the file's vectors, taken after that; sentences without a known word a tiny constant, which
+    makes the toolkit go on in float64, and so do we.
+
+    Args:
+        covered: ``[n] bool``, which rows of ``embeddings`` are vectors.
+        vocabulary: the vectors of the whole file; None where the encoder is no file of word vectors.
+    """
+    center = TransformChain.parse("center").steps
+    centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
+    if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
+        fitted = centred.fit(vocabulary)
+        corpus = _unit(fitted.apply(vocabulary), metric)
+        rows = np.where(covered[:, None], embeddings, 0)
+        out = _unit(fitted.apply(np.asarray(rows, dtype=np.float32)), metric)
+        out[~covered] = corpus.mean(axis=0)
+        return out, fitted
+    rows = np.where(covered[:, None], embeddings, np.float32(UNKNOWN_SENTENCE))
+    fitted = centred.fit(np.asarray(rows, dtype=np.float32))
+    centred_rows = fitted.apply(np.asarray(rows, dtype=np.float32))
+    return _unit(centred_rows if covered.all() else centred_rows.astype(np.float64), metric), fitted
+
+
+def _unit(rows: Float32 | Float64, metric: Metric) -> Float32 | Float64:
+    """Unit rows for cosine, in the precision that they come in; a zero row stays zero."""
+    if metric is not Metric.COS:
+        return rows
+    lengths = np.linalg.norm(rows, axis=1)[:, np.newaxis]
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
