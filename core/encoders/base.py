@@ -138,6 +138,22 @@ class FittedEncoder(Protocol):
         ...
 
 
+@runtime_checkable
+class VocabularyEncoder(Protocol):
+    """What an encoder offers beside ``Encoder`` if it looks texts up in a file of word vectors."""
+
+    def as_toolkit(self) -> Encoder:
+        """The same vectors as the published toolkit looks them up (DESIGN 4.1): everything lower-cased."""
+        ...
+
+    def vocabulary(self) -> Float32:
+        """``[V, d] float32``, read-only: the entries that are looked up, in the file's order.
+
+        Raises what ``Encoder.load`` does.
+        """
+        ...
+
+
 def library_versions(*names: str) -> tuple[str, ...]:
     """``name==version`` of installed distributions, a local build tag such as ``+cpu`` left out."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)
