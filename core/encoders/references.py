@@ -109,8 +109,7 @@ class DirReference:
         target, query = _split(reference)
         if not target:
             raise InputError("'dir:' names no folder", expected="dir:PATH, for example dir:models/my-encoder")
-        path = Path(os.path.abspath(Path(target).expanduser()))  # noqa: PTH100 - resolve() would follow links
-        return cls(path, ModelParams.parse(query, reference))
+        return cls(_absolute(target), ModelParams.parse(query, reference))
 
     def __str__(self) -> str:
         return _joined(f"dir:{self.path}", self.params)
@@ -138,6 +137,41 @@ class HubReference:
 
     def __str__(self) -> str:
         return _joined(f"hf:{self.repo}" + (f"@{self.revision}" if self.revision else ""), self.params)
+
+
+@dataclass(frozen=True)
+class FileReference:
+    """``vectors:PATH`` or ``table:PATH``: a file on this machine, its path absolute. There are no parameters."""
+
+    scheme: str
+    path: Path
+
+    @classmethod
+    def parse(cls, reference: str) -> FileReference:
+        """Raises ``InputError`` where no path is named, none that a system could have, or a parameter is given."""
+        scheme, _, target = reference.partition(":")
+        path, mark, query = target.partition("?")
+        if not path:
+            raise InputError(f"'{scheme}:' names no file", expected=f"{scheme}:PATH")
+        try:
+            if mark and _absolute(target).exists():  # the mark is part of the name
+                return cls(scheme, _absolute(target))
+            if query:
+                raise InputError(
+                    f"'{reference}' has parameters ('?{query}'), and there is no file {_absolute(target)}",
+                    expected=f"{scheme}:PATH, which takes none",
+                    remedy=f"write {scheme}:{path}",
+                )
+            return cls(scheme, _absolute(path))
+        except (OSError, ValueError, RuntimeError) as error:  # a name too long, a zero character, no such user
+            raise InputError(f"'{reference}' names no file: {error}", expected=f"{scheme}:PATH") from error
+
+    def __str__(self) -> str:
+        return f"{self.scheme}:{self.path}"
+
+
+def _absolute(path: str) -> Path:
+    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve() would follow links
 
 
 def _split(reference: str) -> tuple[str, str]:

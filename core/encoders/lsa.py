@@ -1,0 +1,111 @@
+"""Latent semantic analysis, fitted on the very texts that it encodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from core.errors import BlindspotError
+from core.types import CancelToken, Float32
+
+MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
+SEED = 20
+TEXTS_PER_BATCH = 2048
+
+
+@dataclass
+class _Fitted:
+    """What was learned from some texts."""
+
+    vectorizers: list[Any]
+    svd: Any
+
+    def features(self, texts: Sequence[str]) -> Any:
+        """``[n, f]``, sparse: TF-IDF of each kind with rows of length one."""
+        from scipy.sparse import hstack
+
+        return hstack([vectorizer.transform(texts) for vectorizer in self.vectorizers], format="csr")
+
+
+@dataclass(eq=False)
+class Lsa:
+    """TF-IDF of words and of character n-grams, projected on the first singular vectors (Deerwester et al. 1990).
+
+    Words and pairs of words tell sentences apart; n-grams of 2 to 5 characters within word boundaries relate single
+    words, which share none. Both are lower-cased, damped (1 + log tf), weighted by inverse document frequency and
+    L2-normalised apart, so that they count alike; the 50,000 most frequent features of each are kept. The SVD is the
+    randomised one with a fixed seed.
+
+    Where there are fewer texts (or features) than dimensions, the remaining dimensions are zero, which changes
+    neither cosine nor distance. A text without any feature (only whitespace) is the zero vector.
+    """
+
+    reference: str
+    info: EncoderInfo
+    _fitted: _Fitted | None = field(default=None, repr=False)
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return EncoderIdentity(
+            reference=self.reference,
+            revision="1",
+            pooling="TF-IDF of word 1-2-grams and character 2-5-grams, truncated SVD of the dataset's own items",
+            prompt="",
+            max_length=0,
+            libraries=library_versions("numpy", "scipy", "scikit-learn"),
+        )
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def load(self) -> None:
+        """There is nothing to load: what it knows comes from ``fit``."""
+
+    def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
+        """See ``FittedEncoder.fit``.
+
+        Raises:
+            BlindspotError: the texts have no characters.
+        """
+        from scipy.sparse import hstack
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        if not any(text.strip() for text in texts):
+            raise BlindspotError(f"lsa has nothing to learn from: {len(texts):,} texts without a character")
+        common = {"sublinear_tf": True, "max_features": MOST_FEATURES, "dtype": np.float32}
+        vectorizers = [
+            TfidfVectorizer(analyzer="word", token_pattern=r"\S+", ngram_range=(1, 2), **common),  # noqa: S106
+            TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), **common),
+        ]
+        blocks = []
+        for vectorizer in vectorizers:
+            cancel.check()
+            blocks.append(vectorizer.fit_transform(texts))
+        features = hstack(blocks, format="csr")
+        cancel.check()
+        dimension = min(self.info.dimension, *features.shape)
+        svd = TruncatedSVD(dimension, algorithm="randomized", n_iter=4, random_state=SEED)
+        svd.fit(features)
+        self._fitted = _Fitted(vectorizers, svd)
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``; ``fit`` comes first.
+
+        Raises:
+            BlindspotError: it was not fitted.
+        """
+        if self._fitted is None:
+            raise BlindspotError(f"'{self.reference}' was not fitted", remedy="call fit with all texts before encode")
+        out = np.zeros((len(texts), self.info.dimension), dtype=np.float32)
+        for start in range(0, len(texts), TEXTS_PER_BATCH):
+            cancel.check()
+            part = texts[start : start + TEXTS_PER_BATCH]
+            projected = self._fitted.svd.transform(self._fitted.features(part))
+            out[start : start + len(part), : projected.shape[1]] = projected
+        return out

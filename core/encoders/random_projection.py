@@ -1,0 +1,134 @@
+"""Random vectors of character n-grams: what an encoder scores that learned nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from core.types import CancelToken, Float32, Float64, Int64
+
+SIZES = (3, 4, 5)  # characters of an n-gram
+TEXTS_PER_BATCH = 512
+NGRAMS_PER_BATCH = 16_384
+SEED = 0x5EED
+UInt64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class RandomProjection:
+    """The mean over a text's words of the mean over a word's character n-grams of random vectors of +1 and -1.
+
+    A word is lower-cased and stands between boundary marks: ``<word>``; its n-grams have 3 to 5 characters, as in
+    fastText (Bojanowski et al. 2017). The vector of an n-gram is made of its characters by integer arithmetic alone,
+    so that it is the same in every process and on every machine, and nothing is stored or fitted. Vectors of fewer
+    dimensions are the beginning of those of more.
+
+    A text without a word (nothing, or only whitespace) has the vector of the empty word, ``<>``.
+    """
+
+    reference: str
+    info: EncoderInfo
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return EncoderIdentity(
+            reference=self.reference,
+            revision="1",
+            pooling=f"mean over words of the mean over character {SIZES[0]}- to {SIZES[-1]}-grams",
+            prompt="",
+            max_length=0,
+            libraries=library_versions("numpy"),
+        )
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``; every text has a finite vector."""
+        out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
+        for start in range(0, len(texts), TEXTS_PER_BATCH):
+            cancel.check()
+            part = texts[start : start + TEXTS_PER_BATCH]
+            out[start : start + len(part)] = _texts(part, self.info.dimension)
+        return out
+
+
+def _texts(texts: Sequence[str], dimension: int) -> Float64:
+    """``[n, d]``; a word's vector is made once."""
+    from scipy.sparse import csr_array
+
+    numbers: dict[str, int] = {}
+    columns: list[int] = []
+    starts = [0]
+    weights: list[float] = []
+    for text in texts:
+        words = text.lower().split() or [""]
+        columns += [numbers.setdefault(word, len(numbers)) for word in words]
+        weights += [1.0 / len(words)] * len(words)
+        starts.append(len(columns))
+    # In the order of the text, repeated words standing twice: the sum is the same in every batch, to the last bit.
+    shape = (len(texts), len(numbers))
+    average: Any = csr_array((np.array(weights), np.array(columns), np.array(starts)), shape=shape)
+    product: Float64 = average @ _words(list(numbers), dimension)
+    return product
+
+
+def _words(words: Sequence[str], dimension: int) -> Float64:
+    """``[w, d]``: the mean of the n-grams' vectors; the sums are of whole numbers, hence exact."""
+    hashes, owners = _ngrams(words)
+    ones = np.zeros((len(words), dimension), dtype=np.int64)
+    for start in range(0, len(hashes), NGRAMS_PER_BATCH):
+        part = owners[start : start + NGRAMS_PER_BATCH]
+        bits = _bits(hashes[start : start + NGRAMS_PER_BATCH], dimension)
+        firsts = np.flatnonzero(np.diff(part, prepend=-1))
+        ones[part[firsts]] += np.add.reduceat(bits, firsts, axis=0, dtype=np.int32)
+    counts = np.bincount(owners, minlength=len(words))[:, None]
+    mean: Float64 = (2 * ones - counts) / counts
+    return mean
+
+
+def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
+    """A hash for every n-gram of every word, and the word that it is of, in the order of the words."""
+    marked = [f"<{word}>" for word in words]
+    characters = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
+    lengths = np.array([len(word) for word in marked], dtype=np.int64)
+    owner = np.repeat(np.arange(len(words)), lengths)
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # characters to the end of the word
+    hashes, owners = [], []
+    for size in SIZES:
+        # Of a word that is shorter than all n-grams (only "<>" is), the whole.
+        length = np.minimum(size, lengths[owner]) if size == SIZES[0] else np.full(len(owner), size)
+        at = np.flatnonzero(left >= length)
+        mixed = np.full(len(at), np.uint64(SEED + size), dtype=np.uint64)
+        for offset in range(size):
+            inside = offset < length[at]
+            mixed[inside] = _mix(mixed[inside] ^ characters[at[inside] + offset])
+        hashes.append(mixed)
+        owners.append(owner[at])
+    together = np.concatenate(owners)
+    order = np.argsort(together, kind="stable")
+    return np.concatenate(hashes)[order], together[order]
+
+
+def _bits(hashes: UInt64, dimension: int) -> NDArray[np.uint8]:
+    """``[k, d]`` of 0 and 1: 64 bits at a time, each block of them mixed from the hash and the block's number."""
+    blocks = np.arange(1, -(-dimension // 64) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = _mix(hashes[:, None] + blocks[None, :]).astype("<u8")
+    return np.unpackbits(mixed.view(np.uint8).reshape(len(hashes), -1), axis=1, count=dimension, bitorder="little")
+
+
+def _mix(values: UInt64) -> UInt64:
+    """SplitMix64 (Steele et al. 2014): every bit of the input changes each bit of the result half of the time."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))

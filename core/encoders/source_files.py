@@ -1,0 +1,118 @@
+"""Reading a file that a user names: what every kind of it shares."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, cast
+
+from core.errors import InputError
+from core.files import sha256_of
+
+GZIP = b"\x1f\x8b"
+# What other programs begin their files with, and what to say of them: never unpickled, never run.
+KNOWN_OTHERS = {
+    b"\x7fELF": "a program (ELF)",
+    b"MZ\x90": "a program",
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"PK\x05\x06": "a zip archive: unpack it first",
+    b"%PDF": "a PDF",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array: name it table:PATH, with its texts beside it",
+    b"PAR1": "a Parquet file: name it table:PATH",
+    **{bytes([0x80, protocol]): "a pickle, which can run code when read" for protocol in range(2, 6)},
+}
+BLOCK = 2**20
+
+
+def kind_of_other(head: bytes) -> str:
+    """What a file that begins with ``head`` is, where it is of a well-known other kind; else ""."""
+    return next((what for magic, what in KNOWN_OTHERS.items() if head.startswith(magic)), "")
+
+
+def require_file(path: Path) -> None:
+    """See that a path names a regular file which is not empty.
+
+    Raises:
+        InputError: it does not.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {path}", remedy="check the path") from error
+    except (OSError, ValueError) as error:  # ValueError: a zero character
+        raise InputError(f"cannot read {path}: {error}", remedy="check the path and its permissions") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path} is a folder", expected="a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is no regular file", expected="a file on disk")
+    if not status.st_size:
+        raise InputError(f"{path} is empty (0 bytes)", remedy="copy or download it again")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked where its content is gzip, whatever its name.
+
+    Raises:
+        InputError: there is no such file, it cannot be read, or its gzip is damaged; while it is read, too.
+    """
+    require_file(path)
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(len(GZIP)) == GZIP
+            raw.seek(0)
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield cast(IO[bytes], unpacked)
+            elif path.suffix.lower() == ".gz":
+                raise InputError(f"{path} is not a gzip file", expected="gzip, as its name says")
+            else:
+                yield raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"{path} is a damaged gzip file, or cut short: {error}", remedy="copy or download it again"
+        ) from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+
+
+def sha256_once(path: Path) -> str:
+    """Hex sha256 of a file, computed once in this process for as long as the file stays as it is.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    require_file(path)
+    status = path.stat()
+    try:
+        return _sha256(path, status.st_size, status.st_mtime_ns)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+
+
+def lines_once(path: Path) -> int:
+    """How many lines a file has (unpacked), counted once in this process for as long as the file stays as it is."""
+    require_file(path)
+    status = path.stat()
+    return _lines(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 - cache key
+    return sha256_of(path)
+
+
+@lru_cache(maxsize=256)
+def _lines(path: Path, size: int, mtime_ns: int) -> int:  # noqa: ARG001 - cache key
+    count, last = 0, b"\n"
+    with opened(path) as file:
+        while block := file.read(BLOCK):
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")

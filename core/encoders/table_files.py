@@ -1,0 +1,368 @@
+"""Files of precomputed embeddings: texts with their vectors, as Parquet, CSV, TSV, JSONL or .npy beside .txt."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from core.encoders.source_files import kind_of_other, opened, require_file
+from core.errors import InputError
+from core.types import Float32
+
+ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
+FORM = "the columns text and embedding (a list of numbers)"
+ROWS_PER_BLOCK = 1024
+LONGEST_CELL = 2**24
+_NUMBERED = re.compile(r"dim_([0-9]{1,5})")
+
+
+@dataclass(frozen=True)
+class TableHead:
+    """What a table is before it is read whole."""
+
+    dimension: int
+    rows: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingTable:
+    """A table that was read.
+
+    Attributes:
+        index: each text's row, in the file's order.
+        matrix: ``[n, d] float32``, finite.
+        duplicates: rows that were left out since the same text stands in the file before.
+    """
+
+    index: Mapping[str, int]
+    matrix: Float32
+    duplicates: int
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A text with its vector ``[d]``, and where it stands."""
+
+    place: str
+    text: object
+    vector: object
+
+
+def text_file(path: Path) -> Path:
+    """The texts that lie beside an array."""
+    return path.with_suffix(".txt")
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """The files that a table is made of."""
+    return (path, text_file(path)) if path.suffix.lower() == ".npy" else (path,)
+
+
+def peek(path: Path) -> TableHead:
+    """Dimension and, where the file says so, number of rows; reads no more than the first row.
+
+    Raises:
+        InputError: there is no such file, or it is no table of embeddings.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {', '.join(ENDINGS)}")
+    for file in files_of(path):
+        require_file(file)
+    if path.suffix.lower() == ".npy":
+        rows, dimension = _array(path).shape
+        return TableHead(dimension, rows)
+    for row in _rows(path):
+        return TableHead(len(_vector(path, row)), _parquet_rows(path))
+    raise InputError(f"{path} has columns and no rows", expected="a text and its embedding in every row")
+
+
+def read(path: Path) -> EmbeddingTable:
+    """The whole table. Says in one logged line how many rows were left out since their text stands before.
+
+    Raises:
+        InputError: what is wrong, with the row or line.
+    """
+    texts, matrix = _pair(path) if path.suffix.lower() == ".npy" else _listed(path)
+    index: dict[str, int] = {}
+    for row, text in enumerate(texts):
+        index.setdefault(text, row)
+    duplicates = len(texts) - len(index)
+    if duplicates:
+        logging.getLogger(__name__).warning("%s: %d duplicate texts; the first row of each is kept", path, duplicates)
+    return EmbeddingTable(index, matrix, duplicates)
+
+
+# --- .npy and .txt
+
+
+def _array(path: Path) -> Any:
+    """The array of a .npy file, mapped, ``[n, d]`` of floats; pickles are never read."""
+    with opened(path) as file:
+        head = file.read(16)
+        if not head.startswith(b"\x93NUMPY"):
+            kind = kind_of_other(head) or "not what its name says"
+            raise InputError(f"{path} is {kind}", expected="an array as numpy.save writes it")
+        file.seek(0)
+        try:
+            major, _ = np.lib.format.read_magic(file)
+            reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+            shape, _, dtype = reader(file)
+        except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
+            raise InputError(f"{path} has a damaged header: {error}", remedy="write it again") from error
+        start = file.tell()
+    if len(shape) != 2 or dtype.kind != "f" or dtype.itemsize > 8:
+        kind = "objects (a pickle)" if dtype.hasobject else str(dtype)
+        raise InputError(
+            f"{path} is an array of {kind} of shape {shape}",
+            expected="two dimensions, [texts, numbers], of float16, float32 or float64",
+        )
+    if min(shape) < 1:
+        raise InputError(f"{path} has the shape {shape}", expected="at least one text and one number")
+    size, wanted = path.stat().st_size, start + math.prod(shape) * dtype.itemsize
+    if size != wanted:
+        raise InputError(
+            f"{path} has {size:,} bytes, but its header claims an array of shape {shape}",
+            expected=f"{wanted:,} bytes",
+            remedy="it is cut short or damaged: write it again",
+        )
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _pair(path: Path) -> tuple[list[str], Float32]:
+    array, texts = _array(path), _lines(text_file(path))
+    if len(texts) != len(array):
+        raise InputError(
+            f"{text_file(path)} has {len(texts):,} lines and {path} {len(array):,} rows",
+            expected="one text per line for every row",
+        )
+    matrix = np.empty(array.shape, dtype=np.float32)
+    for start in range(0, len(array), ROWS_PER_BLOCK):
+        with np.errstate(over="ignore"):
+            matrix[start : start + ROWS_PER_BLOCK] = array[start : start + ROWS_PER_BLOCK]
+        block = matrix[start : start + ROWS_PER_BLOCK]
+        _check_finite(path, block, lambda i, s=start: (f"row {s + i + 1}", texts[s + i]))
+    return texts, matrix
+
+
+def _lines(path: Path) -> list[str]:
+    with _text(path) as file:
+        lines = [line.removesuffix("\n") for line in file]
+    return [line.removesuffix("\r") for line in lines] if all(line.endswith("\r") for line in lines) else lines
+
+
+# --- a row per text
+
+
+def _listed(path: Path) -> tuple[list[str], Float32]:
+    texts: list[str] = []
+    dimension = 0
+    matrix: Float32 = np.empty((0, 0), dtype=np.float32)
+    for row in _rows(path):
+        if row.text is None:
+            raise InputError(f"{path}, {row.place}: there is no text", expected=FORM)
+        if not isinstance(row.text, str):
+            raise InputError(f"{path}, {row.place}: {str(row.text)[:40]} is not text", expected=FORM)
+        vector = _vector(path, row)
+        if not texts:
+            dimension = len(vector)
+            matrix = np.empty((ROWS_PER_BLOCK, dimension), dtype=np.float32)
+        if len(vector) != dimension:
+            raise InputError(
+                f"{path}, {row.place}: {len(vector)} numbers in the embedding of {row.text[:60]!r}",
+                expected=f"{dimension}, as in the first row",
+            )
+        if len(texts) == len(matrix):  # half as many again: in place, the system moves pages instead of copying
+            matrix.resize((len(texts) + max(ROWS_PER_BLOCK, len(texts) // 2), dimension), refcheck=False)
+        matrix[len(texts)] = vector
+        texts.append(row.text)
+    if not texts:
+        raise InputError(f"{path} has columns and no rows", expected="a text and its embedding in every row")
+    matrix.resize((len(texts), dimension), refcheck=False)
+    return texts, matrix
+
+
+def _vector(path: Path, row: _Row) -> Float32:
+    """The vector of a row, checked: ``[d] float32``."""
+    where = f"{path}, {row.place}"
+    if row.vector is None:
+        raise InputError(f"{where}: there is no embedding", expected=FORM)
+    try:
+        if isinstance(row.vector, list) and any(isinstance(v, bool | str) or v is None for v in row.vector):
+            raise ValueError  # noqa: TRY301 - said below
+        with np.errstate(over="ignore"):
+            vector = np.asarray(row.vector, dtype=np.float32)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            f"{where}: the embedding is no list of numbers: {str(row.vector)[:60]}", expected=FORM
+        ) from error
+    if vector.ndim != 1 or not vector.size:
+        raise InputError(f"{where}: the embedding has the shape {vector.shape}", expected="a flat list of numbers")
+    _check_finite(path, vector[None], lambda _: (row.place, str(row.text)))
+    return vector
+
+
+def _check_finite(path: Path, rows: Float32, named: Any) -> None:
+    finite = np.isfinite(rows).all(axis=1)
+    if finite.all():
+        return
+    place, text = named(int(finite.argmin()))
+    value = "NaN" if np.isnan(rows[int(finite.argmin())]).any() else "an infinite value"
+    raise InputError(f"{path}, {place}: the embedding of {text[:60]!r} holds {value}", expected="finite numbers")
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    match path.suffix.lower():
+        case ".parquet":
+            return _parquet(path)
+        case ".jsonl":
+            return _jsonl(path)
+        case _:
+            return _separated(path)
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
+    """A UTF-8 file, to be read line by line; only a line feed ends a line."""
+    try:
+        with opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
+            yield text
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 (the byte 0x{error.object[error.start]:02x})",
+            expected="a UTF-8 text file",
+            remedy="save it as UTF-8",
+        ) from error
+
+
+def _need_columns(where: str, found: Iterable[str], needed: Sequence[str] = ("text", "embedding")) -> None:
+    found = list(found)
+    if missing := [name for name in needed if name not in found]:
+        named = " and ".join(f"'{name}'" for name in missing)
+        shown = ", ".join(str(name)[:40] for name in found[:20]) or "none"
+        raise InputError(f"{where}: no column {named}; it has {shown}", expected=FORM)
+    if twice := [name for name in needed if found.count(name) > 1]:
+        raise InputError(f"{where}: two columns '{twice[0]}'", expected=FORM)
+
+
+def _jsonl(path: Path) -> Iterator[_Row]:
+    with _text(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield _json_row(path, f"line {number}", line)
+
+
+def _json_row(path: Path, place: str, line: str) -> _Row:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InputError(f"{path}, {place}: broken JSON ({why})", expected="an object per line") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}, {place}: not a JSON object", expected='{"text": "...", "embedding": [...]}')
+    _need_columns(f"{path}, {place}", value)
+    return _Row(place, value["text"], value["embedding"])
+
+
+def _separated(path: Path) -> Iterator[_Row]:
+    is_tsv = path.suffix.lower() == ".tsv"
+    with _long_cells(), _text(path) as file:
+        reader = csv.reader(
+            file,
+            delimiter="\t" if is_tsv else ",",
+            quoting=csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL,  # as in files of pairs
+            strict=True,
+        )
+        header: list[str] = []
+        begins = 1
+        try:
+            for cells in reader:
+                place, begins = f"line {begins}", reader.line_num + 1
+                if not cells:
+                    continue
+                if not header:
+                    header = cells
+                    columns = [] if "embedding" in header else _numbered(header)
+                    _need_columns(str(path), header, ["text"] if columns else ["text", "embedding"])
+                    continue
+                if len(cells) != len(header):
+                    raise InputError(
+                        f"{path}, {place}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
+                    )
+                vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
+                yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
+        except csv.Error as error:
+            raise InputError(
+                f"{path}, the row that begins in line {begins}: {error}",
+                expected='cells that hold a separator or a quote in double quotes, quotes in them doubled ("")',
+            ) from error
+
+
+def _numbered(header: list[str]) -> list[int]:
+    """Where the columns dim_0, dim_1, ... are, if they are all there."""
+    numbers = {int(match[1]): place for place, name in enumerate(header) if (match := _NUMBERED.fullmatch(name))}
+    return [numbers[i] for i in range(len(numbers))] if set(numbers) == set(range(len(numbers))) else []
+
+
+def _numbers(path: Path, place: str, cells: list[str] | str) -> object:
+    """What the cells of an embedding hold: numbers in columns, or one JSON list."""
+    try:
+        return json.loads(cells) if isinstance(cells, str) else [float(cell) for cell in cells]
+    except (ValueError, RecursionError) as error:
+        shown = cells[:40] if isinstance(cells, str) else ", ".join(cells)[:40]
+        raise InputError(f"{path}, {place}: the embedding is no list of numbers: {shown!r}", expected=FORM) from error
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let the csv module read cells as long as an embedding is."""
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _parquet_rows(path: Path) -> int | None:
+    from pyarrow import parquet
+
+    return int(parquet.read_metadata(path).num_rows) if path.suffix.lower() == ".parquet" else None
+
+
+def _parquet(path: Path) -> Iterator[_Row]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    require_file(path)
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            _need_columns(str(path), schema.names)
+            kind = schema.field("embedding").type
+            is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+            if not is_list or not pa.types.is_floating(kind.value_type):
+                raise InputError(f"{path}: the column embedding holds {kind}", expected="lists of floats")
+            for batch in file.iter_batches(batch_size=ROWS_PER_BLOCK, columns=["text", "embedding"]):
+                batch.validate(full=True)
+                texts, vectors = batch.column("text").to_pylist(), batch.column("embedding")
+                for text, vector in zip(texts, vectors, strict=True):
+                    number += 1
+                    values = vector.values
+                    if values is not None and values.null_count:
+                        raise InputError(f"{path}, row {number}: a number of the embedding is missing", expected=FORM)
+                    yield _Row(f"row {number}", text, None if values is None else values.to_numpy(zero_copy_only=False))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} is no Parquet file, or a broken one: {str(error).splitlines()[0]}", remedy="write it again"
+        ) from error
