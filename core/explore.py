@@ -14,7 +14,7 @@ import pandas as pd
 from core.diagnostics.base import DiagnosticEntry
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
-from core.numerics.ranking import TAU
+from core.numerics.ranking import TAU, expected_reciprocal_rank
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
 from core.store.repository import Repository, RunRecord
@@ -140,13 +140,20 @@ class PairTable:
     """Every pair of a dataset with its rank in several runs.
 
     ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run id, ``<run_id> rank`` (shown rank,
-    raw), ``<run_id> filtered rank``, ``<run_id> similarity`` and ``<run_id> ties``.
+    raw), ``<run_id> filtered rank``, ``<run_id> reciprocal rank`` and ``<run_id> filtered reciprocal rank``
+    (expected values), ``<run_id> similarity`` and ``<run_id> ties``.
     """
 
     frame: pd.DataFrame
 
     def ranks(self, run_id: str, *, filtered: bool) -> Float64:
+        """Shown ranks, ``[m] float64``, NaN for pairs that the run did not rank."""
         return np.asarray(self.frame[f"{run_id} {'filtered rank' if filtered else 'rank'}"], dtype=np.float64)
+
+    def reciprocal_ranks(self, run_id: str, *, filtered: bool) -> Float64:
+        """Expected 1/rank, ``[m] float64``, NaN for pairs that the run did not rank."""
+        name = f"{run_id} {'filtered ' if filtered else ''}reciprocal rank"
+        return np.asarray(self.frame[name], dtype=np.float64)
 
 
 def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
@@ -164,6 +171,9 @@ def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repos
         one = rows[rows["run_id"] == run_id].set_index("item_no").reindex(frame["item_no"])
         frame[f"{run_id} rank"] = (1 + one["greater"] + one["ties"] / 2).to_numpy()
         frame[f"{run_id} filtered rank"] = (1 + one["greater_filtered"] + one["ties_filtered"] / 2).to_numpy()
+        for way, suffix in (("", ""), ("filtered ", "_filtered")):
+            greater, ties = one[f"greater{suffix}"].to_numpy(), one[f"ties{suffix}"].to_numpy()
+            frame[f"{run_id} {way}reciprocal rank"] = expected_reciprocal_rank(greater, ties)
         frame[f"{run_id} similarity"] = one["similarity"].to_numpy()
         frame[f"{run_id} ties"] = one["ties"].to_numpy()
     return PairTable(frame)

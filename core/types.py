@@ -118,8 +118,10 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """For people: the encoder alone where nothing was done to its embeddings."""
-        return self.encoder if self.transform == "none" else f"{self.encoder} + {self.transform}"
+        """For people: the encoder alone where nothing was done to its embeddings; of a path only the last part."""
+        scheme, colon, path = self.encoder.partition(":/")
+        encoder = f"{scheme}:{path.rpartition('/')[2]}" if colon else self.encoder
+        return encoder if self.transform == "none" else f"{encoder} + {self.transform}"
 
     @classmethod
     def parse(cls, text: str) -> Variant:

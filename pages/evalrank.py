@@ -5,28 +5,39 @@ import streamlit as st
 from core import ui
 from core.diagnostics import catalog as diagnostics
 from core.figures import evalrank as figures
+from core.ui import comparability
 from core.ui import evalrank_parts as parts
 
 ENTRY = diagnostics.find("evalrank")
 picks = ui.page("EvalRank", ENTRY.question)
 runs = parts.finished_runs(ENTRY, picks)
 parts.missing(ENTRY, picks, runs)
+runs = comparability.on_one_support(runs, picks)
 if runs:
+    comparability.protocol_note(ENTRY, runs, picks)
     filtered = parts.reading()
     suffix = "_filtered" if filtered else ""
     styles, scheme = ui.variant_styles(), ui.scheme()
     bars, curve = parts.side_by_side(runs)
     with bars:
         st.markdown("**Scores per variant**")
-        ceiling = None if filtered else parts.ceiling(runs[0])
+        alike = comparability.same_items(runs)
+        ceiling = parts.ceiling(runs[0]) if alike and not filtered else None
         st.plotly_chart(figures.score_bars(parts.scores(runs, suffix), ceiling, styles, scheme), key="bars")
-        parts.ceiling_note(runs[0], filtered)
+        if alike:
+            parts.ceiling_note(runs[0], filtered)
+        comparability.coverage_notes(runs)
     with curve:
         st.markdown("**How far down is the mate?**")
         pairs = parts.pairs(ENTRY, runs)
         ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}
-        st.plotly_chart(figures.rank_curve(ranks, parts.background(runs[0]), styles, scheme), key="curve")
+        st.plotly_chart(figures.rank_curve(ranks, parts.background(runs), styles, scheme), key="curve")
     parts.score_details(ENTRY, runs)
+    with st.expander("Scores by how frequent the words are", icon=":material/bar_chart:", on_change="rerun") as shown:
+        if shown.open:
+            bands = comparability.frequency_bands(pairs, runs, filtered)
+            st.plotly_chart(figures.band_lines(bands, styles, scheme), key="bands")
+            comparability.bands_note()
     st.subheader("Pairs", anchor=False)
     selected = parts.pair_browser(pairs, runs, filtered)
     if selected is not None:

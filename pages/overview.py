@@ -60,13 +60,16 @@ lost = [r for r in everything if r.state is RunState.INTERRUPTED]
 if lost := [r for r, busy in zip(lost, ui.being_computed(lost), strict=True) if not busy]:
     interrupted(lost)
 finished = tables.of_newest_content([r for r in everything if r.state is RunState.DONE])
-done = [r for r in finished if r.plan.params["metric"] == picks.metric]
-done = sorted((r for r in done if picks.keeps(r.plan.variant)), key=lambda r: -r.metrics["mrr"])
+done = [r for r in finished if r.plan.params == picks.params and picks.keeps(r.plan.variant)]
+done = tables.comparable(done)
 
 if not finished:
     empty()
 elif not done:
-    st.info(f"No runs with similarity `{picks.metric}` for these variants. Change the pickers in the sidebar.")
+    st.info(
+        f"No runs with similarity `{picks.metric}` and protocol `{picks.protocol}` for these variants. "
+        "Change the pickers in the sidebar."
+    )
 else:
     newest_first = [r.plan.dataset for r in sorted(done, key=lambda r: -r.run_seq)]
     names = sorted(dict.fromkeys(newest_first), key=lambda name: name != picks.dataset)  # the picked one on top

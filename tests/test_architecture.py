@@ -38,6 +38,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.files": "core.errors core.types",
     "core.numerics": NOUNS,
     "core.transforms": f"{NOUNS} core.numerics",
+    "core.frequency": NOUNS,
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -51,7 +52,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures core.store.repository core.jobs core.explore core.pipeline "
-    "core.transforms core.datasets.fetch core.numerics.similarity",
+    "core.frequency core.transforms core.datasets.fetch core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures core.store.repository core.jobs core.explore",
     "app": "core.ui",
 }

@@ -22,7 +22,7 @@ from core.store.repository import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS
 from core.ui import tables
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks
+from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, scheme, settings
 from core.ui.work import rerun_button, run_button
 
@@ -33,18 +33,13 @@ ORDERS = ("worst rank first", "largest difference in rank", "order of the datase
 
 
 def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
-    """The runs that the pickers ask for, best first."""
+    """The runs that the pickers ask for, of every support, newest first."""
     found = repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE)
-    found = tables.of_newest_content(found)
-    wanted = [
+    return [
         r
-        for r in found
-        if r.plan.params["metric"] == picks.metric
-        and r.plan.diagnostic_version == entry.version
-        and picks.keeps(r.plan.variant)
+        for r in tables.of_newest_content(found)
+        if r.plan.params == picks.params and r.plan.diagnostic_version == entry.version and picks.keeps(r.plan.variant)
     ]
-    newest = {r.plan.variant: r for r in reversed(wanted)}  # found newest first; an older revision gives way
-    return sorted(newest.values(), key=lambda r: -r.metrics["mrr"])
 
 
 def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
@@ -61,7 +56,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
         st.info(f"Not computed yet on `{picks.dataset}` with similarity `{picks.metric}`: {names}.")
         try:
             requests = [
-                pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, {"metric": picks.metric}, settings())
+                pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, picks.params, settings())
                 for v in lacking
             ]
         except BlindspotError as error:
@@ -109,9 +104,7 @@ def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
     )
     try:
         # An emptied picker gives None, which is no encoder either.
-        request = pipeline.request(
-            entry.id, reference or "", chain or "", picks.dataset, {"metric": picks.metric}, settings()
-        )
+        request = pipeline.request(entry.id, reference or "", chain or "", picks.dataset, picks.params, settings())
     except BlindspotError as error:
         st.error(as_text(str(error)))
         title, requests = "", []
@@ -148,8 +141,9 @@ def scores(runs: Sequence[RunRecord], suffix: str) -> pd.DataFrame:
     )
 
 
-def background(run: RunRecord) -> int:
-    return int(run.metrics["background"])
+def background(runs: Sequence[RunRecord]) -> int:
+    """The most items that any of the runs ranked."""
+    return max(int(r.metrics["background"]) for r in runs)
 
 
 def ceiling(run: RunRecord) -> Mapping[str, float] | None:
@@ -280,7 +274,8 @@ def _choose(key: str, numbers: Sequence[int]) -> None:
 
 def _chosen(table: PairTable) -> int | None:
     """The chosen pair; its number is in the address, so that a link leads to it."""
-    last = len(table.frame) - 1
+    numbers = table.frame["item_no"]
+    last = int(numbers.max())
     value = st.number_input(
         "Pair",
         min_value=0,
@@ -295,15 +290,18 @@ def _chosen(table: PairTable) -> int | None:
     if value is None:
         st.caption("No pair is chosen yet.")
         return None
-    if value > last:
-        st.warning(f"There is no pair {value} in this dataset: its pairs are 0 to {last}.")
+    if value not in set(numbers):
+        beyond = (
+            f"its pairs are 0 to {last}" if value > last else "none of the shown encoders has a vector for both texts"
+        )
+        st.warning(f"There is no pair {value} here: {beyond}.")
         return None
     return int(value)
 
 
 def drill_down(table: PairTable, runs: Sequence[RunRecord], selected: int) -> None:
     """For one pair: what each variant puts above the mate."""
-    pair = table.frame.iloc[selected]
+    pair = table.frame[table.frame["item_no"] == selected].iloc[0]
     with st.container(border=True, key="drill"):
         for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
             with st.container(horizontal=True, gap="small"):
@@ -324,9 +322,15 @@ def drill_down(table: PairTable, runs: Sequence[RunRecord], selected: int) -> No
 
 def _above(run: RunRecord, pair: pd.Series) -> None:
     raw, filtered = pair[f"{run.run_id} rank"], pair[f"{run.run_id} filtered rank"]
+    if pd.isna(raw):
+        st.caption("Not ranked: it has no vector for query or mate.")
+        return
     st.markdown(
         f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {pair[f'{run.run_id} similarity']:.4f}"
     )
+    if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
+        st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what stands above the mate.")
+        return
     try:
         items = explore.around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
     except EmbeddingsGone as gone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,6 +15,9 @@ from core.ui.resources import repository
 # Defaults never enter the address, so they must never change.
 DEFAULT_DATASET = "demo-pairs"
 DEFAULT_METRIC = Metric.COS.value
+PROTOCOLS = ("definition", "toolkit")
+DEFAULT_PROTOCOL = PROTOCOLS[0]
+_NAMES = ("data", "enc", "metric", "protocol")
 _PICKED = "_picks"
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
@@ -25,7 +29,13 @@ class Picks:
 
     dataset: str
     metric: str
+    protocol: str
     variants: tuple[Variant, ...]
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameters of a diagnostic that are picked."""
+        return {"metric": self.metric, "protocol": self.protocol}
 
     def keeps(self, variant: Variant) -> bool:
         return not self.variants or variant in self.variants
@@ -44,7 +54,7 @@ def shared_pickers(page: str) -> Picks:
     # A user's own files stand here once they were run: a link must not make the server read any file it names.
     own = [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
     choices = [*datasets.DATASETS, *own]
-    _note_stale_link({"data": choices, "metric": list(Metric), "enc": known})
+    _note_stale_link({"data": choices, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
     with st.sidebar:
         dataset = st.selectbox(
             "Dataset",
@@ -73,7 +83,17 @@ def shared_pickers(page: str) -> Picks:
             bind="query-params",
             help="cos: cosine. l2: 1/(1 + distance).",
         )
-    picks = Picks(dataset, str(metric), tuple(Variant.parse(v) for v in variants))
+        protocol = st.segmented_control(
+            "Protocol",
+            PROTOCOLS,
+            default=DEFAULT_PROTOCOL,
+            required=True,
+            key="protocol",
+            bind="query-params",
+            help="How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published "
+            "toolkit's arithmetic, rounding included; only its scores can be compared with published ones.",
+        )
+    picks = Picks(dataset, str(metric), str(protocol), tuple(Variant.parse(v) for v in variants))
     st.session_state[_PICKED] = picks
     return picks
 
@@ -88,11 +108,12 @@ def _keep_over_change_of_page(page: str) -> None:
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
     picks: Picks | None = st.session_state.get(_PICKED)
-    if before == page or picks is None or any(name in st.query_params for name in ("data", "enc", "metric")):
+    if before == page or picks is None or any(name in st.query_params for name in _NAMES):
         return
     st.session_state["data"] = picks.dataset
     st.session_state["enc"] = [str(v) for v in picks.variants]
     st.session_state["metric"] = picks.metric
+    st.session_state["protocol"] = picks.protocol
 
 
 def _forget_pair() -> None:
@@ -109,7 +130,7 @@ def stale_link_notice() -> None:
         button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
 
 
-def _note_stale_link(known: dict[str, list[str]]) -> None:
+def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
     missing = [
         value for name, values in known.items() for value in st.query_params.get_all(name) if value not in values
     ]

@@ -10,6 +10,7 @@ from pandas.io.formats.style import Styler
 from core.datasets.catalog import DATASETS
 from core.diagnostics.base import DiagnosticEntry
 from core.store.repository import RunRecord
+from core.types import Variant
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
@@ -26,6 +27,34 @@ def of_newest_content(runs: Sequence[RunRecord]) -> list[RunRecord]:
     for run in sorted(runs, key=lambda r: r.run_seq):
         newest[run.plan.dataset] = run.plan.dataset_digest
     return [r for r in runs if r.plan.dataset_digest == newest[r.plan.dataset]]
+
+
+def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
+    """One run per variant, the newest, such that scores can be compared (DESIGN 4.1, common support).
+
+    Args:
+        runs: of one dataset and one set of parameters, newest first.
+        own: each encoder on the items that it covers itself; else those runs that ranked the very same items, of
+            the support that most variants were run on, among equals the newest.
+    """
+    if own:
+        found = [r for r in runs if r.plan.own_support]
+    else:
+        variants: dict[str, set[Variant]] = {}
+        for run in runs:
+            variants.setdefault(run.plan.support_digest, set()).add(run.plan.variant)
+        widest = max(variants, key=lambda digest: len(variants[digest]), default="")
+        found = [r for r in runs if r.plan.support_digest == widest]
+    return list({r.plan.variant: r for r in reversed(found)}.values())
+
+
+def comparable(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Per dataset the runs that ranked the same items, best first; ``runs`` come newest first."""
+    by_dataset: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        by_dataset.setdefault(run.plan.dataset, []).append(run)
+    found = [r for group in by_dataset.values() for r in on_one_support(group, own=False)]
+    return sorted(found, key=lambda r: -r.metrics["mrr"])
 
 
 def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:
