@@ -14,15 +14,17 @@ from core.types import CancelToken, Float32
 
 MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
 SEED = 20
+ITERATIONS = 3
+OVERSAMPLING = 10
 TEXTS_PER_BATCH = 2048
 
 
 @dataclass
 class _Fitted:
-    """What was learned from some texts."""
+    """What was learned from some texts: what their features are, and ``axes``, ``[f, k] float32``, k of at most d."""
 
     vectorizers: list[Any]
-    svd: Any
+    axes: Float32
 
     def features(self, texts: Sequence[str]) -> Any:
         """``[n, f]``, sparse: TF-IDF of each kind with rows of length one."""
@@ -73,7 +75,6 @@ class Lsa:
             BlindspotError: the texts have no characters.
         """
         from scipy.sparse import hstack
-        from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         if not any(text.strip() for text in texts):
@@ -89,10 +90,8 @@ class Lsa:
             blocks.append(vectorizer.fit_transform(texts))
         features = hstack(blocks, format="csr")
         cancel.check()
-        dimension = min(self.info.dimension, *features.shape)
-        svd = TruncatedSVD(dimension, algorithm="randomized", n_iter=4, random_state=SEED)
-        svd.fit(features)
-        self._fitted = _Fitted(vectorizers, svd)
+        axes = _singular_vectors(features, min(self.info.dimension, *features.shape), cancel)
+        self._fitted = _Fitted(vectorizers, axes)
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """See ``Encoder.encode``; ``fit`` comes first.
@@ -106,6 +105,28 @@ class Lsa:
         for start in range(0, len(texts), TEXTS_PER_BATCH):
             cancel.check()
             part = texts[start : start + TEXTS_PER_BATCH]
-            projected = self._fitted.svd.transform(self._fitted.features(part))
+            projected = self._fitted.features(part) @ self._fitted.axes
             out[start : start + len(part), : projected.shape[1]] = projected
         return out
+
+
+def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32:
+    """The first right singular vectors of ``features [n, f]``, as columns ``[f, count] float32``.
+
+    Randomised subspace iteration (Halko et al. 2011, algorithms 4.4 and 5.1), as scikit-learn's TruncatedSVD, but it
+    can be cancelled: of 25,000 sentences it takes half a minute.
+    """
+    from scipy.linalg import qr, svd
+
+    width = min(count + OVERSAMPLING, *features.shape)
+    basis = np.random.default_rng(SEED).standard_normal((features.shape[1], width), dtype=np.float32)
+    for _ in range(ITERATIONS):
+        for side in (features, features.T):
+            cancel.check()
+            basis = qr(side @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
+    cancel.check()
+    range_basis = qr(features @ basis, mode="economic", overwrite_a=True, check_finite=False)[0]
+    cancel.check()
+    left, _, _ = svd(features.T @ range_basis, full_matrices=False, overwrite_a=True, check_finite=False)
+    axes: Float32 = np.ascontiguousarray(left[:, :count])
+    return axes
