@@ -101,7 +101,7 @@ def test_the_demo_runs_to_its_end(
     requests = pipeline.demo_requests(settings)
     job = ended(queue, queue.submit("Demo", requests))
     assert (job.state, job.title, job.stage, job.error) == (JobState.DONE, "Demo", "done", "")
-    assert job.runs_done == len(job.requests) == len(requests) == 2
+    assert job.tasks_done == len(job.requests) == len(requests) == 2
     assert job.remaining_seconds is None
     stored = {run.plan.variant: run.metrics for run in repository.runs(state=RunState.DONE)}
     elsewhere = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
@@ -186,7 +186,7 @@ def test_a_running_job_is_cancelled_and_continues_where_it_was(
     queue.cancel(job_id)
     job = ended(queue, job_id)
     assert (job.state, job.stage, job.remaining_seconds, job.error) == (JobState.CANCELLED, "cancelled", None, "")
-    assert job.runs_done == 0
+    assert job.tasks_done == 0
     assert ended(queue, after).state is JobState.DONE  # the queue goes on
     (run,) = (run for run in repository.runs() if run.plan.variant.encoder == "slow")
     assert run.state is RunState.INTERRUPTED
@@ -261,7 +261,7 @@ def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
     after = queue.submit("after", [asked(settings, "fast", dataset="small-pairs")])
     assert ended(queue, after).state is JobState.DONE
     job = job_of(queue, broken)
-    assert (job.state, job.error, job.runs_done) == (JobState.FAILED, error, 1)
+    assert (job.state, job.error, job.tasks_done) == (JobState.FAILED, error, 1)
     assert job.remaining_seconds is None
     states = {run.plan.variant.encoder: run.state for run in repository.runs()}
     assert states == {"fast": RunState.DONE, "broken": RunState.INTERRUPTED}
