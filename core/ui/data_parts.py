@@ -192,18 +192,20 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of what it is made of."""
     if entry.own:
         files = [(str(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
+        what = ["the pairs"]
         if row.upload and row.upload.original.is_file():
-            name, size = f"{row.upload.original} (as it was uploaded)", row.upload.original.stat().st_size
-            files.append((name, size, row.upload.original_sha256))
-        more = {}
+            original = row.upload.original
+            files.append((str(original), original.stat().st_size, row.upload.original_sha256))
+            what.append("as uploaded")
+        first, last = {"what": what}, {}
     else:
         files = [(file.path, file.size, file.sha256) for file in entry.files]
-        states = [_in_words(file_state(file)) for file in entry.files]
-        more = {"state": states, "from": [file.url for file in entry.files]}
+        first, last = {}, {"from": [file.url for file in entry.files]}
+        first["state"] = [_in_words(file_state(file)) for file in entry.files]
     if not files:
         return
     names, sizes, checksums = zip(*files, strict=True)
-    frame = pd.DataFrame({"file": names, "kB": [size / 1e3 for size in sizes], "sha256": checksums, **more})
+    frame = pd.DataFrame({**first, "file": names, "kB": [n / 1e3 for n in sizes], "sha256": checksums, **last})
     with st.expander(f"Files: {len(files)}, {_size(sum(sizes))}", icon=":material/description:"):
         st.dataframe(
             frame,
@@ -288,18 +290,18 @@ def _pairs(data: PairPreview, content: str) -> None:
         key="pair_rows",
         column_config={
             "pair": st.column_config.NumberColumn(width=60, help="Number of the pair in the dataset"),
-            "query": st.column_config.TextColumn(width=400, help="What is searched with"),
-            "mate": st.column_config.TextColumn(width=400, help="What should be found first"),
+            "query": st.column_config.TextColumn(width=200, help="What is searched with"),
+            "mate": st.column_config.TextColumn(width=200, help="What should be found first"),
         },
     )
     st.pagination(pages, key=key)
 
 
 def _background(data: PairPreview, unit: str, content: str) -> None:
-    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair")
     if not data.counts.background_only:
         st.caption(f"Every {unit} belongs to a pair. Each mate is ranked among all of them.")
         return
+    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair")
     seed = st.session_state.setdefault(_SEED, 0)
     st.dataframe(
         pd.DataFrame({unit: data.background(BACKGROUND_ITEMS, seed)}),
@@ -308,7 +310,7 @@ def _background(data: PairPreview, unit: str, content: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Others", icon=":material/shuffle:", key="other_background", on_click=_other_background)
-        st.caption("Ten at random. Each mate is ranked among all of these too.")
+        st.caption(f"{BACKGROUND_ITEMS} at random. Each mate is ranked among all of these too.")
 
 
 def _other_background() -> None:
