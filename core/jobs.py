@@ -12,11 +12,16 @@ from enum import StrEnum
 from time import monotonic
 
 from core import pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
 from core.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import CancelToken
+from core.types import CancelToken, Progress
+
+Task = RunRequest | FetchRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -39,8 +44,8 @@ class Job:
     """A job at one moment.
 
     Attributes:
-        requests: what it runs, in order.
-        runs_done: how many of them are finished.
+        tasks: what it does, in order.
+        tasks_done: how many of them are finished.
         stage: what it is doing, in words.
         done, total: units of that stage.
         fraction: share of the stage's work that is done, 0 to 1.
@@ -50,15 +55,20 @@ class Job:
 
     job_id: int
     title: str
-    requests: tuple[RunRequest, ...]
+    tasks: tuple[Task, ...]
     state: JobState = JobState.QUEUED
-    runs_done: int = 0
+    tasks_done: int = 0
     stage: str = "waiting"
     done: int = 0
     total: int = 0
     fraction: float = 0.0
     remaining_seconds: float | None = None
     error: str = ""
+
+    @property
+    def requests(self) -> tuple[RunRequest, ...]:
+        """The runs among its tasks."""
+        return tuple(task for task in self.tasks if isinstance(task, RunRequest))
 
 
 @dataclass
@@ -78,7 +88,7 @@ class _Entry:
 
 
 class JobQueue:
-    """Runs requests one after another in a daemon thread that lives as long as the process."""
+    """Does tasks one after another in a daemon thread that lives as long as the process."""
 
     def __init__(self, settings: Settings, repository: Repository) -> None:
         self._settings = settings
@@ -91,12 +101,12 @@ class JobQueue:
         self._thread.start()
         atexit.register(self.close)
 
-    def submit(self, title: str, requests: Sequence[RunRequest]) -> int:
-        """Queue some runs as one job; the id of the job that already does the same, where there is one."""
-        wanted = tuple(requests)
+    def submit(self, title: str, tasks: Sequence[Task]) -> int:
+        """Queue some tasks as one job; the id of the job that already does the same, where there is one."""
+        wanted = tuple(tasks)
         with self._changed:
             for entry in self._entries.values():
-                if entry.job.state.active and entry.job.requests == wanted and not entry.cancel.cancelled:
+                if entry.job.state.active and entry.job.tasks == wanted and not entry.cancel.cancelled:
                     return entry.job.job_id
             job_id = next(self._numbers)
             self._entries[job_id] = _Entry(Job(job_id, title, wanted))
@@ -176,12 +186,18 @@ class JobQueue:
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
                     )
 
-        for number, request in enumerate(entry.job.requests, 1):
+        for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
             entry.pace = _Pace()
             self._update(entry, stage="starting", done=0, total=0, fraction=0.0, remaining_seconds=None)
-            pipeline.run(request, self._settings, self._repository, progress, entry.cancel, keep_embeddings=True)
-            self._update(entry, runs_done=number)
+            self._do(task, progress, entry.cancel)
+            self._update(entry, tasks_done=number)
+
+    def _do(self, task: Task, progress: Progress, cancel: CancelToken) -> None:
+        if isinstance(task, FetchRequest):
+            fetch.fetch_dataset(datasets.find(task.dataset), self._settings, progress, cancel)
+        else:
+            pipeline.run(task, self._settings, self._repository, progress, cancel, keep_embeddings=True)
 
     def _update(self, entry: _Entry, **changes: object) -> None:
         with self._changed:

@@ -50,6 +50,10 @@ class Settings:
     def data(self) -> Path:
         return self.cache / "data"
 
+    @property
+    def uploads(self) -> Path:
+        return self.cache / "uploads"
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """Read ``BLINDSPOT_*``; an unset or empty variable means the default.

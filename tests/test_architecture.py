@@ -52,7 +52,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures core.store.repository core.jobs core.explore core.pipeline "
-    "core.frequency core.transforms core.datasets.fetch core.numerics.similarity",
+    "core.frequency core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures core.store.repository core.jobs core.explore",
     "app": "core.ui",
 }
@@ -211,7 +211,7 @@ print(json.dumps(guilty))
 
 def test_what_pages_import_is_light() -> None:
     """In a process of its own: after importing all that a page can import, nothing heavy is loaded."""
-    within = (*MAY_IMPORT["pages"].split(), "core.pipeline", "core.datasets.fetch", "core.transforms")
+    within = (*MAY_IMPORT["pages"].split(), "core.pipeline", "core.datasets", "core.transforms")
     modules = [name for name in module_files(ROOT) if any(is_within(name, prefix) for prefix in within)]
     for expected in ("core.pipeline", "core.store.repository", "core.diagnostics.catalog", "core.encoders.catalog"):
         assert expected in modules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import shutil
 import signal
 import subprocess
@@ -11,11 +12,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core import jobs, pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch, loaders
+from core.datasets.catalog import SourceFile
+from core.datasets.fetch import DataState, FetchRequest
 from core.encoders.cache import TEXTS_PER_CHUNK
 from core.errors import BlindspotError
 from core.jobs import Job, JobQueue, JobState
@@ -23,7 +29,16 @@ from core.pipeline import RunRequest
 from core.settings import ROOT, Settings
 from core.store.repository import Repository, RunState
 from core.types import CancelToken
-from tests.small_world import SMALL_PAIRS, Gate, GramEncoder, register_dataset, register_encoder, wait_until
+from tests.loopback import Site, serving
+from tests.small_world import (
+    SMALL_PAIRS,
+    Gate,
+    GramEncoder,
+    dataset_entry,
+    register_dataset,
+    register_encoder,
+    wait_until,
+)
 
 TEXTS = 1_400  # of demo-pairs
 CHUNKS = -(-TEXTS // TEXTS_PER_CHUNK)
@@ -101,7 +116,7 @@ def test_the_demo_runs_to_its_end(
     requests = pipeline.demo_requests(settings)
     job = ended(queue, queue.submit("Demo", requests))
     assert (job.state, job.title, job.stage, job.error) == (JobState.DONE, "Demo", "done", "")
-    assert job.runs_done == len(job.requests) == len(requests) == 2
+    assert job.tasks_done == len(job.requests) == len(requests) == 2
     assert job.remaining_seconds is None
     stored = {run.plan.variant: run.metrics for run in repository.runs(state=RunState.DONE)}
     elsewhere = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
@@ -186,7 +201,7 @@ def test_a_running_job_is_cancelled_and_continues_where_it_was(
     queue.cancel(job_id)
     job = ended(queue, job_id)
     assert (job.state, job.stage, job.remaining_seconds, job.error) == (JobState.CANCELLED, "cancelled", None, "")
-    assert job.runs_done == 0
+    assert job.tasks_done == 0
     assert ended(queue, after).state is JobState.DONE  # the queue goes on
     (run,) = (run for run in repository.runs() if run.plan.variant.encoder == "slow")
     assert run.state is RunState.INTERRUPTED
@@ -261,7 +276,7 @@ def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
     after = queue.submit("after", [asked(settings, "fast", dataset="small-pairs")])
     assert ended(queue, after).state is JobState.DONE
     job = job_of(queue, broken)
-    assert (job.state, job.error, job.runs_done) == (JobState.FAILED, error, 1)
+    assert (job.state, job.error, job.tasks_done) == (JobState.FAILED, error, 1)
     assert job.remaining_seconds is None
     states = {run.plan.variant.encoder: run.state for run in repository.runs()}
     assert states == {"fast": RunState.DONE, "broken": RunState.INTERRUPTED}
@@ -319,6 +334,83 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     assert job.remaining_seconds is None  # at the pace so far it would be "no time at all"
     gate.open(CHUNKS)
     assert ended(queue, job_id).state is JobState.DONE
+
+
+# --- downloads
+
+
+CONTENT = b"a text\tits mate\nanother\tone\n" + b"x" * 200_000 + b"\ty\n"
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A server with the file of the dataset ``distant``, which is in the catalog."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving() as site:
+        site.files["/pairs.txt"] = CONTENT
+        sha256 = hashlib.sha256(CONTENT).hexdigest()
+        file = SourceFile("distant", "pairs.txt", f"{site.url}/pairs.txt", len(CONTENT), sha256)
+        entry = replace(
+            dataset_entry(SMALL_PAIRS),
+            id="distant",
+            files=(file,),
+            load=lambda dataset_id, paths: loaders.evalrank(dataset_id, paths[0], ()),
+        )
+        monkeypatch.setitem(datasets.DATASETS, "distant", entry)
+        yield site
+
+
+def distant_state(settings: Settings) -> DataState:
+    return fetch.dataset_state(datasets.find("distant"), settings)
+
+
+def test_a_download_is_a_job_beside_runs(
+    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder, site: Site
+) -> None:
+    wanted = [FetchRequest("distant")]
+    site.gate.clear()
+    job_id = queue.submit("Download", wanted)
+    wait_until(lambda: job_of(queue, job_id).stage == "fetching pairs.txt")
+    assert queue.submit("Download, another visitor", wanted) == job_id
+    job = job_of(queue, job_id)
+    assert (job.requests, job.total) == ((), len(CONTENT))
+    both = queue.submit("both", [FetchRequest("distant"), asked(settings, "fast", dataset="distant")])
+    assert both != job_id
+    site.gate.set()
+    assert ended(queue, job_id).state is JobState.DONE
+    assert distant_state(settings) is DataState.DOWNLOADED
+    job = ended(queue, both)
+    assert (job.state, job.tasks_done, len(job.tasks), len(job.requests)) == (JobState.DONE, 2, 2, 1)
+    assert [run.plan.dataset for run in repository.runs(state=RunState.DONE)] == ["distant"]
+    assert len(site.ranges) == 1
+
+
+def test_a_cancelled_download_goes_on_where_it_was(queue: JobQueue, settings: Settings, site: Site) -> None:
+    site.gate.clear()
+    job_id = queue.submit("Download", [FetchRequest("distant")])
+    wait_until(lambda: job_of(queue, job_id).done > 0)
+    queue.cancel(job_id)
+    site.gate.set()
+    assert ended(queue, job_id).state is JobState.CANCELLED
+    assert distant_state(settings) is DataState.MISSING
+    assert ended(queue, queue.submit("Download", [FetchRequest("distant")])).state is JobState.DONE
+    assert site.ranges == [None, "bytes=1-"]
+    assert distant_state(settings) is DataState.DOWNLOADED
+
+
+def test_a_download_repairs_and_a_failed_one_says_what_to_do(queue: JobQueue, settings: Settings, site: Site) -> None:
+    path = fetch.local_path(datasets.find("distant").files[0], settings)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"z" * len(CONTENT))
+    content = site.files.pop("/pairs.txt")
+    job = ended(queue, queue.submit("Repair", [FetchRequest("distant")]))
+    assert job.state is JobState.FAILED
+    assert "404" in job.error
+    assert "BLINDSPOT_MIRROR" in job.error
+    assert distant_state(settings) is DataState.CORRUPT
+    site.files["/pairs.txt"] = content
+    assert ended(queue, queue.submit("Repair", [FetchRequest("distant")])).state is JobState.DONE
+    assert distant_state(settings) is DataState.DOWNLOADED
 
 
 # --- the end

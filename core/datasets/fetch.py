@@ -19,6 +19,7 @@ from core.types import CancelToken, PairSet, Progress, no_progress
 ATTEMPTS = 3
 TIMEOUT_SECONDS = 20.0
 BLOCK_BYTES = 1 << 16
+STAGE = "fetching"  # how the stage of a download begins; its units are bytes
 
 
 class DataState(StrEnum):
@@ -29,6 +30,13 @@ class DataState(StrEnum):
     DOWNLOADED = "downloaded"
     MISSING = "missing"
     CORRUPT = "corrupt"
+
+
+@dataclass(frozen=True)
+class FetchRequest:
+    """A dataset whose missing or corrupt files are to be brought here. Equal requests are the same work."""
+
+    dataset: str
 
 
 @dataclass(frozen=True)
@@ -91,17 +99,21 @@ def load(
 def fetch_dataset(
     entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> tuple[Path, ...]:
-    """Download what is missing or corrupt among a dataset's files; their paths.
+    """Download what is missing or corrupt among a dataset's files; their paths. Progress counts the bytes of all.
 
     Raises:
         DataMissing, DataCorrupt: as ``fetch_file``.
     """
-    return tuple(
-        local_path(file, settings)
-        if file_state(file, settings).state is DataState.DOWNLOADED
-        else fetch_file(file, settings, progress, cancel)
-        for file in entry.files
-    )
+    wanted = [file for file in entry.files if file_state(file, settings).state is not DataState.DOWNLOADED]
+    bytes_of_all, before = sum(file.size for file in wanted), 0
+
+    def of_all(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
+        progress(stage, before + done, bytes_of_all)
+
+    for file in wanted:
+        fetch_file(file, settings, of_all, cancel)
+        before += file.size
+    return tuple(local_path(file, settings) for file in entry.files)
 
 
 def fetch_file(
@@ -244,7 +256,7 @@ def _pump(
     progress: Progress,
     cancel: CancelToken,
 ) -> None:
-    stage = f"fetching {Path(file.path).name}"
+    stage = f"{STAGE} {Path(file.path).name}"
     progress(stage, done, file.size)
     for block in blocks:
         cancel.check()

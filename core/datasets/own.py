@@ -169,6 +169,59 @@ class _Table:
         return f"{self.row_word} {self.places[row]}"
 
 
+@dataclass(frozen=True)
+class OwnTable:
+    """A file whose columns are known and whose pairs are not yet."""
+
+    path: Path
+    format: FileFormat
+    sha256: str
+    table: _Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    @property
+    def separator(self) -> str:
+        """Between the cells of a .csv or .tsv; "" elsewhere."""
+        return self.table.separator
+
+    def readings(self, columns: tuple[str, str] | None = None) -> tuple[ColumnReading, ...]:
+        """How every column is read.
+
+        Args:
+            columns: the names of the query's and the mate's column, where they are known; guessed if left out.
+
+        Raises:
+            InputError: no such columns, or nothing to guess by.
+        """
+        return _readings(self.path, self.table, columns)
+
+    def pairs(self, columns: tuple[str, str] | None = None) -> OwnPairs:
+        """The pairs in two columns.
+
+        Args:
+            columns: as in ``readings``.
+
+        Raises:
+            InputError: as ``readings``; or a row that has no two texts, which is named; or too few rows.
+        """
+        readings = self.readings(columns)
+        use = {reading.use: number for number, reading in enumerate(readings)}
+        queries, mates = (_texts(self.path, self.table, use[u]) for u in (ColumnUse.QUERY, ColumnUse.MATE))
+        if len(queries) < MIN_ROWS:
+            raise InputError(f"{self.path} has {len(queries)} pair", expected=f"at least {MIN_ROWS} pairs")
+        return OwnPairs(
+            path=self.path,
+            format=self.format,
+            separator=self.table.separator,
+            sha256=self.sha256,
+            columns=readings,
+            pairs=tuple(zip(queries, mates, strict=True)),
+        )
+
+
 def is_own(reference: str) -> bool:
     """Whether a dataset reference names a user's file."""
     return reference.startswith(PREFIX)
@@ -193,45 +246,51 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> OwnPairs:
     """The pairs of a file, and how its columns were read.
 
     Args:
-        path: absolute; its ending tells the format. The first row of a .csv or .tsv is the header. In a .csv
-            double quotes hold cells together; in a .tsv they are part of the text.
+        path: absolute; see ``tabulate``.
         columns: the names of the query's and the mate's column, where they are known; guessed if left out.
 
     Raises:
         InputError: what is wrong with the file, in one line.
     """
-    file_format = _format(path)
+    _format(path)
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder", expected="a file of pairs")
         if not path.is_file():
             raise InputError(f"there is no file {path}", remedy="check the path")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise InputError(f"{path} has {size:,} bytes", expected=f"at most {MAX_BYTES:,}", remedy="take a sample")
+        _check_size(path, path.stat().st_size)
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+    return parse(path, data, columns)
+
+
+def parse(path: Path, data: bytes, columns: tuple[str, str] | None = None, header: bool = True) -> OwnPairs:
+    """The pairs in a file's bytes: ``tabulate``, then ``OwnTable.pairs``."""
+    return tabulate(path, data, header).pairs(columns)
+
+
+def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
+    """The columns in a file's bytes.
+
+    Args:
+        path: for its ending, which tells the format, and for errors. In a .csv double quotes hold cells together;
+            in a .tsv they are part of the text.
+        header: whether the first row of a .csv or .tsv names the columns; else they are "column 1", "column 2", ...
+
+    Raises:
+        InputError: what is wrong with the file, in one line.
+    """
+    file_format = _format(path)
+    _check_size(path, len(data))
     if not data.strip():
         raise InputError(f"{path} is empty", expected="a header and a pair of texts per row")
     if file_format is FileFormat.PARQUET:
         table = _parquet(path, data)
     else:
         text = _text(path, data)
-        table = _jsonl(path, text) if file_format is FileFormat.JSONL else _separated(path, text, file_format)
-    readings = _readings(path, table, columns)
-    use = {reading.use: number for number, reading in enumerate(readings)}
-    queries, mates = (_texts(path, table, use[u]) for u in (ColumnUse.QUERY, ColumnUse.MATE))
-    if len(queries) < MIN_ROWS:
-        raise InputError(f"{path} has {len(queries)} pair", expected=f"at least {MIN_ROWS} pairs")
-    return OwnPairs(
-        path=path,
-        format=file_format,
-        separator=table.separator,
-        sha256=hashlib.sha256(data).hexdigest(),
-        columns=readings,
-        pairs=tuple(zip(queries, mates, strict=True)),
-    )
+        table = _jsonl(path, text) if file_format is FileFormat.JSONL else _separated(path, text, file_format, header)
+    return OwnTable(path, file_format, hashlib.sha256(data).hexdigest(), table)
 
 
 def find(reference: str) -> OwnPairs:
@@ -366,7 +425,7 @@ def _text(path: Path, data: bytes) -> str:
     return text
 
 
-def _separated(path: Path, text: str, file_format: FileFormat) -> _Table:
+def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool) -> _Table:
     separators = ("\t",) if file_format is FileFormat.TSV else _SEPARATORS
     quoting = csv.QUOTE_NONE if file_format is FileFormat.TSV else csv.QUOTE_MINIMAL
     headers = {separator: _header(path, text, separator, quoting) for separator in separators}
@@ -379,20 +438,22 @@ def _separated(path: Path, text: str, file_format: FileFormat) -> _Table:
         raise InputError(
             f"{path} has one column, '{header[0][:40]}'", expected=f"two columns of text with {between} between"
         )
-    _check_names(path, header)
+    names = tuple(header) if has_header else tuple(f"column {number}" for number in range(1, len(header) + 1))
+    _check_names(path, names)
+    first = int(has_header)
     rows: list[list[str]] = []
     places: list[int] = []
-    for number, cells in _bounded(path, _rows(path, text, separator, quoting), header_rows=1):
+    for number, cells in _bounded(path, _rows(path, text, separator, quoting), header_rows=first):
         if len(cells) != len(header):
             raise InputError(
                 f"{path}, line {number}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
             )
         rows.append(cells)
         places.append(number)
-    if len(rows) == 1:
+    if len(rows) == first:
         raise InputError(f"{path} has a header and no rows", expected="a pair of texts per row")
-    columns = tuple(zip(*rows[1:], strict=True))
-    return _Table(tuple(header), tuple(_kind(c) for c in columns), columns, places[1:], "line", separator)
+    columns = tuple(zip(*rows[first:], strict=True))
+    return _Table(names, tuple(_kind(c) for c in columns), columns, places[first:], "line", separator)
 
 
 def _header(path: Path, text: str, separator: str, quoting: int) -> list[str]:
@@ -499,6 +560,11 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.EMPTY
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return _kind(cells) if is_text else ColumnKind.OTHER
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MAX_BYTES:
+        raise InputError(f"{path} has {size:,} bytes", expected=f"at most {MAX_BYTES:,}", remedy="take a sample")
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:

@@ -1,20 +1,23 @@
 """What pages are made of: scaffolding, pickers, background work, empty states. The only part of core with streamlit."""
 
 from core.ui.navigation import pages, set_up
-from core.ui.pickers import Picks, shared_pickers
+from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings, variant_styles
 from core.ui.scaffold import how_computed, page
-from core.ui.work import being_computed, demo_button, job_panel, rerun_button, run_button
+from core.ui.work import being_computed, demo_button, fetch_button, job_panel, rerun_button, run_button
 
 __all__ = [
     "Picks",
     "being_computed",
     "demo_button",
+    "fetch_button",
     "how_computed",
     "job_panel",
     "jobs",
+    "known_datasets",
     "page",
     "pages",
+    "pick_dataset",
     "repository",
     "rerun_button",
     "run_button",

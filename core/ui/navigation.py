@@ -25,6 +25,7 @@ class PageEntry:
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
     "": (PageEntry("overview", "Overview", ":material/dashboard:"),),
     "Diagnostics": (PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),),
+    "Library": (PageEntry("data", "Data", ":material/database:"),),
 }
 
 

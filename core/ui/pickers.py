@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.datasets import catalog as datasets
+from core.datasets import uploads
 from core.numerics.similarity import Metric
 from core.types import Variant
-from core.ui.resources import repository
+from core.ui.resources import repository, settings
 
 # Defaults never enter the address, so they must never change.
 DEFAULT_DATASET = "demo-pairs"
@@ -51,10 +52,9 @@ def shared_pickers(page: str) -> Picks:
     """Render the pickers; called by app.py, before the page, with the page's path."""
     _keep_over_change_of_page(page)
     known = [str(v) for v in repository().variants()]
-    # A user's own files stand here once they were run: a link must not make the server read any file it names.
-    own = [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
-    choices = [*datasets.DATASETS, *own]
-    _note_stale_link({"data": choices, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
+    choices = known_datasets()
+    addresses = [_in_address(name) for name in choices]
+    _note_stale_link({"data": addresses, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
     with st.sidebar:
         dataset = st.selectbox(
             "Dataset",
@@ -62,8 +62,10 @@ def shared_pickers(page: str) -> Picks:
             index=choices.index(DEFAULT_DATASET),
             key="data",
             bind="query-params",
+            format_func=_in_address,
             on_change=_forget_pair,
-            help="What the encoders are tested on. Files of your own appear here once they were run with "
+            help="What the encoders are tested on; the page *Data* shows each of them. Pairs of your own appear here "
+            "once you uploaded them on that page or ran them with "
             "`python -m core run evalrank --dataset file:PATH`.",
         )
         variants = st.multiselect(
@@ -96,6 +98,27 @@ def shared_pickers(page: str) -> Picks:
     picks = Picks(dataset, str(metric), str(protocol), tuple(Variant.parse(v) for v in variants))
     st.session_state[_PICKED] = picks
     return picks
+
+
+def known_datasets() -> list[str]:
+    """References of all that can be picked: the catalog, what was uploaded, and users' files that were run.
+
+    No other file: a link must not make the server read whatever it names.
+    """
+    own = [upload.reference for upload in uploads.found(settings())]
+    own += [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
+    return [*datasets.DATASETS, *dict.fromkeys(own)]
+
+
+def _in_address(reference: str) -> str:
+    """A dataset's name in the picker, which is also its name in the address: the id, or an upload's short name."""
+    return uploads.short_name(reference, settings())
+
+
+def pick_dataset(reference: str) -> None:
+    """Pick a dataset from within a page: to be called in a callback, before the picker stands."""
+    st.session_state["data"] = reference
+    _forget_pair()
 
 
 def _keep_over_change_of_page(page: str) -> None:

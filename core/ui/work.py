@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core import pipeline
+from core.datasets import fetch
 from core.errors import BlindspotError
-from core.jobs import Job, JobState
+from core.jobs import Job, JobState, Task
 from core.pipeline import RunRequest
 from core.store.repository import RunRecord
 from core.ui.markdown import as_text
@@ -21,15 +22,27 @@ REFRESH_SECONDS = 0.7
 
 def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
     """A button that queues runs; while the same work is under way it says so instead."""
-    busy = any(job.requests == tuple(requests) for job in jobs().active())
+    _task_button(label, "Running …", ":material/play_arrow:", title, requests, key=key, primary=primary)
+
+
+def fetch_button(label: str, title: str, dataset: str, *, key: str) -> None:
+    """A button that queues the download of a dataset's missing or corrupt files."""
+    tasks = [fetch.FetchRequest(dataset)]
+    _task_button(label, "Downloading …", ":material/download:", title, tasks, key=key, primary=True)
+
+
+def _task_button(
+    label: str, busy_label: str, icon: str, title: str, tasks: Sequence[Task], *, key: str, primary: bool
+) -> None:
+    busy = any(job.tasks == tuple(tasks) for job in jobs().active())
     st.button(
-        "Running …" if busy else label,
+        busy_label if busy else label,
         key=key,
         type="primary" if primary else "secondary",
-        icon=":material/hourglass_top:" if busy else ":material/play_arrow:",
-        disabled=busy or not requests,
+        icon=":material/hourglass_top:" if busy else icon,
+        disabled=busy or not tasks,
         on_click=_start,
-        args=(title, tuple(requests)),
+        args=(title, tuple(tasks)),
     )
 
 
@@ -48,9 +61,9 @@ def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str)
         run_button(label, title, requests, key=key, primary=False)
 
 
-def _start(title: str, requests: tuple[RunRequest, ...]) -> None:
+def _start(title: str, tasks: tuple[Task, ...]) -> None:
     try:
-        job_id = jobs().submit(title, requests)
+        job_id = jobs().submit(title, tasks)
     except BlindspotError as error:
         st.error(str(error))
         return
@@ -67,8 +80,8 @@ def job_panel() -> None:
 
 
 def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
-    """State and finished runs per active job: whenever this changes, the page has something else to show."""
-    return {job.job_id: (job.state, job.runs_done) for job in active}
+    """State and finished tasks per active job: whenever this changes, the page has something else to show."""
+    return {job.job_id: (job.state, job.tasks_done) for job in active}
 
 
 def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
@@ -103,10 +116,12 @@ def _describe(job: Job) -> str:
     if job.state is JobState.QUEUED:
         return f"**{as_text(job.title)}** · waiting for its turn"
     parts = [f"**{as_text(job.title)}**"]
-    if len(job.requests) > 1:
-        parts.append(f"run {min(job.runs_done + 1, len(job.requests))} of {len(job.requests)}")
-    stage = job.stage
-    if job.total > 1:
+    if len(job.tasks) > 1:
+        parts.append(f"run {min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
+    stage = as_text(job.stage)
+    if job.stage.startswith(fetch.STAGE):  # in bytes
+        stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB"
+    elif job.total > 1:
         stage += f", {job.done:,} of {job.total:,}"
     parts.append(stage)
     if job.remaining_seconds is not None:
@@ -127,8 +142,11 @@ def _tell_ends() -> None:
             continue
         mine.discard(job.job_id)
         if job.state is JobState.FAILED:
-            st.error(f"{job.title} failed: {job.error}", icon=":material/error:")
+            st.error(as_text(f"{job.title} failed: {job.error}"), icon=":material/error:")
         elif job.state is JobState.CANCELLED:
-            st.info(f"{job.title} was cancelled. What was encoded is kept: start it again to continue.")
+            kept = (
+                "What was encoded is kept: start it again to continue." if job.requests else "Start it again to go on."
+            )
+            st.info(f"{as_text(job.title)} was cancelled. {kept}")
         else:
-            st.toast(f"{job.title}: done", icon=":material/check:")
+            st.toast(f"{as_text(job.title)}: done", icon=":material/check:")

@@ -44,16 +44,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
-    """Start ``streamlit run app.py`` on a cache folder; its address. Stopped after the test."""
+def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Start ``streamlit run app.py`` on a cache folder, with environment variables; its address. Stopped after the
+    test."""
     servers: list[subprocess.Popen[bytes]] = []
 
-    def started(cache: Path) -> str:
+    def started(cache: Path, **variables: str) -> str:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"}
         environment.pop("BLINDSPOT_MIRROR", None)
+        environment |= variables
         log = (tmp_path / f"server-{port}.log").open("wb")
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         command += ["--server.address", "127.0.0.1"]

@@ -432,3 +432,21 @@ def test_built_in_data_needs_no_network(settings: Settings) -> None:
     assert fetch.fetch_dataset(demo, unreachable) == ()
     assert len(fetch.load(demo, unreachable).items) == 1_400
     assert not settings.data.exists()
+
+
+def test_progress_of_a_dataset_counts_the_bytes_of_all_that_is_wanted(site: Site, settings: Settings) -> None:
+    contents = {"/a": b"a" * 1_000, "/b": b"b" * 200_000, "/c": b"c" * 3_000}
+    site.files.update(contents)
+    files = tuple(source_file(f"{site.url}{path}", content, path[1:]) for path, content in contents.items())
+    entry = replace(find_dataset("demo-pairs"), id="three", files=files)
+    fetch.fetch_file(files[0], settings)
+    told: list[tuple[str, int, int]] = []
+
+    def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        told.append((stage, done, total))
+
+    assert [path.name for path in fetch.fetch_dataset(entry, settings, progress)] == ["a", "b", "c"]
+    assert {total for _, _, total in told} == {203_000}
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[0] == ("fetching b", 0, 203_000)
+    assert told[-1] == ("fetching c", 203_000, 203_000)

@@ -417,3 +417,42 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path, settings: Settings) -
     assert after.size == "2 pairs, 4 texts"
     assert after.revision != before.revision
     assert len(fetch.load(before, settings).queries) == 3, "an entry keeps what was read for it"
+
+
+# --- the page's choices: a header or none, and columns to choose where the guess is of no use
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
+def test_without_a_header_the_first_line_is_a_pair(tmp_path: Path, ending: str, separator: str) -> None:
+    path = tmp_path / f"pairs.{ending}"
+    content = f"it rains{separator}rain falls\nold{separator}aged\n".encode()
+    table = own.tabulate(path, content, header=False)
+    assert table.names == ("column 1", "column 2")
+    assert table.pairs().pairs == (("it rains", "rain falls"), ("old", "aged"))
+    assert own.tabulate(path, content).names == ("it rains", "rain falls")
+
+
+def test_without_a_header_lines_are_counted_from_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    with pytest.raises(InputError, match="line 2: 1 cell"):
+        own.tabulate(path, b"a,b\nc\n", header=False)
+    with pytest.raises(InputError, match="line 2, column 'column 2': nothing there"):
+        own.parse(path, b"a,b\nc,\n", header=False)
+    with pytest.raises(InputError, match="has 1 pair"):
+        own.parse(path, b"a,b\n", header=False)
+
+
+def test_without_a_header_the_first_line_may_hold_a_text_twice(tmp_path: Path) -> None:
+    path, content = tmp_path / "pairs.csv", b"cat,cat\nold,aged\n"
+    with pytest.raises(InputError, match="two columns 'cat'"):
+        own.tabulate(path, content)
+    assert own.parse(path, content, header=False).pairs == (("cat", "cat"), ("old", "aged"))
+
+
+def test_a_guess_that_fails_leaves_columns_to_choose(tmp_path: Path) -> None:
+    table = own.tabulate(tmp_path / "pairs.csv", b"id,left,right\n1,1984,a novel\n2,1985,a year\n")
+    with pytest.raises(InputError, match="no two columns of text"):
+        table.readings()
+    chosen = ("left", "right")
+    assert [r.use for r in table.readings(chosen)] == [ColumnUse.UNUSED, ColumnUse.QUERY, ColumnUse.MATE]
+    assert table.pairs(chosen).pairs == (("1984", "a novel"), ("1985", "a year"))

@@ -1,0 +1,72 @@
+"""A dataset before anything is run on it: counts, and some of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.types import Int32, PairSet
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """What a pair set holds.
+
+    Attributes:
+        pairs: directed pairs, repeated ones included.
+        self_pairs: pairs of a text with itself.
+        repeated_pairs: pairs that stand in the dataset before.
+        items: distinct texts.
+        queries: distinct queries.
+        several_mates: queries with more than one distinct mate; only one of them can be ranked first.
+        background_only: items that are in no pair.
+    """
+
+    pairs: int
+    self_pairs: int
+    repeated_pairs: int
+    items: int
+    queries: int
+    several_mates: int
+    background_only: int
+
+
+@dataclass(frozen=True, eq=False)
+class PairPreview:
+    """A pair set to look at."""
+
+    dataset: PairSet
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        queries, mates = self.dataset.queries, self.dataset.mates
+        distinct = np.unique(np.stack([queries, mates]), axis=1)
+        mates_per_query = np.unique(distinct[0], return_counts=True)[1]
+        return PairCounts(
+            pairs=len(queries),
+            self_pairs=int((queries == mates).sum()),
+            repeated_pairs=len(queries) - distinct.shape[1],
+            items=len(self.dataset.items),
+            queries=len(mates_per_query),
+            several_mates=int((mates_per_query > 1).sum()),
+            background_only=len(self._background),
+        )
+
+    @cached_property
+    def _background(self) -> Int32:
+        """Numbers of the items that are in no pair: ``[counts.background_only] int32``."""
+        everything = np.arange(len(self.dataset.items), dtype=np.int32)
+        paired = np.concatenate([self.dataset.queries, self.dataset.mates])
+        return np.setdiff1d(everything, paired, assume_unique=False)
+
+    def rows(self, start: int, stop: int) -> list[tuple[int, str, str]]:
+        """Number, query and mate of the pairs from ``start`` to before ``stop``, as far as there are any."""
+        items, queries, mates = self.dataset.items, self.dataset.queries, self.dataset.mates
+        return [(n, items[queries[n]], items[mates[n]]) for n in range(start, min(stop, len(queries)))]
+
+    def background(self, n: int, seed: int) -> list[str]:
+        """``n`` random items that are in no pair, or all of them where they are fewer; the same for the same seed."""
+        chosen = np.random.default_rng(seed).permutation(self._background)[:n]
+        return [self.dataset.items[number] for number in chosen]

@@ -1,0 +1,322 @@
+"""The parts of the page *Data*: the list of datasets, what is known of one, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets import catalog, fetch, own, uploads
+from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.fetch import DataState, FileState
+from core.datasets.preview import PairPreview
+from core.datasets.uploads import Upload
+from core.errors import BlindspotError
+from core.types import DatasetKind, digest_of_strings
+from core.ui.markdown import as_text
+from core.ui.pickers import known_datasets, pick_dataset
+from core.ui.resources import repository, settings
+from core.ui.upload_parts import remove_button
+from core.ui.work import fetch_button
+
+ROWS_PER_PAGE = 10
+BACKGROUND_ITEMS = 10
+# A sign beside the word, so that neither colour nor an icon font is needed to read it.
+SIGNS = {
+    DataState.BUILT_IN: "●",
+    DataState.YOUR_FILE: "◆",
+    DataState.DOWNLOADED: "✓",
+    DataState.MISSING: "○",
+    DataState.CORRUPT: "▲",
+}
+_SEED = "background_seed"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A dataset in the list. ``upload`` is set for what was uploaded here."""
+
+    reference: str
+    title: str
+    kind: DatasetKind
+    size: str
+    licence: str
+    state: DataState
+    upload: Upload | None = None
+
+
+def listed(picked: str) -> list[Listed]:
+    """Every dataset that can be picked, the picked one among them; users' files are not read for it."""
+    stored = {upload.reference: upload for upload in uploads.found(settings())}
+    out = []
+    for reference in known_datasets():
+        if entry := catalog.DATASETS.get(reference):
+            state = dataset_state(entry)
+            out.append(Listed(reference, entry.title, entry.kind, entry.size, entry.licence, state))
+            continue
+        upload, path = stored.get(reference), own.path_of(reference)
+        state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
+        size = f"{upload.pairs:,} pairs, {upload.texts:,} texts" if upload else _size_when_run(reference)
+        title = upload.name if upload else path.name
+        out.append(Listed(reference, title, DatasetKind.PAIR_SET, size, "yours", state, upload))
+    if picked not in (row.reference for row in out):  # another session removed it just now
+        st.rerun()
+    return out
+
+
+def _size_when_run(reference: str) -> str:
+    """Counts of a user's file, from its newest run."""
+    for run in repository().runs(dataset=reference):
+        if {"pairs", "background"} <= run.metrics.keys():
+            return f"{run.metrics['pairs']:,.0f} pairs, {run.metrics['background']:,.0f} texts"
+    return "–"
+
+
+def dataset_state(entry: DatasetEntry) -> DataState:
+    """As ``fetch.dataset_state``, without reading files again that did not change."""
+    if not entry.files:
+        return fetch.dataset_state(entry, settings())
+    states = {file_state(file).state for file in entry.files}
+    return next((s for s in (DataState.CORRUPT, DataState.MISSING) if s in states), DataState.DOWNLOADED)
+
+
+def file_state(file: SourceFile) -> FileState:
+    """As ``fetch.file_state``; the checksum is computed once for as long as the file stays as it is."""
+    path = fetch.local_path(file, settings())
+    try:
+        stat = path.stat()
+    except OSError:
+        return fetch.file_state(file, settings())
+    return _file_state(file, file.sha256, str(path), (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _file_state(_file: SourceFile, sha256: str, path: str, stat: tuple[int, int, int]) -> FileState:  # noqa: ARG001 - cache key
+    return fetch.file_state(_file, settings())
+
+
+# --- the list
+
+
+def choose(rows: Sequence[Listed], picked: str) -> None:
+    """The list; a row that is chosen becomes the sidebar's dataset, and the sidebar's is the row that is marked."""
+    references = [row.reference for row in rows]
+    frame = pd.DataFrame(
+        {
+            "state": [f"{SIGNS[row.state]} {row.state}" for row in rows],
+            "dataset": [row.title for row in rows],
+            "holds": [row.size for row in rows],
+            "kind": [str(row.kind) for row in rows],
+            "licence": [row.licence for row in rows],
+            "id": [uploads.short_name(reference, settings()) for reference in references],
+        }
+    )
+    # The mark follows the sidebar: Streamlit keeps a table's selection for as long as its key stays.
+    key = f"datasets_{digest_of_strings([picked, *references])[:8]}"
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select=lambda: _choose(key, references),
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [references.index(picked)], "columns": [], "cells": []}},
+        column_config={
+            "state": st.column_config.TextColumn(width=110),
+            "dataset": st.column_config.TextColumn(width=150),
+            "holds": st.column_config.TextColumn(width=200, help="Positive pairs, and the texts they are ranked among"),
+            "kind": st.column_config.TextColumn(width=70),
+            "licence": st.column_config.TextColumn(width=200),
+            "id": st.column_config.TextColumn(help="As in the sidebar"),
+        },
+    )
+    st.caption("Choose a row, or a dataset in the sidebar, to see what is in it.")
+
+
+def _choose(key: str, references: Sequence[str]) -> None:
+    if rows := st.session_state[key].selection.rows:
+        pick_dataset(references[rows[0]])
+
+
+# --- one dataset
+
+
+def details(row: Listed) -> DatasetEntry | None:
+    """What is known of a dataset, and what can be done about its state; its entry, if its rows can be shown."""
+    st.subheader(as_text(row.title), anchor=False)
+    try:
+        entry = catalog.find(row.reference)
+    except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
+        st.warning(as_text(str(error)), icon=":material/report:")
+        st.caption("What was computed on it is stored and stays on the other pages.")
+        if row.upload:
+            remove_button(row.upload)
+        return None
+    st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
+    ready = _mend(entry, row.state)
+    with st.container(border=True, key="facts"):
+        for label, value in _facts(entry, row):
+            with st.container(horizontal=True, gap="small"):
+                st.markdown(f"**{label}**", width=110)
+                st.markdown(value, width="stretch")
+    _files(entry, row)
+    if row.upload:
+        remove_button(row.upload)
+    return entry if ready else None
+
+
+def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
+    """Labels and Markdown."""
+    facts = [
+        ("State", f"{SIGNS[row.state]} {row.state}"),
+        ("Kind", f"{entry.kind} of {entry.unit}s"),
+        ("Licence", "" if entry.own else as_text(entry.licence)),
+        ("Citation", "" if entry.own else as_text(entry.citation)),
+        ("Source", f"<{entry.url}>" if entry.url else ""),
+        ("Revision", "" if entry.own else f"`{entry.revision}`"),
+        ("Read as", as_text(_reading(entry, row))),
+        ("Id", f"`{row.reference.replace('`', '´')}`"),
+    ]
+    return [(label, value) for label, value in facts if value]
+
+
+def _reading(entry: DatasetEntry, row: Listed) -> str:
+    if row.upload:
+        return f"query from column “{row.upload.query}”, mate from column “{row.upload.mate}” of {row.upload.name}"
+    return entry.own.summary if entry.own else ""
+
+
+def _files(entry: DatasetEntry, row: Listed) -> None:
+    """Sizes and checksums of what it is made of."""
+    if entry.own:
+        files = [(str(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
+        what = ["the pairs"]
+        if row.upload and row.upload.original.is_file():
+            original = row.upload.original
+            files.append((str(original), original.stat().st_size, row.upload.original_sha256))
+            what.append("as uploaded")
+        first, last = {"what": what}, {}
+    else:
+        files = [(file.path, file.size, file.sha256) for file in entry.files]
+        first, last = {}, {"from": [file.url for file in entry.files]}
+        first["state"] = [_in_words(file_state(file)) for file in entry.files]
+    if not files:
+        return
+    names, sizes, checksums = zip(*files, strict=True)
+    frame = pd.DataFrame({**first, "file": names, "kB": [n / 1e3 for n in sizes], "sha256": checksums, **last})
+    with st.expander(f"Files: {len(files)}, {_size(sum(sizes))}", icon=":material/description:"):
+        st.dataframe(
+            frame,
+            hide_index=True,
+            key="files",
+            column_config={"kB": st.column_config.NumberColumn(format="%.1f", width=80)},
+        )
+
+
+def _in_words(state: FileState) -> str:
+    return f"{SIGNS[state.state]} {state.state}" + (f": {state.detail}" if state.detail else "")
+
+
+def _size(n: int) -> str:
+    """Bytes for people."""
+    return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
+
+
+def _mend(entry: DatasetEntry, state: DataState) -> bool:
+    """Offer to download what is missing or corrupt; True where everything is here."""
+    if state not in {DataState.MISSING, DataState.CORRUPT}:
+        st.page_link("pages/evalrank.py", label="Test encoders on it", icon=":material/arrow_forward:")
+        return True
+    lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
+    size, title = _size(sum(file.size for file in lacking)), f"Download of {entry.title}"
+    source = "the mirror that BLINDSPOT_MIRROR names" if settings().mirror else "its public source"
+    if state is DataState.MISSING:
+        st.info(f"It is not on this machine yet: {size} from {source}.", icon=":material/cloud_download:")
+        fetch_button("Download", title, entry.id, key="fetch")
+    else:
+        what = "; ".join(f"{Path(f.path).name}: {file_state(f).detail}" for f in lacking if file_state(f).detail)
+        st.error(
+            f"Its files on this machine are not what they should be ({as_text(what)}). "
+            f"Nothing is computed on them until they are downloaded again: {size} from {source}.",
+            icon=":material/report:",
+        )
+        fetch_button("Repair", title, entry.id, key="fetch")
+    return False
+
+
+# --- its rows
+
+
+@st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
+def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> PairPreview:  # noqa: ARG001 - cache key
+    """Shared, since nothing changes it: a copy of 25,000 texts at every click is not needed."""
+    return PairPreview(fetch.load(_entry, settings()))
+
+
+def preview(entry: DatasetEntry) -> None:
+    """Counts, pages of pairs, and some of the items that are in no pair. Text is shown as text."""
+    content = digest_of_strings([entry.id, entry.revision, *(file.sha256 for file in entry.files)])[:12]
+    try:
+        data = _loaded(entry, entry.id, content)
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    counts = data.counts
+    st.subheader("Rows", anchor=False)
+    parts = [
+        f"**{counts.pairs:,}** pairs",
+        f"**{counts.items:,}** distinct {entry.unit}s",
+        f"**{counts.queries:,}** queries, {counts.several_mates:,} of them with several mates",
+        f"**{counts.self_pairs:,}** pairs of a {entry.unit} with itself",
+    ]
+    if counts.repeated_pairs:
+        parts.append(f"**{counts.repeated_pairs:,}** repeated pairs")
+    st.markdown(" · ".join(parts))
+    _pairs(data, content)
+    _background(data, entry.unit, content)
+
+
+def _pairs(data: PairPreview, content: str) -> None:
+    pages = -(-data.counts.pairs // ROWS_PER_PAGE)
+    key = f"rows_page_{content}"
+    number = min(int(st.session_state.get(key, 1)), pages)
+    rows = data.rows((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE)
+    st.markdown("**Pairs**")
+    st.dataframe(
+        pd.DataFrame(rows, columns=["pair", "query", "mate"]),
+        hide_index=True,
+        key="pair_rows",
+        column_config={
+            "pair": st.column_config.NumberColumn(width=60, help="Number of the pair in the dataset"),
+            "query": st.column_config.TextColumn(width=200, help="What is searched with"),
+            "mate": st.column_config.TextColumn(width=200, help="What should be found first"),
+        },
+    )
+    st.pagination(pages, key=key)
+
+
+def _background(data: PairPreview, unit: str, content: str) -> None:
+    if not data.counts.background_only:
+        st.caption(f"Every {unit} belongs to a pair. Each mate is ranked among all of them.")
+        return
+    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair")
+    seed = st.session_state.setdefault(_SEED, 0)
+    st.dataframe(
+        pd.DataFrame({unit: data.background(BACKGROUND_ITEMS, seed)}),
+        hide_index=True,
+        key=f"background_rows_{content}_{seed}",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Others", icon=":material/shuffle:", key="other_background", on_click=_other_background)
+        st.caption(f"{BACKGROUND_ITEMS} at random. Each mate is ranked among all of these too.")
+
+
+def _other_background() -> None:
+    st.session_state[_SEED] = st.session_state.get(_SEED, 0) + 1
+
+
+def how_to_add() -> None:
+    """Where it is said how the catalog grows."""
+    st.caption("To give a dataset a name of its own in this list, see *Add a dataset* in Blindspot's `README.md`.")

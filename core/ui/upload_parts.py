@@ -1,0 +1,189 @@
+"""Bringing pairs of one's own: upload, how the columns are read, confirm; and taking them away again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.datasets import own, uploads
+from core.datasets.own import ColumnReading, ColumnUse, FileFormat, OwnPairs, OwnTable
+from core.datasets.uploads import Upload
+from core.errors import BlindspotError, InputError
+from core.settings import Mode
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_DATASET, pick_dataset
+from core.ui.resources import jobs, settings
+
+EXAMPLE_PAIRS = 5
+_ROUND = "_upload_round"  # a new number gives an empty uploader
+_SAID = "_upload_said"  # what the last action came to, shown once
+
+
+def upload() -> None:
+    """The uploader, and for a file in it how it is read and the button that keeps it."""
+    _say()
+    number = st.session_state.setdefault(_ROUND, 0)
+    with st.expander("Add pairs of your own", icon=":material/upload_file:", key=f"own_{number}"):
+        if settings().mode is Mode.DEMO:
+            st.info(
+                "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
+                "to test encoders on your pairs.",
+                icon=":material/block:",
+            )
+            return
+        st.markdown(
+            "Two texts per row that belong together: a query and its mate. Each mate will be ranked among all the "
+            f"texts of the file. At most {own.MAX_ROWS:,} rows. They stay on the machine that runs Blindspot."
+        )
+        file = st.file_uploader(
+            "A .csv, .tsv, .jsonl or .parquet file",
+            type=[f.value for f in FileFormat],
+            key=f"upload_{number}",
+        )
+        if file is not None:
+            _confirm(file)
+
+
+def _say() -> None:
+    if said := st.session_state.pop(_SAID, None):
+        good, text = said
+        (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
+
+
+@st.cache_resource(show_spinner="Reading the file …", max_entries=2)
+def _table(_file: UploadedFile, file_id: str, header: bool) -> OwnTable:  # noqa: ARG001 - cache key
+    return own.tabulate(Path(_file.name), _file.getvalue(), header)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _pairs(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str]) -> OwnPairs:  # noqa: ARG001 - cache key
+    return _table.pairs(columns)
+
+
+def _confirm(file: UploadedFile) -> None:
+    """How the file is read; the reader may correct it before it is kept."""
+    header = True
+    if file.name.lower().endswith((".csv", ".tsv")):
+        header = st.checkbox("The first line names the columns", value=True, key=f"upload_header_{file.file_id}")
+    try:
+        table = _table(file, file.file_id, header)
+        columns = _columns(table, f"{file.file_id}_{header}")
+        if columns is None:
+            return
+        _show_columns(table.readings(columns))
+        pairs = _pairs(table, file.file_id, header, columns)
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    _show_pairs(pairs)
+    st.button(
+        "Keep these pairs",
+        key="upload_keep",
+        type="primary",
+        icon=":material/check:",
+        on_click=_keep,
+        args=(pairs, file),
+    )
+
+
+def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:
+    """The pickers of the two columns; the guess stands in them at first, where there is one."""
+    query = mate = None
+    try:
+        readings = table.readings()
+    except InputError as error:
+        st.info(as_text(str(error)), icon=":material/help:")
+    else:
+        query, mate = (
+            next(number for number, reading in enumerate(readings) if reading.use is use)
+            for use in (ColumnUse.QUERY, ColumnUse.MATE)
+        )
+        if not any(reading.why == "by its name" for reading in readings):
+            st.info(
+                "No two columns have names that Blindspot knows, so the first two with text are taken. Are these the "
+                "right ones" + (", and does the first line hold names?" if table.separator else "?"),
+                icon=":material/help:",
+            )
+    left, right = st.columns(2)
+    chosen = (
+        left.selectbox("Query column", table.names, index=query, key=f"upload_query_{key}", format_func=_name),
+        right.selectbox("Mate column", table.names, index=mate, key=f"upload_mate_{key}", format_func=_name),
+    )
+    return None if chosen[0] is None or chosen[1] is None else (chosen[0], chosen[1])
+
+
+def _name(column: str) -> str:
+    return column or "(no name)"
+
+
+def _show_columns(readings: Sequence[ColumnReading]) -> None:
+    st.markdown("**How the columns are read**")
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "column": _name(column.name),
+                    "read as": str(column.use),
+                    "holds": str(column.kind),
+                    "first cells": " | ".join(column.examples),
+                }
+                for column in readings
+            ]
+        ),
+        hide_index=True,
+        key="upload_columns",
+    )
+
+
+def _show_pairs(pairs: OwnPairs) -> None:
+    st.markdown(f"**The first {min(EXAMPLE_PAIRS, len(pairs.pairs))} of {len(pairs.pairs):,} pairs**")
+    first = pd.DataFrame(pairs.pairs[:EXAMPLE_PAIRS], columns=["query", "mate"])
+    st.dataframe(first, hide_index=True, key="upload_rows")
+    counts = [f"{len(pairs.pairs):,} pairs", f"{pairs.distinct_texts:,} distinct texts"]
+    if pairs.duplicate_pairs:
+        counts.append(f"{pairs.duplicate_pairs:,} repeated pairs, which count again in every mean")
+    if pairs.self_pairs:
+        counts.append(f"{pairs.self_pairs:,} pairs of a text with itself")
+    st.caption(" · ".join(counts))
+
+
+def _keep(pairs: OwnPairs, file: UploadedFile) -> None:
+    try:
+        upload = uploads.add(pairs, file.getvalue(), settings())
+    except BlindspotError as error:
+        st.session_state[_SAID] = (False, as_text(str(error)))
+        return
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+    st.session_state[_SAID] = (True, f"{as_text(upload.name)} is kept and picked as the dataset in the sidebar.")
+    pick_dataset(upload.reference)
+
+
+def remove_button(upload: Upload) -> None:
+    """Take an upload away, after a second question."""
+    if settings().mode is Mode.DEMO:
+        st.caption("Removing is off on a demo that strangers share.")
+        return
+    busy = any(request.dataset == upload.reference for job in jobs().active() for request in job.requests)
+    if busy:
+        st.caption("It can be removed once the work on it has ended.")
+        return
+    with st.popover("Remove …", icon=":material/delete:", key="remove"):
+        st.markdown(
+            f"Delete {as_text(upload.name)} from this machine, as it was uploaded and as it was read? "
+            "What was computed on it stays stored, texts included."
+        )
+        st.button("Delete it", key="remove_for_good", type="primary", on_click=_remove, args=(upload,))
+
+
+def _remove(upload: Upload) -> None:
+    try:
+        uploads.remove(upload, settings())
+    except BlindspotError as error:
+        st.session_state[_SAID] = (False, as_text(str(error)))
+        return
+    st.session_state[_SAID] = (True, f"{as_text(upload.name)} is deleted. Stored runs on it stay.")
+    pick_dataset(DEFAULT_DATASET)

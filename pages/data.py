@@ -1,0 +1,16 @@
+"""Data: what encoders can be tested on, whether it is here, what it looks like, and pairs of one's own."""
+
+from core import ui
+from core.ui import data_parts as parts
+from core.ui import upload_parts
+
+picks = ui.page(
+    "Data", "What can encoders be tested on, is it here, what does it look like, and how do you bring your own pairs?"
+)
+listed = parts.listed(picks.dataset)
+parts.choose(listed, picks.dataset)
+upload_parts.upload()
+entry = parts.details(next(row for row in listed if row.reference == picks.dataset))
+if entry is not None:
+    parts.preview(entry)
+parts.how_to_add()

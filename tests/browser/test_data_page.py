@@ -1,0 +1,83 @@
+"""The page *Data* in a real browser: a row of the list, a download that others see, pairs of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from core.datasets import catalog
+from core.store.repository import Repository
+from tests.browser.conftest import PATIENCE_MS, Reader
+from tests.loopback import serving
+
+Serve = Callable[..., str]
+NewReader = Callable[..., Reader]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
+    serve: Serve, reader: NewReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = catalog.find("evalrank-word").files[0]
+    with serving() as mirror:
+        mirror.files[f"/{file.source}/{file.path}"] = b"x" * file.size  # never the right one
+        mirror.gate.clear()
+        address = serve(tmp_path / "cache", BLINDSPOT_MIRROR=mirror.url, NO_PROXY="127.0.0.1")
+        visitor = reader().open(f"{address}/data")
+        visitor.see("data")
+        visitor.settle()
+        table = visitor.page.locator("[class*='st-key-datasets_']").get_by_test_id("stDataFrameResizable")
+        table.click(position={"x": 16, "y": 35 * 4 + 16})  # the fourth row's box to choose
+        visitor.address_has("data=evalrank-word")
+        expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()
+        expect(visitor.at("data").get_by_role("combobox")).to_have_value("evalrank-word")
+        visitor.see("fetch").get_by_role("button", name="Download").click()
+        expect(visitor.see("jobs")).to_contain_text(f"fetching {Path(file.path).name}, 0.0 of 0.3 MB")
+        second = reader().open(f"{address}/data?data=evalrank-word")
+        expect(second.see("fetch").get_by_role("button", name="Downloading …")).to_be_disabled()
+        second.see("jobs").get_by_role("button", name="Cancel").click()
+        mirror.gate.set()
+        expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
+        for other in (visitor, second):
+            expect(other.at("fetch").get_by_role("button", name="Download", exact=True)).to_be_enabled()
+        visitor.at("fetch").get_by_role("button").click()
+        expect(visitor.page.get_by_text("is not the file that Blindspot knows")).to_be_visible()
+        visitor.settle().healthy()
+
+
+def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
+    path, cache = tmp_path / "my pairs.csv", tmp_path / "cache"
+    path.write_text("note,left,right\nx,a <b>dog</b> runs,a dog is running\n,it rains,rain falls\n", "utf-8")
+    visitor = reader().open(f"{serve(cache)}/data")
+    visitor.see("data")
+    visitor.page.get_by_text("Add pairs of your own").click()
+    visitor.page.locator("input[type=file]").set_input_files(path)
+    expect(visitor.page.get_by_text("line 3, column 'note': nothing there")).to_be_visible()
+    for which, column in (("Query", "left"), ("Mate", "right")):
+        visitor.page.get_by_role("combobox", name=f"{which} column").click()
+        visitor.page.get_by_role("option", name=column).click()
+        visitor.settle()
+    visitor.see("upload_keep").get_by_role("button").click()
+    expect(visitor.page.get_by_text("is kept and picked as the dataset")).to_be_visible()
+    (folder,) = (cache / "uploads").iterdir()
+    visitor.address_has(f"data=my_pairs~{folder.name[:6]}")
+
+    visitor.page.get_by_role("link", name="Test encoders on it").click()
+    visitor.see("run_new").get_by_role("button").click()
+    visitor.see("curve")
+    visitor.settle().healthy()
+    (run,) = Repository.at(cache / "results.duckdb").runs()
+    assert run.plan.dataset == f"file:{folder / 'my_pairs.jsonl'}"
+    assert run.metrics["pairs"] == 2
+
+    visitor.page.get_by_test_id("stSidebarNav").get_by_text("Data", exact=True).click()
+    visitor.see("remove").get_by_role("button").click()
+    visitor.see("remove_for_good").get_by_role("button").click()
+    expect(visitor.page.get_by_text("Stored runs on it stay")).to_be_visible()
+    expect(visitor.at("data").get_by_role("combobox")).to_have_value("demo-pairs")
+    visitor.settle().healthy()
+    assert not folder.exists()

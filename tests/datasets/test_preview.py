@@ -1,0 +1,66 @@
+"""What the page *Data* shows of a dataset, against plain loops."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from core.datasets import catalog, fetch, loaders
+from core.datasets.preview import PairCounts, PairPreview
+from core.settings import Settings
+from core.types import PairSet
+from tests.small_world import SMALL_PAIRS
+
+REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])
+
+
+def counted(dataset: PairSet) -> PairCounts:
+    """The same counts, one pair at a time."""
+    mates = defaultdict(set)
+    pairs = [(dataset.items[q], dataset.items[m]) for q, m in zip(dataset.queries, dataset.mates, strict=True)]
+    for query, mate in pairs:
+        mates[query].add(mate)
+    return PairCounts(
+        pairs=len(pairs),
+        self_pairs=sum(query == mate for query, mate in pairs),
+        repeated_pairs=sum(count - 1 for count in Counter(pairs).values()),
+        items=len(set(dataset.items)),
+        queries=len(mates),
+        several_mates=sum(len(found) > 1 for found in mates.values()),
+        background_only=len(set(dataset.items) - {text for pair in pairs for text in pair}),
+    )
+
+
+@pytest.mark.parametrize("dataset", [SMALL_PAIRS, REPEATED], ids=lambda d: d.id)
+def test_counts(dataset: PairSet) -> None:
+    assert PairPreview(dataset).counts == counted(dataset)
+
+
+def test_counts_of_odd_pairs_are_what_they_look_like() -> None:
+    assert PairPreview(REPEATED).counts == PairCounts(5, 1, 1, 3, 3, 1, 0)
+
+
+@pytest.mark.parametrize("name", ["demo-pairs", "demo-words"])
+def test_counts_agree_with_the_catalog(settings: Settings, name: str) -> None:
+    entry = catalog.find(name)
+    counts = PairPreview(fetch.load(entry, settings)).counts
+    assert entry.size == f"{counts.pairs:,} pairs, {counts.items:,} {entry.unit}s"
+
+
+def test_rows_are_the_pairs_and_end_with_them() -> None:
+    data = PairPreview(REPEATED)
+    assert data.rows(0, 2) == [(0, "a", "b"), (1, "a", "b")]
+    assert data.rows(3, 10) == [(3, "c", "c"), (4, "a", "c")]
+    assert data.rows(5, 10) == []
+
+
+def test_background_is_in_no_pair_and_the_same_for_a_seed() -> None:
+    data = PairPreview(SMALL_PAIRS)
+    paired = {SMALL_PAIRS.items[n] for n in [*SMALL_PAIRS.queries, *SMALL_PAIRS.mates]}
+    everything = data.background(1_000, seed=0)
+    assert len(everything) == len(set(everything)) == data.counts.background_only == 8
+    assert not paired & set(everything)
+    assert data.background(3, seed=1) == data.background(3, seed=1)
+    assert len({tuple(data.background(3, seed)) for seed in range(5)}) > 1
+    assert PairPreview(REPEATED).background(3, seed=0) == []
