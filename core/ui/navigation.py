@@ -25,6 +25,7 @@ class PageEntry:
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
     "": (PageEntry("overview", "Overview", ":material/dashboard:"),),
     "Diagnostics": (PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),),
+    "Library": (PageEntry("models", "Models", ":material/deployed_code:"),),
 }
 
 
