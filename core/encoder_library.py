@@ -166,13 +166,16 @@ def add_upload(
 ) -> CheckedEncoder:
     """Keep uploaded files, given as (name, content), in the cache and add the encoder that they make.
 
+    Unlike files that are only named, they are read to the end: what cannot be used is not kept.
+
     Raises:
-        InputError: these files make no encoder; what cannot be used is not kept.
+        InputError: these files make no encoder.
         BlindspotError: the disk is full.
     """
     _not_on_a_demo(settings)
     upload = store_upload(files, settings)
     try:
+        encoders.resolve(upload.reference, settings).load()
         return add(upload.reference, settings, repository)
     except BlindspotError:
         if upload.is_new:

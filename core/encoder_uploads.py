@@ -19,7 +19,7 @@ from core.files import write_atomically
 from core.settings import Settings
 
 VECTORS = (".txt", ".vec", ".bin", ".gz")
-TABLES = (".parquet", ".csv")
+TABLES = (".parquet", ".csv", ".tsv", ".jsonl")
 ARRAY, TEXTS = ".npy", ".txt"  # these two together are a table
 LONGEST_NAME = 80
 
@@ -56,7 +56,7 @@ def store_upload(files: Sequence[tuple[str, bytes | memoryview]], settings: Sett
         sha.update(content)
     folder = _root(settings) / sha.hexdigest()[:16]
     names = [stem, *(PurePath(stem).with_suffix(PurePath(name).suffix.lower()).name for name, _ in files[1:])]
-    if before := _main_file(folder):  # the same content under another name
+    if before := next(folder.glob(f"[!.]*{PurePath(stem).suffix}"), None):  # the same content under another name
         return Upload(f"{scheme}:{before}", folder, is_new=False)
     for target, (_, content) in reversed([*zip(names, files, strict=True)]):  # the one that is named comes last
         write_atomically(folder / target, lambda f, c=content: f.write(c))  # type: ignore[misc]
@@ -107,12 +107,6 @@ def _sorted_out(
             expected=f"one file that ends in {', '.join((*VECTORS, *TABLES))}; or one {ARRAY} and its {TEXTS}",
         )
     return scheme, list(files)
-
-
-def _main_file(folder: Path) -> Path | None:
-    """The file of a stored upload that its reference names: an array before its texts."""
-    found = [path for path in folder.glob("*") if not path.name.startswith(".")]
-    return min(found, key=lambda path: path.suffix != ARRAY, default=None)
 
 
 def _safe(name: PurePath) -> str:

@@ -65,7 +65,8 @@ def _by_upload(endings: Sequence[str], found: Library, picks: Picks) -> None:
             type=list(endings),
             accept_multiple_files=True,
             key=f"upload_{number}",
-            help="Word vectors: one .txt, .vec, .bin or .gz. Embeddings with their texts: one .parquet or .csv; "
+            help="Word vectors: one .txt, .vec, .bin or .gz. "
+            "Embeddings with their texts: one .parquet, .csv, .tsv or .jsonl; "
             "or a .npy together with a .txt that has a text per line.",
         )
         limit = st.get_option("server.maxUploadSize")

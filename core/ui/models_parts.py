@@ -330,11 +330,14 @@ def _removal(encoder: EncoderSummary, found: Library) -> None:
 def _consequences(encoder: EncoderSummary, found: Library) -> str:
     """What a removal deletes and what stays, as Markdown."""
     removal = shelf.removal_of(encoder, found, settings())
-    sets = "1 set" if removal.embeddings == 1 else f"{removal.embeddings} sets"
-    parts = [f"{sets} of embeddings"]
+    parts = []
+    if removal.embeddings:
+        parts.append("1 set of embeddings" if removal.embeddings == 1 else f"{removal.embeddings} sets of embeddings")
     if removal.upload:
         parts.append("the uploaded file")
-    text = f"**This deletes** {' and '.join(parts)} ({_megabytes(removal.size)})."
+    text = "It leaves this list; it has no embeddings on disk."
+    if parts:
+        text = f"**This deletes** {' and '.join(parts)} ({_megabytes(removal.size)})."
     if encoder.runs:
         runs = "1 run" if len(encoder.runs) == 1 else f"{len(encoder.runs)} runs"
         text += f" **Kept** are {runs} with all scores. "
@@ -346,7 +349,7 @@ def _consequences(encoder: EncoderSummary, found: Library) -> str:
     if encoder.kind == "hf":
         text += " The model's downloaded files stay in the cache too."
     elif encoder.kind != shelf.CATALOG and not removal.upload:
-        text += " The files that it was made from stay where they are."
+        text += " The files that its reference names stay where they are."
     return text
 
 
