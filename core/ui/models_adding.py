@@ -20,6 +20,7 @@ from core.ui.resources import repository, scheme, settings
 
 BY_REFERENCE, BY_UPLOAD = "reference", "upload"
 _OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error)
+_WANTED = "_models_wanted"  # what a button asked to check: a page that Streamlit runs anew forgets its buttons
 _UPLOADS = "_models_uploads"  # counts uploads, so that the field is empty after each
 
 
@@ -43,13 +44,15 @@ def _by_reference(found: Library, picks: Picks) -> None:
     with st.form("check_form"):
         field, button = st.columns([5, 1], vertical_alignment="bottom")
         reference = field.text_input("Reference", key="reference", persist_state="session", placeholder="dir:PATH")
-        pressed = button.form_submit_button("Check", key="check", type="primary", width="stretch")
+        button.form_submit_button(
+            "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
+        )
         st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()))
         text = "Check looks at what a reference names and tells what is wrong with it; nothing is encoded yet."
         if "hf" in encoders.SCHEMES:
             text += " For `hf:` it downloads the model's files, which may take minutes."
         st.caption(text)
-    if pressed:
+    if _is_wanted(BY_REFERENCE):
         if reference.strip():
             _check(BY_REFERENCE, reference, lambda: shelf.add(reference, settings(), repository()))
         else:
@@ -74,13 +77,25 @@ def _by_upload(endings: Sequence[str], found: Library, picks: Picks) -> None:
             f"Up to {limit} MB per file. A larger one is not uploaded: name its path on this machine as a reference "
             "above. Uploads are kept in the cache folder until their encoder is removed."
         )
-        pressed = st.button("Check the upload", key="check_upload", disabled=not files)
-    if pressed:
+        st.button("Check the upload", key="check_upload", disabled=not files, on_click=_want, args=(BY_UPLOAD,))
+    if _is_wanted(BY_UPLOAD):
         named = [(file.name, file.getbuffer()) for file in files]
         st.session_state[_UPLOADS] = number + 1
         title = " and ".join(name for name, _ in named)
         _check(BY_UPLOAD, title, lambda: shelf.add_upload(named, settings(), repository()))
     _outcome(BY_UPLOAD, found, picks)
+
+
+def _want(origin: str) -> None:
+    st.session_state[_WANTED] = origin
+
+
+def _is_wanted(origin: str) -> bool:
+    """Whether a check was asked for there; once."""
+    if st.session_state.get(_WANTED) != origin:
+        return False
+    del st.session_state[_WANTED]
+    return True
 
 
 def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
