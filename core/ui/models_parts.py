@@ -15,9 +15,8 @@ from core.errors import BlindspotError
 from core.figures.facts_table import facts_table
 from core.numerics.similarity import Metric
 from core.settings import Mode
-from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks
+from core.ui.pickers import Picks, link_to
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.work import demo_button, run_button
 
@@ -233,9 +232,9 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
     for dataset in sorted({run.plan.dataset for run in ours}):
         runs = [run for run in ours if run.plan.dataset == dataset]
         metrics = sorted({run.plan.params.get("metric", Metric.COS.value) for run in runs})
-        variants = list(dict.fromkeys(str(run.plan.variant) for run in reversed(runs)))  # the first run first
-        transforms = ", ".join(Variant.parse(v).transform for v in variants)
-        link: dict[str, str | list[str]] = {"data": dataset, "enc": variants, "metric": metrics[0]}
+        variants = list(dict.fromkeys(run.plan.variant for run in reversed(runs)))  # the first run first
+        transforms = ", ".join(variant.transform for variant in variants)
+        link = link_to(dataset, metrics[0], variants)
         with st.container(horizontal=True, vertical_alignment="center"):
             label = f"EvalRank on {as_text(dataset)}: {as_text(transforms)}"
             st.page_link("pages/evalrank.py", label=label, icon=":material/leaderboard:", query_params=link)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -17,6 +18,7 @@ DEFAULT_METRIC = Metric.COS.value
 _PICKED = "_picks"
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
+_FOLLOWED = "via"  # marks an address that a link of the app's own names
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class Picks:
         return picks
 
 
+def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str, str | list[str]]:
+    """Query parameters for ``st.page_link`` to another page with these picks."""
+    return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: "link"}
+
+
 def shared_pickers(page: str) -> Picks:
     """Render the pickers; called by app.py, before the page, with the page's path."""
     _keep_over_change_of_page(page)
@@ -45,6 +52,7 @@ def shared_pickers(page: str) -> Picks:
     own = [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
     choices = [*datasets.DATASETS, *own]
     _note_stale_link({"data": choices, "metric": list(Metric), "enc": known})
+    _follow_link(choices, known)
     with st.sidebar:
         dataset = st.selectbox(
             "Dataset",
@@ -93,6 +101,24 @@ def _keep_over_change_of_page(page: str) -> None:
     st.session_state["data"] = picks.dataset
     st.session_state["enc"] = [str(v) for v in picks.variants]
     st.session_state["metric"] = picks.metric
+
+
+def _follow_link(choices: Sequence[str], known: Sequence[str]) -> None:
+    """Take the picks of the app's own link: on a change of page, pickers that stand keep their values otherwise.
+
+    Only with its mark. Any other address may be a moment behind the pickers.
+    """
+    if _FOLLOWED not in st.query_params:
+        return
+    del st.query_params[_FOLLOWED]
+    address = st.query_params
+    if (dataset := address.get("data")) in choices:
+        if st.session_state.get("data") != dataset:
+            _forget_pair()
+        st.session_state["data"] = dataset
+    if (metric := address.get("metric")) in list(Metric):
+        st.session_state["metric"] = metric
+    st.session_state["enc"] = [value for value in address.get_all("enc") if value in known]
 
 
 def _forget_pair() -> None:

@@ -58,8 +58,12 @@ def test_a_row_leads_to_details_and_from_there_to_the_pairs(serve: Serve, reader
     visitor.address_has("model=minilm")
     visitor.page.get_by_role("link", name="EvalRank on demo-pairs").click()
     visitor.see("curve")
-    expect(visitor.at("enc")).to_contain_text("minilm~center")
+    for variant in ("minilm~none", "minilm~center"):
+        expect(visitor.at("enc")).to_contain_text(variant)
+        visitor.address_has(f"enc={variant}")
     visitor.settle().healthy()
+    assert "via=" not in visitor.page.url
+    assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0
 
 
 @pytest.mark.skipif("vectors" not in encoders.SCHEMES, reason="this version knows no word vectors")

@@ -112,6 +112,7 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
         "data": ["demo-pairs"],
         "enc": ["minilm~none", "minilm~center"],
         "metric": ["cos"],
+        "via": ["link"],
     }
     assert "No text was cut off." in texts(app)
 
