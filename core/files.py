@@ -58,6 +58,25 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def exclusive_now(path: Path) -> Iterator[bool]:
+    """As ``exclusive`` where nobody holds the lock file; yields False at once where somebody does."""
+    lock = FileLock(path, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield True
+    finally:
+        with suppress(PermissionError):
+            path.unlink(missing_ok=True)
+        lock.release()
+
+
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Let ``write`` fill a temporary file beside ``path``, then rename it into place.
 
@@ -76,6 +95,20 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
         raise cannot_write(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def delete_file(path: Path) -> None:
+    """Remove a file, or a link without what it leads to; none there is as good.
+
+    Raises:
+        BlindspotError: the disk does not let us.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise BlindspotError(
+            f"cannot delete {path}: {error.strerror or error}", remedy="check who may write there, then try again"
+        ) from error
 
 
 def cannot_write(path: Path, error: OSError) -> BlindspotError:

@@ -46,13 +46,16 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics core.store.repository",
+    "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
+    "core.encoder_library": f"{WORLD} core.encoders core.store.repository core.encoder_uploads",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures core.store.repository core.jobs core.explore core.pipeline "
-    "core.frequency core.transforms core.datasets core.numerics.similarity",
+    "core.frequency core.encoder_library core.encoder_uploads "
+    "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures core.store.repository core.jobs core.explore",
     "app": "core.ui",
 }

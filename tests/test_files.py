@@ -15,7 +15,7 @@ from typing import BinaryIO
 import pytest
 
 from core.errors import BlindspotError, Cancelled
-from core.files import exclusive, make_folder, sha256_of, write_atomically
+from core.files import delete_file, exclusive, exclusive_now, make_folder, sha256_of, write_atomically
 from core.types import CancelToken
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,3 +130,33 @@ def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
     with exclusive(path, CancelToken()):
         pass
     assert not path.exists()
+
+
+def test_a_lock_that_somebody_holds_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    with exclusive_now(path) as is_ours:
+        assert is_ours
+        with ThreadPoolExecutor(1) as pool:
+
+            def second() -> bool:
+                with exclusive_now(path) as also:
+                    return also
+
+            assert not pool.submit(second).result()
+        assert path.exists(), "the one that holds it removes it"
+    assert not path.exists()
+
+
+def test_deleting_a_link_leaves_what_it_leads_to(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("x", "utf-8")
+    link.symlink_to(target)
+    delete_file(link)
+    delete_file(link)
+    assert target.exists()
+    assert not link.is_symlink()
+
+
+def test_what_cannot_be_deleted_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BlindspotError, match="cannot delete"):
+        delete_file(tmp_path)  # a folder

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -22,7 +22,7 @@ import numpy as np
 
 from core.encoders.base import Encoder, EncoderFamily, Encodings, FittedEncoder, Sibling
 from core.errors import BlindspotError, DataCorrupt
-from core.files import exclusive, write_atomically
+from core.files import delete_file, exclusive, exclusive_now, write_atomically
 from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
@@ -67,6 +67,22 @@ class Embedded:
     def covered(self) -> Bool:
         """Per text, whether it has a vector, ``[n] bool``."""
         return ~np.isnan(self.matrix[:, 0])
+
+
+@dataclass(frozen=True)
+class StoredEmbeddings:
+    """A set of embeddings on disk and the bytes that it takes."""
+
+    facts: EmbeddingFacts
+    size: int
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """All embeddings on disk; ``damaged`` are files of facts that cannot be read."""
+
+    embeddings: tuple[StoredEmbeddings, ...]
+    damaged: tuple[Path, ...]
 
 
 class EmbeddingCache:
@@ -114,6 +130,48 @@ class EmbeddingCache:
         # Whoever asks for the same embeddings, or for a sibling's, waits for them instead of encoding again.
         with exclusive(self.folder / f"{family.key}.lock", cancel):
             return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
+
+    def inventory(self) -> Inventory:
+        """What is on disk, in order of the encoders' references; no matrix is opened."""
+        found, damaged = [], []
+        for path in sorted(self.folder.glob("*.json")):
+            try:
+                facts = EmbeddingFacts(**json.loads(path.read_text("utf-8")))
+                size = path.stat().st_size + self._matrix_path(path.stem).stat().st_size
+            except FileNotFoundError:
+                continue  # removed at this moment, or half of it was: it is encoded again when it is needed
+            except (ValueError, TypeError):
+                damaged.append(path)
+                continue
+            # The name decides what is read and deleted, whatever the file says.
+            found.append(StoredEmbeddings(replace(facts, digest=path.stem), size))
+        found.sort(key=lambda stored: (stored.facts.encoder, stored.facts.digest))
+        return Inventory(tuple(found), tuple(damaged))
+
+    def delete(self, digest: str) -> None:
+        """Remove embeddings from disk, where they are there.
+
+        Raises:
+            BlindspotError: the disk does not let us.
+        """
+        for path in (self._facts_path(digest), self._matrix_path(digest)):
+            delete_file(path)
+
+    def delete_unfinished(self, digests: Collection[str]) -> None:
+        """Remove the finished chunks of encodings that were interrupted, where one of ``digests`` is among them.
+
+        What is being encoded now is left alone. Chunks of siblings go too: they are encoded together.
+        """
+        for parts in self.folder.glob("*.parts"):
+            chunk = next(parts.glob("*.npz"), None)
+            if chunk is None:
+                continue
+            with np.load(chunk, allow_pickle=False) as stored:
+                if set(digests).isdisjoint(stored):
+                    continue
+            with exclusive_now(parts.with_suffix(".lock")) as is_ours:
+                if is_ours:
+                    shutil.rmtree(parts, ignore_errors=True)
 
     def _encode_chunks(
         self, digest: str, family: _Family, texts: Sequence[str], progress: Progress, cancel: CancelToken

@@ -81,6 +81,23 @@ class RunRecord:
         return self.plan.run_id
 
 
+@dataclass(frozen=True)
+class StoredReference:
+    """An encoder that was added by reference, or removed.
+
+    Attributes:
+        reference: its canonical reference.
+        checked_at: when it was last looked at, UTC.
+        is_removed: whether it was removed since.
+        facts: what was found then; {} where it was never looked at.
+    """
+
+    reference: str
+    checked_at: datetime
+    is_removed: bool
+    facts: Mapping[str, Any]
+
+
 class Repository:
     """The store at a path. Every method opens, reads or writes, and lets go."""
 
@@ -124,6 +141,23 @@ class Repository:
             return []
         with self.database.cursor() as cursor:
             return [row[0] for row in cursor.execute(query("datasets")).fetchall()]
+
+    def references(self) -> list[StoredReference]:
+        """Encoders that were added by reference or removed, in order of their names."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("references")).fetchall()
+        return [
+            StoredReference(name, at.replace(tzinfo=UTC), gone, json.loads(facts)) for name, at, gone, facts in rows
+        ]
+
+    def embeddings(self) -> list[EmbeddingFacts]:
+        """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            return [EmbeddingFacts(*row) for row in cursor.execute(query("embeddings")).fetchall()]
 
     def run(self, run_id: str) -> RunRecord:
         """One run, by its id or the beginning of it.
@@ -190,6 +224,24 @@ class Repository:
                 },
             )
 
+    def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
+        """Keep an encoder among those that are here, with what looking at it found; again after it was removed."""
+        with self.database.transaction() as cursor:
+            cursor.execute(
+                query("remember_reference"),
+                {"reference": reference, "checked_at": _now(), "facts": json.dumps(dict(facts), sort_keys=True)},
+            )
+
+    def remove_reference(self, reference: str) -> None:
+        """Note that an encoder was removed. Its runs stay, and what their embeddings cost."""
+        with self.database.transaction() as cursor:
+            cursor.execute(query("remove_reference"), {"reference": reference, "now": _now()})
+
+    def forget_embeddings(self, encoder: str) -> None:
+        """Drop what encoding cost where no run stands on it any more."""
+        with self.database.transaction() as cursor:
+            cursor.execute(query("forget_embeddings"), {"encoder": encoder})
+
     def begin(self, plan: RunPlan) -> int:
         """Note that this process computes a run; one that was interrupted is taken over. Its ``run_seq``."""
         with self.database.transaction() as cursor:
@@ -205,7 +257,7 @@ class Repository:
                     "dataset_digest": plan.dataset_digest,
                     "params": json.dumps(dict(plan.params), sort_keys=True),
                     "process_id": os.getpid(),
-                    "started_at": datetime.now(UTC).replace(tzinfo=None),
+                    "started_at": _now(),
                     "embedding_digest": plan.embedding_digest,
                     "support": json.dumps(plan.support),
                     "support_digest": plan.support_digest,
@@ -270,7 +322,7 @@ class Repository:
                 query("finish_run"),
                 {
                     "run_seq": run_seq,
-                    "finished_at": datetime.now(UTC).replace(tzinfo=None),
+                    "finished_at": _now(),
                     "coverage": json.dumps(dict(result.coverage)),
                     "timings": json.dumps(dict(timings)),
                     "manifest": json.dumps(dict(manifest), sort_keys=True),
@@ -300,6 +352,11 @@ class Repository:
                 cursor.execute(f"DELETE FROM {entry.table} WHERE run_seq = ?", [run.run_seq])
             cursor.execute("DELETE FROM metric WHERE run_seq = ?", [run.run_seq])
             cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
+
+
+def _now() -> datetime:
+    """UTC, as the store keeps times."""
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:

@@ -12,6 +12,7 @@ from core import explore, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
+from core.encoder_library import known_references
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, PairTable, Relation
@@ -83,7 +84,7 @@ def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
     reference = encoder.selectbox(
         "Encoder",
-        list(encoders.ENCODERS),
+        known_references(settings(), repository()),
         key="new_encoder",
         persist_state="session",
         accept_new_options=True,

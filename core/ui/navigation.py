@@ -25,7 +25,10 @@ class PageEntry:
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
     "": (PageEntry("overview", "Overview", ":material/dashboard:"),),
     "Diagnostics": (PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),),
-    "Library": (PageEntry("data", "Data", ":material/database:"),),
+    "Library": (
+        PageEntry("models", "Models", ":material/deployed_code:"),
+        PageEntry("data", "Data", ":material/database:"),
+    ),
 }
 
 

@@ -22,6 +22,7 @@ _NAMES = ("data", "enc", "metric", "protocol")
 _PICKED = "_picks"
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
+_FOLLOWED = "via"  # marks an address that a link of the app's own names
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Picks:
         return picks
 
 
+def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str, str | list[str]]:
+    """Query parameters for ``st.page_link`` to another page with these picks."""
+    return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: "link"}
+
+
 def shared_pickers(page: str) -> Picks:
     """Render the pickers; called by app.py, before the page, with the page's path."""
     _keep_over_change_of_page(page)
@@ -55,6 +61,7 @@ def shared_pickers(page: str) -> Picks:
     choices = known_datasets()
     addresses = [_in_address(name) for name in choices]
     _note_stale_link({"data": addresses, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
+    _follow_link(dict(zip(addresses, choices, strict=True)), known)
     with st.sidebar:
         dataset = st.selectbox(
             "Dataset",
@@ -137,6 +144,26 @@ def _keep_over_change_of_page(page: str) -> None:
     st.session_state["enc"] = [str(v) for v in picks.variants]
     st.session_state["metric"] = picks.metric
     st.session_state["protocol"] = picks.protocol
+
+
+def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -> None:
+    """Take the picks of the app's own link: on a change of page, pickers that stand keep their values otherwise.
+
+    Only with its mark. Any other address may be a moment behind the pickers.
+    """
+    if _FOLLOWED not in st.query_params:
+        return
+    del st.query_params[_FOLLOWED]
+    address = st.query_params
+    if dataset := datasets_by_address.get(address.get("data", "")):
+        if st.session_state.get("data") != dataset:
+            _forget_pair()
+        st.session_state["data"] = dataset
+    if (metric := address.get("metric")) in list(Metric):
+        st.session_state["metric"] = metric
+    if (protocol := address.get("protocol")) in PROTOCOLS:
+        st.session_state["protocol"] = protocol
+    st.session_state["enc"] = [value for value in address.get_all("enc") if value in known]
 
 
 def _forget_pair() -> None:

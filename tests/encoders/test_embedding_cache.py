@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt
+from core.files import exclusive
 from core.types import CancelToken, Float32, digest_of_strings, no_progress
 
 DIMENSION = 8
@@ -522,4 +523,71 @@ def test_every_sibling_is_checked(cache: EmbeddingCache, tmp_path: Path) -> None
 
     with pytest.raises(BlindspotError, match="encoder 'half' gave NaN"):
         ask(cache, Broken(tmp_path / "log"))
+    assert names_in(cache.folder) == []
+
+
+# --- what is there, and its removal
+
+
+def test_the_inventory_tells_encoders_and_bytes(cache: EmbeddingCache, encoder: HashEncoder, tmp_path: Path) -> None:
+    assert cache.inventory().embeddings == ()
+    other = HashEncoder(tmp_path / "other.log", identity=replace(IDENTITY, reference="another"))
+    mine, theirs = ask(cache, encoder), ask(cache, other)
+    found = cache.inventory()
+    assert [stored.facts for stored in found.embeddings] == [theirs.facts, mine.facts]
+    sizes = [path.stat().st_size for path in cache.folder.glob(f"{mine.facts.digest}.*")]
+    assert len(sizes) == 2
+    assert found.embeddings[1].size == sum(sizes)
+    assert found.damaged == ()
+
+
+def test_facts_that_cannot_be_read_are_told_and_those_without_a_matrix_left_out(
+    cache: EmbeddingCache, encoder: HashEncoder
+) -> None:
+    digest = ask(cache, encoder).facts.digest
+    (cache.folder / "half.json").write_text((cache.folder / f"{digest}.json").read_text("utf-8"), "utf-8")
+    for name, content in (("bad.json", b"\xff{"), ("other.json", b'{"digest": "x"}'), ("list.json", b"[1]")):
+        (cache.folder / name).write_bytes(content)
+    found = cache.inventory()
+    assert [stored.facts.digest for stored in found.embeddings] == [digest]
+    assert {path.name for path in found.damaged} == {"bad.json", "other.json", "list.json"}
+
+
+def test_what_facts_say_never_leads_out_of_the_folder(
+    cache: EmbeddingCache, encoder: HashEncoder, tmp_path: Path
+) -> None:
+    digest = ask(cache, encoder).facts.digest
+    for suffix in (".json", ".npy"):
+        (tmp_path / f"precious{suffix}").write_text("x", "utf-8")
+    facts = cache.folder / f"{digest}.json"
+    facts.write_text(facts.read_text("utf-8").replace(digest, "../precious"), "utf-8")
+    for stored in cache.inventory().embeddings:
+        cache.delete(stored.facts.digest)
+    assert names_in(cache.folder) == []
+    assert (tmp_path / "precious.npy").exists()
+    assert (tmp_path / "precious.json").exists()
+
+
+def test_deleted_embeddings_are_encoded_again_and_others_stay(cache: EmbeddingCache, tmp_path: Path) -> None:
+    first, second = (HashEncoder(tmp_path / name, identity=replace(IDENTITY, reference=name)) for name in ("a", "b"))
+    digest, kept = ask(cache, first).facts.digest, ask(cache, second).facts.digest
+    cache.delete(digest)
+    cache.delete(digest)  # none there is as good
+    assert names_in(cache.folder) == [f"{kept}.json", f"{kept}.npy"]
+    assert_right(ask(cache, first))
+
+
+def test_chunks_of_an_interrupted_encoding_are_deleted_by_any_of_its_digests(
+    cache: EmbeddingCache, encoder: HashEncoder
+) -> None:
+    cancel_after(CHUNK + 1, encoder, cache)
+    (parts,) = cache.folder.glob("*.parts")
+    cache.delete_unfinished({"0" * 32})
+    assert parts.exists()
+    lock = parts.with_suffix(".lock")
+    with exclusive(lock, CancelToken()):  # somebody goes on with it
+        cache.delete_unfinished({parts.stem})
+    assert parts.exists()
+    lock.touch()  # left by a process that was killed
+    cache.delete_unfinished({"0" * 32, parts.stem})
     assert names_in(cache.folder) == []

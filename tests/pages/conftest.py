@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.settings import ROOT
 
 TIMEOUT_SECONDS = 60
-SHARED = {"data", "enc", "metric"}
+SHARED = {"data", "enc", "metric", "protocol"}
 
 
 @pytest.fixture

@@ -121,6 +121,14 @@ def test_the_content_of_a_store_of_version_1_survives(path: Path) -> None:
     assert items["mate"].tolist() == list(dataset.items[3:])
 
 
+def test_a_store_of_version_2_takes_references(path: Path) -> None:
+    older_store(path, 2)
+    repository = Repository.at(path)
+    assert repository.references() == []
+    repository.remember_reference("dir:/a", {})
+    assert [stored.reference for stored in repository.references()] == ["dir:/a"]
+
+
 def test_a_store_of_version_1_takes_new_runs(path: Path) -> None:
     store_of_version_1(path)
     repository = Repository.at(path)

@@ -73,6 +73,8 @@ def test_reading_does_not_make_a_store(repository: Repository) -> None:
     assert repository.runs() == []
     assert repository.variants() == []
     assert repository.datasets() == []
+    assert repository.references() == []
+    assert repository.embeddings() == []
     with pytest.raises(InputError):
         repository.run("a")
     assert repository.items(ENTRY, [], texts=True).empty
@@ -133,6 +135,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset_pair": 25,
         "dataset_text": 50,
         "embedding": 0,
+        "encoder_reference": 0,
         "metric": 8,
         "result_evalrank_v1": 50,
         "run": 4,
@@ -222,6 +225,41 @@ def test_embeddings_that_took_no_time_have_no_speed(repository: Repository) -> N
     facts = EmbeddingFacts("e" * 32, "minilm", "r", 384, 0, 0.0, "cpu")
     repository.remember_embedding(facts, EncoderInfo("", 384, 1, 4, "", "", ""))
     assert only_run(repository).texts_per_second is None
+
+
+# --- encoders by reference
+
+
+def test_a_reference_is_kept_with_what_was_found_and_comes_back_after_its_removal(repository: Repository) -> None:
+    repository.remember_reference("hf:b/b", {"info": {"title": "“B”", "licence": None}})
+    repository.remember_reference("dir:/a", {})
+    first, second = repository.references()
+    assert (first.reference, second.reference) == ("dir:/a", "hf:b/b")
+    assert second.facts == {"info": {"title": "“B”", "licence": None}}
+    assert second.checked_at.tzinfo is not None
+    repository.remove_reference("hf:b/b")
+    repository.remove_reference("dir:/never-checked")
+    assert [(r.reference, r.is_removed) for r in repository.references()] == [
+        ("dir:/a", False),
+        ("dir:/never-checked", True),
+        ("hf:b/b", True),
+    ]
+    assert repository.references()[2].facts == second.facts, "its runs still want to be described"
+    repository.remember_reference("hf:b/b", {"info": {"title": "new"}})
+    again = repository.references()[2]
+    assert (again.is_removed, again.facts) == (False, {"info": {"title": "new"}})
+    assert again.checked_at > second.checked_at
+
+
+def test_what_encoding_cost_is_forgotten_where_no_run_stands_on_it(repository: Repository) -> None:
+    store_run(repository, "aaaa", DATASET)
+    info = EncoderInfo("", 384, 1, 4, "", "", "")
+    of_run = EmbeddingFacts("e" * 32, "minilm", "r", 384, 10, 2.5, "cpu")
+    for facts in (of_run, replace(of_run, digest="f" * 32), replace(of_run, digest="0" * 32, encoder="dir:/a")):
+        repository.remember_embedding(facts, info)
+    assert repository.embeddings()[1] == of_run
+    repository.forget_embeddings("minilm")
+    assert [facts.digest[0] for facts in repository.embeddings()] == ["0", "e"]
 
 
 # --- whole or not at all
