@@ -8,5 +8,8 @@ MARKUP = re.compile(r"([\\`*_\[\]<>$~])")
 
 
 def as_text(text: str) -> str:
-    """Markdown that shows ``text`` as it is: no emphasis, links, images, formulas or colours."""
-    return MARKUP.sub(r"\\\1", text)
+    """Markdown that shows ``text`` as it is: no emphasis, images, formulas or colours, no links but addresses.
+
+    A bare address would become a link with the backslashes in it; a broken ``://`` is put together only afterwards.
+    """
+    return MARKUP.sub(r"\\\1", text).replace("://", r":\//")

@@ -37,7 +37,7 @@ def upload() -> None:
             return
         st.markdown(
             "Two texts per row that belong together: a query and its mate. Each mate will be ranked among all the "
-            f"texts of the file. At most {own.MAX_ROWS:,} rows. They stay on the machine that runs Blindspot."
+            f"texts of the file. At most {own.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
         )
         file = st.file_uploader(
             "A .csv, .tsv, .jsonl or .parquet file",

@@ -45,7 +45,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         for other in (visitor, second):
             expect(other.at("fetch").get_by_role("button", name="Download", exact=True)).to_be_enabled()
         visitor.at("fetch").get_by_role("button").click()
-        expect(visitor.page.get_by_text("is not the file that Blindspot knows")).to_be_visible()
+        expect(visitor.page.get_by_text(f"{file.path} is not the file that Blindspot knows")).to_be_visible()
         visitor.settle().healthy()
 
 
