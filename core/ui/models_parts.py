@@ -30,7 +30,7 @@ KINDS = {
 }
 DIAGNOSTIC = "evalrank"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
-LONGEST_SHOWN = 22  # characters of a reference in the table
+LONGEST_SHOWN = 24  # characters of a reference in the table
 _ROW = "_models_row"
 _ASKED = "_models_asked"  # reference whose removal waits for a yes
 _SAID = "_models_said"  # how the last removal ended: (whether well, sentence)
@@ -65,7 +65,7 @@ def table(found: Library) -> None:
         on_select=lambda: _choose(references),
         selection_mode="single-row",
         column_config={
-            "encoder": st.column_config.TextColumn(width=160, pinned=True, help="Its reference: how it is named."),
+            "encoder": st.column_config.TextColumn(width=180, pinned=True, help="Its reference: how it is named."),
             "dimension": number(width=82, help="Length of a vector."),
             "parameters": number(width=92, format="localized", help="Trained weights."),
             "memory, MB": number(width=95, format="%.0f", help="Size of the weights once they are loaded."),
@@ -109,7 +109,8 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
 def _short(reference: str) -> str:
     """A reference for a column of the table: what a long path ends in tells more than what it begins with."""
     kind, colon, target = reference.partition(":")
-    return reference if len(reference) <= LONGEST_SHOWN else f"{kind}{colon}…{target[-LONGEST_SHOWN:]}"
+    rest = LONGEST_SHOWN - len(kind) - 2
+    return reference if len(reference) <= LONGEST_SHOWN else f"{kind}{colon}…{target[-rest:]}"
 
 
 def _about_speed(found: Library) -> str:
@@ -206,7 +207,7 @@ def _size(dimension: int | None, parameters: int | None, memory_bytes: int | Non
     return {
         "dimension": "not known yet" if dimension is None else f"{dimension:,}",
         "parameters": "not known yet" if parameters is None else f"{parameters:,}",
-        "size in memory": "not known yet" if memory_bytes is None else _megabytes(memory_bytes),
+        "size in memory": "not known yet" if memory_bytes is None else _bytes(memory_bytes),
     }
 
 
@@ -221,7 +222,10 @@ def _identity(identity: EncoderIdentity) -> dict[str, str]:
     }
 
 
-def _megabytes(size: float) -> str:
+def _bytes(size: int) -> str:
+    """A size for people, in decimal units."""
+    if size < 1e5:
+        return f"{size:,.0f} bytes"
     return f"{size / 1e6:,.1f} MB"
 
 
@@ -336,7 +340,7 @@ def _consequences(encoder: EncoderSummary, found: Library) -> str:
         parts.append("the uploaded file")
     text = "It leaves this list; it has no embeddings on disk."
     if parts:
-        text = f"**This deletes** {' and '.join(parts)} ({_megabytes(removal.size)})."
+        text = f"**This deletes** {' and '.join(parts)} ({_bytes(removal.size)})."
     if encoder.runs:
         runs = "1 run" if len(encoder.runs) == 1 else f"{len(encoder.runs)} runs"
         text += f" **Kept** are {runs} with all scores. "
@@ -378,4 +382,5 @@ def _remove(reference: str) -> None:
     if is_gone:
         st.session_state["model"] = None
     what = "was removed" if is_gone else "has no embeddings on disk any more"
-    st.session_state[_SAID] = (True, f"{reference} {what}. {_megabytes(removal.size)} were deleted.")
+    deleted = f" {_bytes(removal.size)} were deleted." if removal.size else ""
+    st.session_state[_SAID] = (True, f"{reference} {what}.{deleted}")
