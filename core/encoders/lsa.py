@@ -124,7 +124,7 @@ def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32
     basis = _orthonormal(features @ start)
     for _ in range(ITERATIONS):
         cancel.check()
-        across = features.T @ basis
+        across = _orthonormal(features.T @ basis)
         cancel.check()
         basis = _orthonormal(features @ across)
     cancel.check()
@@ -142,4 +142,5 @@ def _orthonormal(columns: Float32) -> Float32:
         gram += block.T @ block
     squares, directions = np.linalg.eigh(gram)
     kept = np.flatnonzero(squares > squares[-1] * SMALLEST**2)[::-1]
-    return columns @ (directions[:, kept] / np.sqrt(squares[kept])).astype(np.float32)
+    basis: Float32 = columns @ (directions[:, kept] / np.sqrt(squares[kept])).astype(np.float32)
+    return basis

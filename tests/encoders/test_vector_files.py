@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from core.encoders import vector_text
-from core.encoders.vector_files import VectorFormat, peek, read
+from core.encoders.vector_files import peek, read
+from core.encoders.vector_words import VectorFormat
 from core.encoders.word_vectors import WordVectors
 from core.errors import InputError
 from core.settings import ROOT

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import cli
-from core.encoders import source_files, vector_files
+from core.encoders import source_files, vector_words
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import canonical, resolve
@@ -176,7 +176,7 @@ def test_the_file_is_neither_parsed_nor_hashed_twice_for_a_page(path: Path, monk
     resolve(f"vectors:{path}", Settings.from_environment({})).identity  # noqa: B018
     hashed = []
     monkeypatch.setattr(source_files, "sha256_of", hashed.append)
-    monkeypatch.setattr(vector_files.Collector, "add", lambda *_: pytest.fail("parsed"))
+    monkeypatch.setattr(vector_words.Collector, "add", lambda *_: pytest.fail("parsed"))
     encoder = resolve(f"vectors:{path}", Settings.from_environment({}))
     assert encoder.info.dimension == 2
     assert encoder.identity.revision
@@ -184,15 +184,24 @@ def test_the_file_is_neither_parsed_nor_hashed_twice_for_a_page(path: Path, monk
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = vector_files.Collector.table
+    table = vector_words.Collector.table
 
-    def change(self: vector_files.Collector) -> vector_files.WordTable:
+    def change(self: vector_words.Collector) -> vector_words.WordTable:
         path.write_text(FILE + "dog 1 1\n", "utf-8")
         return table(self)
 
-    monkeypatch.setattr(vector_files.Collector, "table", change)
-    with pytest.raises(InputError, match="changed while it was read"):
+    monkeypatch.setattr(vector_words.Collector, "table", change)
+    with pytest.raises(InputError, match="changed before it was read to its end"):
         WordVectors.at(path).load()
+
+
+def test_vectors_are_those_that_the_identity_names(path: Path) -> None:
+    encoder = WordVectors.at(path)
+    assert encoder.identity.revision
+    path.write_text(FILE + "dog 1 1\n", "utf-8")
+    with pytest.raises(InputError, match="changed before it was read to its end"):
+        encoder.load()
+    assert encoded(WordVectors.at(path), "dog") == [[1, 1]]
 
 
 def test_a_cancelled_token_stops_it(path: Path) -> None:
