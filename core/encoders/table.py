@@ -36,17 +36,17 @@ class Table:
     def identity(self) -> EncoderIdentity:
         return EncoderIdentity(
             reference=f"table:{self.path}",
-            revision=self._revision,
+            revision=self.revision,
             pooling="precomputed",
             prompt="",
             max_length=0,
             libraries=library_versions("numpy", "pyarrow"),
         )
 
-    @property
-    def _revision(self) -> str:
-        checksums = [sha256_once(file) for file in files_of(self.path)]
-        return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]
+    @cached_property
+    def revision(self) -> str:
+        """The first digits of the checksum of the file, or of both, when it was first asked for."""
+        return _checksum(self.path)
 
     @cached_property
     def info(self) -> EncoderInfo:
@@ -92,8 +92,13 @@ class Table:
 
     @cached_property
     def _table(self) -> EmbeddingTable:
-        before = self._revision
+        revision = self.revision
         table = read(self.path)
-        if self._revision != before:
-            raise InputError(f"{self.path} changed while it was read", remedy="run it again")
+        if _checksum(self.path) != revision:  # embeddings are stored under it
+            raise InputError(f"{self.path} changed before it was read to its end", remedy="run it again")
         return table
+
+
+def _checksum(path: Path) -> str:
+    checksums = [sha256_once(file) for file in files_of(path)]
+    return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]

@@ -9,10 +9,11 @@ from typing import IO
 
 import numpy as np
 
-from core.encoders.vector_files import Collector, VectorFormat, VectorHead, check_promise
+from core.encoders.vector_words import Collector, VectorFormat, VectorHead, check_promise
 from core.errors import InputError
 from core.types import Float32
 
+FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
 BLOCK = 2**22
 ROWS_AT_ONCE = 4096
 LONGEST_WORD = 2**16

@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from core.encoders.vector_files import HEAD, Collector, VectorHead, is_number, numbers_at_end
+from core.encoders.vector_words import HEAD, Collector, VectorHead, is_number, numbers_at_end
 from core.errors import InputError
 from core.types import Float32
 

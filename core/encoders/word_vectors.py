@@ -11,7 +11,8 @@ import numpy as np
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
 from core.encoders.source_files import lines_once, sha256_once
-from core.encoders.vector_files import VectorHead, WordTable, peek, read
+from core.encoders.vector_files import peek, read
+from core.encoders.vector_words import VectorHead, WordTable
 from core.errors import InputError
 from core.types import CancelToken, Float32, Int64
 
@@ -30,9 +31,9 @@ class VectorFile:
         """Raises ``InputError`` where this is no file of word vectors."""
         return cls(path, peek(path))
 
-    @property
+    @cached_property
     def revision(self) -> str:
-        """The first digits of the file's sha256."""
+        """The first digits of the file's sha256 when it was first asked for."""
         return sha256_once(self.path)[:16]
 
     @property
@@ -43,10 +44,10 @@ class VectorFile:
     @cached_property
     def table(self) -> WordTable:
         """Words and vectors."""
-        before = self.revision
+        revision = self.revision
         table = read(self.path, self.head)
-        if self.revision != before:
-            raise InputError(f"{self.path} changed while it was read", remedy="run it again")
+        if sha256_once(self.path)[:16] != revision:  # embeddings are stored under it
+            raise InputError(f"{self.path} changed before it was read to its end", remedy="run it again")
         return table
 
 

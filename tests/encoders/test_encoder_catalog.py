@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.encoders.base import library_versions
+from core.encoders.base import FittedEncoder, library_versions
 from core.encoders.catalog import ENCODERS, EncoderEntry, resolve
 from core.encoders.device import resolve_device
 from core.errors import BlindspotError, InputError
@@ -42,6 +42,8 @@ def test_an_encoder_keeps_the_protocol(entry: EncoderEntry, shared_settings: Set
     assert encoder.device == "cpu"
     encoder.load()
     texts = ["A short one.", "", "A rather longer one than the others are.", "A short one."]
+    if isinstance(encoder, FittedEncoder):
+        encoder.fit(texts, CancelToken())
     vectors = encoder.encode(texts, CancelToken())
     assert vectors.shape == (len(texts), entry.info.dimension)
     assert vectors.dtype == np.float32

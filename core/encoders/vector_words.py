@@ -1,0 +1,161 @@
+"""Words with their vectors as a file gives them, whatever its format: what readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+
+from core.encoders.source_files import GZIP
+from core.errors import InputError
+from core.types import Float32
+
+FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz"
+HEAD = 2**20  # bytes that are looked at; the longest text row that is read
+LARGEST_DIMENSION = 20_000
+
+
+class VectorFormat(StrEnum):
+    """How the file is laid out, for people."""
+
+    PLAIN_TEXT = "text without a header (GloVe)"
+    HEADED_TEXT = "text with a header (word2vec, fastText .vec)"
+    WORD2VEC_BINARY = "word2vec binary"
+    FASTTEXT_BINARY = "fastText .bin"
+
+
+@dataclass(frozen=True)
+class VectorHead:
+    """What the beginning of a file tells.
+
+    Attributes:
+        promised: how many words the file says that it has; None where it does not say.
+    """
+
+    format: VectorFormat
+    dimension: int
+    promised: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable:
+    """The words of a file.
+
+    Attributes:
+        index: each word's row, in the order of the file.
+        matrix: ``[V, d] float32``, finite, read-only.
+        duplicates: entries that were left out since the same word stands in the file before.
+        undecodable: words that are not UTF-8; each bad byte of theirs is read as U+FFFD.
+    """
+
+    index: Mapping[str, int]
+    matrix: Float32
+    duplicates: int
+    undecodable: int
+
+
+class Collector:
+    """Takes words with their vectors block by block, checks them and keeps the first of each word."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self.path = path
+        self.index: dict[str, int] = {}
+        self.duplicates = 0
+        self.undecodable = 0
+        self._matrix: Float32 = np.empty((0, dimension), dtype=np.float32)
+
+    def add(self, words: Sequence[bytes], rows: Float32, place: Callable[[int], str]) -> None:
+        """Take ``words`` and their ``rows [k, d] float32``; ``place(i)`` says where row i stands in the file.
+
+        Raises:
+            InputError: a value is NaN or infinite.
+        """
+        texts = self._decoded(words)
+        finite = np.isfinite(rows).all(axis=1)
+        if not finite.all():
+            bad = int(finite.argmin())
+            value = "NaN" if np.isnan(rows[bad]).any() else "an infinite value"
+            raise InputError(
+                f"{self.path}, {place(bad)}: the vector of {texts[bad][:60]!r} holds {value}",
+                expected="finite numbers",
+                remedy="remove the word or train the vectors again",
+            )
+        before = start = len(self.index)
+        kept = np.ones(len(texts), dtype=np.bool_)
+        for number, word in enumerate(texts):
+            if word in self.index:
+                kept[number] = False
+            else:
+                self.index[word] = start
+                start += 1
+        self.duplicates += len(texts) - (start - before)
+        # In place: the system moves the pages of a large array instead of copying them, so that there is never a second
+        self._matrix.resize((start, self._matrix.shape[1]), refcheck=False)
+        self._matrix[before:] = rows if kept.all() else rows[kept]
+
+    def table(self) -> WordTable:
+        """What was taken."""
+        if not self.index:
+            raise InputError(f"{self.path} holds no word", expected=FORMATS)
+        self._matrix.flags.writeable = False
+        return WordTable(self.index, self._matrix, self.duplicates, self.undecodable)
+
+    def _decoded(self, words: Sequence[bytes]) -> list[str]:
+        try:
+            return b"\n".join(words).decode("utf-8").split("\n") if words else []
+        except UnicodeDecodeError:
+            out = []
+            for word in words:
+                try:
+                    out.append(word.decode("utf-8"))
+                except UnicodeDecodeError:  # word2vec cuts words off after so many bytes, amid a character
+                    self.undecodable += 1
+                    out.append(word.decode("utf-8", "replace"))
+            return out
+
+
+def check_promise(path: Path, promised: int, dimension: int, smallest: int) -> None:
+    """Refuse a header that promises more than the file can hold, before any memory is taken for it.
+
+    Args:
+        smallest: the least number of bytes that the promised words take, unpacked.
+
+    Raises:
+        InputError: no words, no or too many dimensions, or too small a file.
+    """
+    if not promised or not 0 < dimension <= LARGEST_DIMENSION:
+        raise InputError(
+            f"the header of {path} says {promised:,} words of {dimension:,} numbers",
+            expected=f"at least one word, and 1 to {LARGEST_DIMENSION:,} numbers",
+        )
+    with path.open("rb") as raw:
+        packed = raw.read(len(GZIP)) == GZIP
+    size = path.stat().st_size
+    if not packed and size < smallest:
+        raise InputError(
+            f"{path} has {size:,} bytes, but its header promises {promised:,} words of {dimension:,} numbers",
+            expected=f"at least {smallest:,} bytes",
+            remedy="it is cut short: copy or download it again",
+        )
+
+
+def numbers_at_end(line: bytes) -> int:
+    """How many fields at the end of a line are numbers."""
+    count = 0
+    for field in reversed(line.split()):
+        if not is_number(field):
+            break
+        count += 1
+    return count
+
+
+def is_number(field: bytes) -> bool:
+    """Whether a field is written as a number; NaN and infinity are."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return b"_" not in field
