@@ -5,38 +5,28 @@ Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad i
 
 from __future__ import annotations
 
-import json
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from core import cli_output as output
 from core import pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
-from core.diagnostics.base import Metric
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError, unknown
 from core.files import write_atomically
 from core.settings import Settings
-from core.store.repository import Repository, RunRecord, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.transforms import STEPS
-from core.types import Progress as Listener
 
-# A pipe has no width of its own: wide enough that no id is broken.
-stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)
-stderr = Console(stderr=True, emoji=False)
-SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
     "several times for several variants"
@@ -119,12 +109,13 @@ def list_(
     wanted = {name: rows for name, rows in catalogs.items() if kind in {"", name}}
     forms = encoders.SCHEMES.values()
     if as_json:
-        _print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
+        output.print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
         return
     for name, rows in wanted.items():
-        _print_table(name.capitalize(), ["id", "what it is"], rows)
+        output.print_table(name.capitalize(), ["id", "what it is"], rows)
         if name == "encoders":
-            _print_table("Encoders by reference", ["form", "what it is"], [(s.form, s.description) for s in forms])
+            references = [(s.form, s.description) for s in forms]
+            output.print_table("Encoders by reference", ["form", "what it is"], references)
     if "datasets" in wanted:
         print(f"Your own pairs: {datasets.OWN_FILE}; a .csv, .tsv, .jsonl or .parquet with the columns query and mate.")
 
@@ -153,10 +144,10 @@ def run(
     repository = Repository.at(settings.store)
     outcomes = []
     for request in dict.fromkeys(requests):
-        with _progress(request.label) as progress:
+        with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     if as_json:
-        _print_json({"runs": [_run_json(o.record) | {"computed": o.computed} for o in outcomes]})
+        output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
         return
     headline = [
         m
@@ -164,16 +155,16 @@ def run(
         if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
         and all(m.name in o.record.metrics for o in outcomes)
     ]
-    _print_table(
+    output.print_table(
         f"{diagnostics.find(diagnostic).title}, {', '.join(f'{k} {v}' for k, v in requests[0].params)}",
         ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
-        [(m.name, *(_number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
+        [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
     for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
         how = "computed" if outcome.computed else "found in the store"
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
         same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
-        print(f"run {outcome.record.run_id}: {how}{same}{_covered(outcome.record)}")
+        print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
     for asked_id in dict.fromkeys(r.dataset for r in requests):
         if pairs := datasets.find(asked_id).own:
             print(f"read {pairs.summary}")
@@ -187,9 +178,9 @@ def data_list(as_json: AsJson = False) -> None:
     if as_json:
         fields = ("id", "title", "kind", "size", "licence", "citation", "url", "revision")
         rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in datasets.DATASETS.values()]
-        _print_json({"datasets": rows})
+        output.print_json({"datasets": rows})
         return
-    _print_table(
+    output.print_table(
         "Datasets",
         ["id", "state", "size", "licence"],
         [(e.id, states[e.id], e.size, e.licence) for e in datasets.DATASETS.values()],
@@ -204,7 +195,7 @@ def data_fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) ->
         if not entry.files:
             print(f"{entry.id}: {fetch.dataset_state(entry, settings)}, nothing to download")
             continue
-        with _progress(entry.id) as progress:
+        with output.progress(entry.id) as progress:
             paths = fetch.fetch_dataset(entry, settings, progress)
         print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}")
 
@@ -251,13 +242,13 @@ def runs(
         dataset = datasets.canonical(dataset)
     found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
-        _print_json({"runs": [_run_json(r) | {"state": r.state} for r in found]})
+        output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
         return
     if not found:
         example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
         print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
         return
-    _print_table(
+    output.print_table(
         "Runs",
         ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "mrr", "started (UTC)"],
         [
@@ -281,7 +272,7 @@ def runs(
 def runs_show(run_id: Annotated[str, typer.Argument(help="a run id, or how it begins")]) -> None:
     """Print everything about one run as JSON: scores, coverage, timings, manifest."""
     record = Repository.at(Settings.from_environment().store).run(run_id)
-    _print_json(_run_json(record) | {"state": record.state})
+    output.print_json(output.run_json(record) | {"state": record.state})
 
 
 @runs_app.command("delete")
@@ -325,111 +316,13 @@ def bench(
     """Measure: every figure is a ratio within one run, the median of interleaved pairs."""
     from core import benchmarks
 
-    with _progress("benchmark") as progress:
+    with output.progress("benchmark") as progress:
         report = benchmarks.run(names or list(benchmarks.BENCHMARKS), progress)
     if as_json:
-        _print_json(report.as_json())
+        output.print_json(report.as_json())
         return
-    _print_table(
+    output.print_table(
         ", ".join(f"{k} {v}" for k, v in report.machine.items()),
         ["benchmark", "value", "unit", "samples"],
         [(r.name, f"{r.value:.3g}", r.unit, " ".join(f"{s:.3g}" for s in r.samples)) for r in report.results],
     )
-
-
-# --- printing
-
-
-def _covered(record: RunRecord) -> str:
-    """What an encoder had no vector for, in words; "" where it is nothing."""
-    c = record.coverage
-    if c["items"] == c["items_covered"]:
-        return ""
-    whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
-    return (
-        f"; covers {c['pairs_covered']:,} of {c['pairs']:,} pairs and {c['items_covered']:,} of "
-        f"{c['items']:,} items{whose}"
-    )
-
-
-def _run_json(record: RunRecord) -> dict[str, Any]:
-    return {
-        "run_id": record.run_id,
-        "diagnostic": record.plan.diagnostic,
-        "encoder": record.plan.variant.encoder,
-        "transform": record.plan.variant.transform,
-        "dataset": record.plan.dataset,
-        "params": dict(record.plan.params),
-        "metrics": dict(record.metrics),
-        "coverage": dict(record.coverage),
-        "timings": dict(record.timings),
-        "manifest": dict(record.manifest),
-    }
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
-
-
-def _print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(str(cell) for cell in row))
-    stdout.print(table, markup=False, highlight=False)
-
-
-def _number(metric: Metric, value: float) -> str:
-    is_count = metric.higher_is_better is None
-    return f"{value:,.0f}" if is_count else f"{value:,.4f}"
-
-
-@contextmanager
-def _progress(title: str) -> Iterator[Listener]:
-    """Progress on stderr: a bar on a terminal, now and then a line elsewhere."""
-    if not stderr.is_terminal:
-        yield _Lines(title)
-        return
-    with Progress(
-        TextColumn("{task.fields[title]}: {task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[count]}"),
-        TimeRemainingColumn(),
-        console=stderr,
-        transient=True,
-    ) as display:
-        yield _Bar(display, title)
-
-
-class _Lines:
-    """Progress as lines, one every few seconds."""
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._said = monotonic()
-
-    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
-        if monotonic() - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = monotonic()
-            share = fraction if fraction is not None else done / total if total else 1.0
-            print(f"{self._title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
-
-
-class _Bar:
-    """Progress as a bar: one bar per stage, removed when the work is done."""
-
-    def __init__(self, display: Progress, title: str) -> None:
-        self._display = display
-        self._title = title
-        self._stage = ""
-        self._task: TaskID | None = None
-
-    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
-        if stage != self._stage or self._task is None:
-            if self._task is not None:
-                self._display.remove_task(self._task)
-            self._task = self._display.add_task(stage, total=1.0, title=self._title, count="")
-            self._stage = stage
-        share = fraction if fraction is not None else done / total if total else 1.0
-        self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}" if total > 1 else "")

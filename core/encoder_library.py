@@ -17,7 +17,8 @@ from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.errors import BlindspotError, InputError
 from core.settings import Mode, Settings
-from core.store.repository import Repository, RunRecord, RunState, StoredReference
+from core.store.records import RunRecord, RunState, StoredReference
+from core.store.repository import Repository
 
 CATALOG = "catalog"
 UNKNOWN = "unknown"

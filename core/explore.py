@@ -17,7 +17,8 @@ from core.errors import BlindspotError
 from core.numerics.ranking import TAU, expected_reciprocal_rank
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
-from core.store.repository import Repository, RunRecord
+from core.store.records import RunRecord
+from core.store.repository import Repository
 from core.texts import twin_key
 from core.transforms import FittedChain, TransformChain
 from core.types import Float64, Int64

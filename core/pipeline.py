@@ -24,7 +24,8 @@ from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
-from core.store.repository import Repository, RunPlan, RunRecord, RunState
+from core.store.records import RunPlan, RunRecord, RunState
+from core.store.repository import Repository
 from core.toolkit import prepare
 from core.transforms import FittedChain, TransformChain
 from core.types import (

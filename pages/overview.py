@@ -6,7 +6,7 @@ import streamlit as st
 from core import ui
 from core.diagnostics import catalog as diagnostics
 from core.figures import overview as figures
-from core.store.repository import RunRecord, RunState
+from core.store.records import RunRecord, RunState
 from core.ui import tables
 
 COLUMNS = {

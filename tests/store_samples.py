@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from core.diagnostics import catalog
 from core.diagnostics.base import DiagnosticResult
-from core.store.repository import Repository, RunPlan, RunRecord
+from core.store.records import RunPlan, RunRecord
+from core.store.repository import Repository
 from core.types import PairSet, Variant
 
 ENTRY = catalog.find("evalrank")

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What everything may speak of: nouns, errors, and the declarations that components fill in.
 NOUNS = "core core.errors core.types core.texts core.diagnostics.base core.encoders.base"
 WORLD = f"{NOUNS} core.settings core.files"  # for what reads or writes anything
+STORE = "core.store.records core.store.repository"
 CATALOGS = "core.datasets.catalog core.diagnostics.catalog core.encoders.catalog"
 BELOW_PIPELINE = f"{WORLD} core.encoders core.transforms core.datasets core.diagnostics core.store"
 
@@ -45,18 +46,19 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
-    "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics core.store.repository",
+    "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
-    "core.encoder_library": f"{WORLD} core.encoders core.store.repository core.encoder_uploads",
+    "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks",
+    "core.cli_output": f"{NOUNS} {STORE}",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
-    "core.ui": f"{WORLD} {CATALOGS} core.figures core.store.repository core.jobs core.explore core.pipeline "
+    "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.frequency core.encoder_library core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
-    "pages": f"{NOUNS} {CATALOGS} core.ui core.figures core.store.repository core.jobs core.explore",
+    "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
 
@@ -216,7 +218,12 @@ def test_what_pages_import_is_light() -> None:
     """In a process of its own: after importing all that a page can import, nothing heavy is loaded."""
     within = (*MAY_IMPORT["pages"].split(), "core.pipeline", "core.datasets", "core.transforms")
     modules = [name for name in module_files(ROOT) if any(is_within(name, prefix) for prefix in within)]
-    for expected in ("core.pipeline", "core.store.repository", "core.diagnostics.catalog", "core.encoders.catalog"):
+    for expected in (
+        "core.pipeline",
+        "{STORE}",
+        "core.diagnostics.catalog",
+        "core.encoders.catalog",
+    ):
         assert expected in modules
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_AND_LOOK, json.dumps(modules), json.dumps(HEAVY)],

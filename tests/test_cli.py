@@ -22,14 +22,15 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core import benchmarks, cli
+from core import benchmarks, cli, cli_output
 from core.datasets import catalog as datasets
 from core.datasets import fetch, loaders
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.diagnostics import catalog as diagnostics
 from core.encoders import catalog as encoders
 from core.settings import ROOT, Settings
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.transforms import STEPS
 from core.types import CancelToken, PairSet
 from tests import store_samples
@@ -89,7 +90,7 @@ def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings
 @pytest.fixture
 def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run a command in this process, without progress: on a busy machine there would be some."""
-    monkeypatch.setattr(cli, "SECONDS_BETWEEN_LINES", float("inf"))
+    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
 
     def run(*arguments: str) -> Said:
         capsys.readouterr()
@@ -194,7 +195,7 @@ def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Setti
 
 
 def test_progress_lines_go_to_stderr(small: PairSet, blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", 0.0)
     said = blindspot(*SMALL, "--json")
     assert said.code == 0
     assert len(said.json["runs"]) == 1

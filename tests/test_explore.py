@@ -18,7 +18,8 @@ from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, RankedItem, Relation, around_mate, pair_table
 from core.numerics.ranking import TAU
 from core.settings import Settings
-from core.store.repository import Repository, RunRecord
+from core.store.records import RunRecord
+from core.store.repository import Repository
 from core.types import PairSet
 from tests.small_world import CAT, DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

@@ -27,7 +27,8 @@ from core.errors import BlindspotError
 from core.jobs import Job, JobQueue, JobState
 from core.pipeline import RunRequest
 from core.settings import ROOT, Settings
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.types import CancelToken
 from tests.loopback import Site, serving
 from tests.small_world import (

@@ -25,7 +25,8 @@ from core.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.pipeline import RunOutcome, RunRequest
 from core.settings import Settings
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.types import CancelToken, PairSet, Variant
 
 ENTRY = diagnostics.find("evalrank")

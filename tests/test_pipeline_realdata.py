@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import cli, pipeline
+from core import cli, cli_output, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
@@ -18,7 +18,8 @@ from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
 from core.pipeline import RunOutcome
 from core.settings import Settings
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.types import PairSet
 
 pytestmark = pytest.mark.realdata
@@ -115,7 +116,7 @@ def test_the_real_words_run_through_the_command_line(
     """DESIGN 4.1: 5,514 pairs, 22,207 words, and no encoder can put more than half of the mates first."""
     monkeypatch.setenv("BLINDSPOT_CACHE", str(shared_settings.cache))
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    monkeypatch.setattr(cli, "SECONDS_BETWEEN_LINES", float("inf"))
+    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
     command = "run evalrank --encoder minilm --dataset evalrank-word --transform center --json"
     assert cli.main(command.split()) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]

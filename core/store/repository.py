@@ -6,16 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pandas as pd
-import psutil
 import pyarrow as pa
 
 from core.diagnostics.base import DiagnosticEntry, DiagnosticResult
@@ -23,79 +20,10 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
+from core.store.records import RunPlan, RunRecord, RunState, StoredReference, record_of
 from core.types import Bool, DatasetKind, PairSet, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
-
-
-class RunState(StrEnum):
-    RUNNING = "running"
-    DONE = "done"
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True)
-class RunPlan:
-    """What identifies a run, before it is computed.
-
-    Attributes:
-        support: references of the other encoders that had to have a vector for an item to be ranked.
-        support_digest: which items were ranked; "" for all.
-        own_support: whether nothing but the encoder's own coverage limited them.
-    """
-
-    run_id: str
-    diagnostic: str
-    diagnostic_version: int
-    variant: Variant
-    dataset: str
-    dataset_digest: str
-    params: Mapping[str, str]
-    embedding_digest: str
-    support: tuple[str, ...] = ()
-    support_digest: str = ""
-    own_support: bool = True
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """A run as the store knows it. Times are UTC; ``facts`` and ``info`` speak of its embeddings."""
-
-    run_seq: int
-    plan: RunPlan
-    state: RunState
-    started_at: datetime
-    finished_at: datetime | None
-    metrics: Mapping[str, float]
-    coverage: Mapping[str, int]
-    timings: Mapping[str, float]
-    manifest: Mapping[str, Any]
-    dimension: int | None
-    parameters: int | None
-    memory_bytes: int | None
-    texts_per_second: float | None
-    device: str | None
-
-    @property
-    def run_id(self) -> str:
-        return self.plan.run_id
-
-
-@dataclass(frozen=True)
-class StoredReference:
-    """An encoder that was added by reference, or removed.
-
-    Attributes:
-        reference: its canonical reference.
-        checked_at: when it was last looked at, UTC.
-        is_removed: whether it was removed since.
-        facts: what was found then; {} where it was never looked at.
-    """
-
-    reference: str
-    checked_at: datetime
-    is_removed: bool
-    facts: Mapping[str, Any]
 
 
 class Repository:
@@ -125,7 +53,7 @@ class Repository:
         params = {"run_id": run_id, "diagnostic": diagnostic, "dataset": dataset, "status": stored}
         with self.database.cursor() as cursor:
             rows = cursor.sql(query("runs"), params=params).to_arrow_table().to_pylist()
-        records = [_record(row) for row in rows]
+        records = [record_of(row) for row in rows]
         return [r for r in records if state is None or r.state is state]
 
     def variants(self) -> list[Variant]:
@@ -387,54 +315,3 @@ def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:
     )
     cursor.from_arrow(texts).insert_into("dataset_text")
     cursor.from_arrow(pairs).insert_into("dataset_pair")
-
-
-def _record(row: Mapping[str, Any]) -> RunRecord:
-    def parsed(name: str) -> Any:
-        return json.loads(row[name]) if row[name] else {}
-
-    state = RunState(row["status"])
-    if state is RunState.RUNNING and not _alive(row["process_id"], row["started_at"]):
-        state = RunState.INTERRUPTED
-    return RunRecord(
-        run_seq=row["run_seq"],
-        plan=RunPlan(
-            run_id=row["run_id"],
-            diagnostic=row["diagnostic"],
-            diagnostic_version=row["diagnostic_version"],
-            variant=Variant(row["encoder"], row["transform"]),
-            dataset=row["dataset"],
-            dataset_digest=row["dataset_digest"],
-            params=parsed("params"),
-            embedding_digest=row["embedding_digest"] or "",
-            support=tuple(parsed("support") or ()),
-            support_digest=row["support_digest"] or "",
-            own_support=row["own_support"] is not False,
-        ),
-        state=state,
-        started_at=row["started_at"].replace(tzinfo=UTC),
-        finished_at=row["finished_at"].replace(tzinfo=UTC) if row["finished_at"] else None,
-        metrics=dict(row["metrics"]),
-        coverage=parsed("coverage"),
-        timings=parsed("timings"),
-        manifest=parsed("manifest"),
-        dimension=row["dimension"],
-        parameters=row["parameters"],
-        memory_bytes=row["memory_bytes"],
-        texts_per_second=row["texts"] / row["seconds"] if row["seconds"] else None,
-        device=row["device"],
-    )
-
-
-def _alive(process_id: int, started_at: datetime) -> bool:
-    """Whether the process that began a run at ``started_at`` still lives (numbers are used again; 0 is nobody)."""
-    if process_id == 0:
-        return False
-    try:
-        process = psutil.Process(process_id)
-        born = process.create_time()
-        if process.status() == psutil.STATUS_ZOMBIE:  # killed, and its parent has not noticed yet
-            return False
-    except psutil.NoSuchProcess:
-        return False
-    return bool(born <= started_at.replace(tzinfo=UTC).timestamp() + 1.0)

@@ -11,7 +11,7 @@ from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
 from core.explore import PairTable
 from core.figures.evalrank import BandScores
-from core.store.repository import RunRecord, RunState
+from core.store.records import RunRecord, RunState
 from core.types import Float64, Variant
 from core.ui import tables
 from core.ui.markdown import as_text

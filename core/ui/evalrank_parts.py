@@ -19,7 +19,7 @@ from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
 from core.figures.ranking_table import TableRow, ranking_table
 from core.figures.theme import MANY_VARIANTS
-from core.store.repository import RunRecord, RunState
+from core.store.records import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS
 from core.ui import tables
 from core.ui.markdown import as_text

@@ -9,7 +9,7 @@ from pandas.io.formats.style import Styler
 
 from core.datasets.catalog import DATASETS
 from core.diagnostics.base import DiagnosticEntry
-from core.store.repository import RunRecord
+from core.store.records import RunRecord
 from core.types import Variant
 
 # Shown to the last digit that a tie or a change of batch size cannot move.

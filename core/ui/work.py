@@ -11,7 +11,7 @@ from core.datasets import fetch
 from core.errors import BlindspotError
 from core.jobs import Job, JobState, Task
 from core.pipeline import RunRequest
-from core.store.repository import RunRecord
+from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
 

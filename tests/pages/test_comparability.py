@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from core import pipeline
 from core.diagnostics.evalrank import ENTRY
 from core.settings import Settings
-from core.store.repository import Repository, RunRecord
+from core.store.records import RunRecord
+from core.store.repository import Repository
 from tests.conftest import make_settings
 
 OpenApp = Callable[..., AppTest]

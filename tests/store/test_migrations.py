@@ -11,7 +11,8 @@ import pytest
 from core.errors import BlindspotError
 from core.store import db
 from core.store.db import Database, Migration, migrate, migrations
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from tests import store_samples
 
 

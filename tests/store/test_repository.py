@@ -21,7 +21,8 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
-from core.store.repository import Repository, RunState
+from core.store.records import RunState
+from core.store.repository import Repository
 from core.types import PairSet, Variant
 from tests.store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
 
