@@ -220,7 +220,7 @@ def test_what_pages_import_is_light() -> None:
     modules = [name for name in module_files(ROOT) if any(is_within(name, prefix) for prefix in within)]
     for expected in (
         "core.pipeline",
-        "{STORE}",
+        "core.store.repository",
         "core.diagnostics.catalog",
         "core.encoders.catalog",
     ):
