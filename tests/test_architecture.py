@@ -52,7 +52,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.explore core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "

@@ -209,3 +209,25 @@ def test_the_part_has_the_texts_of_the_whole(covered: np.ndarray) -> None:
     assert kept == [PAIRS[p] for p in part.pairs]
     assert [p for p in PAIRS if {*p} <= {*part.dataset.items}] == kept
     assert (part.digest == "") == bool(covered.all())
+
+
+def test_the_command_line_tells_scores_by_frequency(
+    animals: PairSet,
+    first: str,
+    settings: Settings,
+    repository: Repository,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    record = run(first, settings, repository).record
+    assert cli.main(["runs", "frequency", record.run_id[:6], "--json"]) == 0
+    bands = json.loads(capsys.readouterr().out)["bands"]
+    for side in ("query", "mate"):
+        of_side = [b for b in bands if b["side"] == side]
+        assert sum(b["pairs"] for b in of_side) == record.metrics["pairs"]
+        mean = sum(b["pairs"] * b["mrr"] for b in of_side if b["pairs"]) / record.metrics["pairs"]
+        assert mean == pytest.approx(record.metrics["mrr"])
+        assert all((b["mrr"] is None) == (b["pairs"] == 0) for b in of_side)
+    assert cli.main(["runs", "frequency", record.run_id]) == 0
+    assert "over 100" in capsys.readouterr().out
