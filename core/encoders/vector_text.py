@@ -87,9 +87,8 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
         words.append(word)
         numbers.append(rest)
     joined = b" ".join(numbers)
-    if not any(
-        space in joined for space in _OTHER_SPACE
-    ):  # then every line has its d fields, and a field is a number or none
+    is_regular = not any(space in joined for space in _OTHER_SPACE)
+    if is_regular:  # then every line has its d fields, and a field is a number or none
         try:
             flat = np.fromstring(joined, dtype=np.float32, sep=" ")
             if flat.size == len(lines) * dimension:

@@ -19,7 +19,19 @@ from core.settings import ROOT, Settings
 from core.types import CancelToken, Float32
 
 IDS = ("random-projection-64", "random-projection", "random-projection-1024")
-TEXTS = ("A dog runs.", "a DOG  runs.", "", " \n", "größe", "日本", "a", "the dog the dog", "\ud800 half", "x" * 3_000)
+TEXTS = (
+    "A dog runs.",
+    "a DOG  runs.",
+    "",
+    " \n",
+    "größe",
+    "日本",
+    "a",
+    "the dog the dog",
+    "\ud800 half",
+    "x" * 3_000,
+    "y" * 300,
+)
 MASK = 2**64 - 1
 
 
