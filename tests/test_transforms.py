@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.errors import BlindspotError, InputError
-from core.transforms import READY_CHAINS, STEPS, Center, Step, TransformChain
+from core.transform_steps import Center
+from core.transforms import READY_CHAINS, STEPS, Step, TransformChain
 from core.types import Float32, Float64
 
 embeddings = arrays(

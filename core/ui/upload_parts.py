@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets import own, uploads
-from core.datasets.own import ColumnReading, ColumnUse, FileFormat, OwnPairs, OwnTable
+from core.datasets import own, own_files, uploads
+from core.datasets.own import ColumnReading, ColumnUse, OwnPairs, OwnTable
+from core.datasets.own_files import FileFormat
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
 from core.settings import Mode
@@ -37,7 +38,8 @@ def upload() -> None:
             return
         st.markdown(
             "Two texts per row that belong together: a query and its mate. Each mate will be ranked among all the "
-            f"texts of the file. At most {own.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
+            f"texts of the file. At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs "
+            "Blindspot."
         )
         file = st.file_uploader(
             "A .csv, .tsv, .jsonl or .parquet file",

@@ -16,8 +16,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.datasets import catalog, fetch, own
-from core.datasets.own import ColumnKind, ColumnUse, FileFormat, OwnPairs
+from core.datasets import catalog, fetch, own, own_files
+from core.datasets.own import ColumnUse, OwnPairs
+from core.datasets.own_files import ColumnKind, FileFormat
 from core.errors import InputError
 from core.settings import ASSETS, Settings
 
@@ -131,7 +132,7 @@ def test_parquet_of_other_string_types(tmp_path: Path) -> None:
 
 
 def test_parquet_beside_embeddings_and_in_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "ROWS_PER_BATCH", 2)
+    monkeypatch.setattr(own_files, "ROWS_PER_BATCH", 2)
     rows = [{"vec.tor": [1.0, 2.0], "id": i, "a.b": f"q{i}", "c": f"m{i}"} for i in range(5)]
     found = own.read(write(tmp_path, "parquet", rows))
     assert found.pairs == tuple((f"q{i}", f"m{i}") for i in range(5))
@@ -266,7 +267,7 @@ def latin_parquet(folder: Path) -> Path:
 def large(folder: Path) -> Path:
     path = folder / "pairs.csv"
     with path.open("wb") as f:
-        f.truncate(own.MAX_BYTES + 1)  # takes no room on the disk
+        f.truncate(own_files.MAX_BYTES + 1)  # takes no room on the disk
     return path
 
 
@@ -279,7 +280,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "unknown ending": (text("txt", "a\tb\n"), ["cannot tell the format", ".csv, .tsv, .jsonl, .parquet"]),
     "packed": (text("csv.gz", "a\tb\n"), ["cannot tell the format"]),
     "no ending": (lambda f: given_text(f, "csv", "a,b").rename(f / "pairs"), ["cannot tell the format"]),
-    "too many bytes": (large, [f"has {own.MAX_BYTES + 1:,} bytes; expected at most {own.MAX_BYTES:,}"]),
+    "too many bytes": (large, [f"has {own_files.MAX_BYTES + 1:,} bytes; expected at most {own_files.MAX_BYTES:,}"]),
     "header only": (text("csv", "query,mate\n"), ["a header and no rows"]),
     "header only, tsv": (text("tsv", "query\tmate"), ["a header and no rows"]),
     "header only, parquet": (table({"a": pa.array([], pa.string()), "b": []}), ["columns and no rows"]),
@@ -352,9 +353,9 @@ def test_a_file_with_nothing_in_it_is_empty(tmp_path: Path, ending: str, content
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_too_many_rows(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, ending, as_rows(PAIRS))
-    monkeypatch.setattr(own, "MAX_ROWS", 3)
+    monkeypatch.setattr(own_files, "MAX_ROWS", 3)
     assert own.read(path).pairs == PAIRS
-    monkeypatch.setattr(own, "MAX_ROWS", 2)
+    monkeypatch.setattr(own_files, "MAX_ROWS", 2)
     with pytest.raises(InputError, match="3 rows; expected at most 2; take a sample"):
         own.read(path)
 
@@ -363,8 +364,8 @@ def test_a_parquet_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.
     """One text of 10 kB, 1,000 times: a dictionary keeps it once, so the file is small."""
     path = table({"a": ["x" * 10_000] * 1_000, "b": ["y"] * 1_000})(tmp_path)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(own, "MAX_BYTES", 1_000_000)
-    monkeypatch.setattr(own, "ROWS_PER_BATCH", 10)
+    monkeypatch.setattr(own_files, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(own_files, "ROWS_PER_BATCH", 10)
     with pytest.raises(InputError, match="unpacks to more than"):
         own.read(path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch, own, uploads
+from core.datasets import catalog, fetch, own, own_files, uploads
 from core.datasets.own import OwnPairs
 from core.errors import BlindspotError, InputError
 from core.settings import Mode, Settings
@@ -125,7 +125,7 @@ def test_pairs_that_grow_too_large_are_refused_before_anything_is_written(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = read()
-    monkeypatch.setattr(own, "MAX_BYTES", len(CONTENT))  # written out, every row names its columns
+    monkeypatch.setattr(own_files, "MAX_BYTES", len(CONTENT))  # written out, every row names its columns
     with pytest.raises(InputError, match=r"pairs\.jsonl has .* bytes"):
         uploads.add(pairs, CONTENT, settings)
     assert not settings.uploads.exists()
