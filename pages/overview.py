@@ -47,9 +47,10 @@ def section(dataset: str, runs: list[RunRecord]) -> None:
     pairs, background = runs[0].metrics["pairs"], runs[0].metrics["background"]
     star = " ★ best of its column." if len(runs) > 1 else ""
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
+    known = " that all of them have a vector for" if runs[0].plan.support_digest else ""
     st.caption(
-        f"`{dataset}`: {pairs:,.0f} pairs ranked among {background:,.0f} items.{star} "
-        f"texts/s: speed of encoding on {devices}."
+        f"`{dataset}`: {pairs:,.0f} pairs ranked among the {background:,.0f} items{known}.{star} texts/s: speed of "
+        f"encoding on {devices}; poolings of one model share one pass, and each shows the whole pass's speed."
     )
 
 

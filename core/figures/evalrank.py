@@ -13,6 +13,7 @@ from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Variant
 
 FIGURE_HEIGHT = 390
+LOW = 0.2  # a bar below this has no room for its value
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
 # Per variant and side (query, mate) a row per band of frequency: columns ``band, pairs, mrr``.
@@ -41,10 +42,11 @@ def score_bars(
             x=labels,
             y=values,
             text=[f"{value:.4f}" for value in values],
-            textposition="inside",
+            textposition=["inside" if value >= LOW else "outside" for value in values],
             insidetextanchor="middle",
             textangle=-90,  # legible however narrow the bars are
-            textfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
+            insidetextfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
+            outsidetextfont={"color": ink(scheme), "size": 12},
             marker={"color": style.colour},
             hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
         )
