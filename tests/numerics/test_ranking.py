@@ -474,7 +474,8 @@ dataset = PairSet(
     mates=random.integers(0, 24_957, 6_989, dtype=np.int32),
 )
 before = psutil.Process().memory_info().rss
-result = evalrank.compute(matrix, dataset, {"metric": sys.argv[1], "protocol": "definition"}, no_progress, CancelToken())
+params = {"metric": sys.argv[1], "protocol": "definition"}
+result = evalrank.compute(matrix, dataset, params, no_progress, CancelToken())
 print(json.dumps({"above": peak_bytes() - before, "mean_rank": result.metrics["mean_rank"]}))
 """
 
