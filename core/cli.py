@@ -23,7 +23,7 @@ from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError, unknown
 from core.files import write_atomically
 from core.settings import Settings
-from core.store.records import RunState
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.transforms import STEPS
 
@@ -122,7 +122,7 @@ def list_(
 
 @app.command()
 def run(
-    diagnostic: Annotated[str, typer.Argument(help="for example evalrank; see: list diagnostics")],
+    diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
     dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
@@ -156,7 +156,7 @@ def run(
         and all(m.name in o.record.metrics for o in outcomes)
     ]
     output.print_table(
-        f"{diagnostics.find(diagnostic).title}, {', '.join(f'{k} {v}' for k, v in requests[0].params)}",
+        ", ".join([diagnostics.find(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params)]),
         ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
         [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
@@ -250,7 +250,7 @@ def runs(
         return
     output.print_table(
         "Runs",
-        ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "mrr", "started (UTC)"],
+        ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "score", "started (UTC)"],
         [
             (
                 r.run_id,
@@ -260,12 +260,20 @@ def runs(
                 r.plan.dataset,
                 ", ".join(r.plan.params.values()),
                 r.state,
-                f"{r.metrics['mrr']:.4f}" if "mrr" in r.metrics else "",
+                _headline(r),
                 f"{r.started_at:%Y-%m-%d %H:%M}",
             )
             for r in found
         ],
     )
+
+
+def _headline(record: RunRecord) -> str:
+    """The score that stands for a run; "" where it has none, or was made by a Blindspot with other diagnostics."""
+    entry = diagnostics.DIAGNOSTICS.get(record.plan.diagnostic)
+    if entry is None or entry.headline not in record.metrics:
+        return ""
+    return f"{entry.headline} {record.metrics[entry.headline]:.4f}"
 
 
 @runs_app.command("show")

@@ -64,8 +64,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def number(metric: Metric, value: float) -> str:
-    is_count = metric.higher_is_better is None
-    return f"{value:,.0f}" if is_count else f"{value:,.4f}"
+    return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
 
 
 @contextmanager

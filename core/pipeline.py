@@ -17,6 +17,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder, library_versions
@@ -31,6 +32,8 @@ from core.transforms import FittedChain, TransformChain
 from core.types import (
     Bool,
     CancelToken,
+    Dataset,
+    DatasetKind,
     PairSet,
     Progress,
     RankedPairs,
@@ -46,7 +49,8 @@ class RunRequest:
     """Something to compute, in the user's words. Equal requests are the same run.
 
     ``params`` are name-value pairs in order of name, all of the diagnostic's parameters. ``support`` names other
-    encoders: only items for which they too have a vector are ranked (common support); none means the own support.
+    encoders: only items for which they too have a vector are ranked (common support); none means the own support, and
+    so it is on all but pair sets.
     """
 
     diagnostic: str
@@ -90,12 +94,13 @@ def request(
     others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
     for other in others:
         encoders.resolve(other, settings)
+    ranks_a_part = entry.dataset_kind is DatasetKind.PAIR_SET and checked.get("protocol") != TOOLKIT
     return RunRequest(
         diagnostic,
         Variant(reference, str(chain)),
         dataset_entry.id,
         tuple(sorted(checked.items())),
-        () if checked.get("protocol") == TOOLKIT else tuple(sorted(others)),  # the toolkit ranks everything
+        tuple(sorted(others)) if ranks_a_part else (),  # the toolkit ranks everything
     )
 
 
@@ -197,11 +202,12 @@ def run(
                 embeddings = transform.apply(vectors)
         with watch.measure("compute"):
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
-        coverage = _coverage(dataset, embedded.covered if ranked is None else ranked.support)
-        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry)
+        result = _with_coverage(result, dataset, embedded.covered, ranked)
+        checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
+        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry, checksums)
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
-        repository.finish(run_seq, entry, dataset, replace(result, coverage=coverage), watch.seconds, manifest, ranked)
+        repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
 
@@ -209,18 +215,23 @@ def run(
 def _support(
     request: RunRequest,
     encoder: Encoder,
-    dataset: PairSet,
+    dataset: Dataset,
     settings: Settings,
     cache: EmbeddingCache,
     progress: Progress,
     cancel: CancelToken,
-) -> tuple[RankedPairs, bool]:
+) -> tuple[RankedPairs | None, bool]:
     """What can be ranked, and whether that is all that the encoder covers. Encodes what is not cached.
 
+    Only pair sets have parts: for any other kind there is none.
+
     Raises:
-        InputError: no pair is left.
+        InputError: no pair is left; or the encoder lacks a text of a dataset of another kind.
     """
     own = support = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel).covered
+    if not isinstance(dataset, PairSet):
+        _check_covers_all(request, dataset, own)
+        return None, True
     for reference in request.support:
         other = encoders.resolve(reference, settings)
         support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered
@@ -233,6 +244,34 @@ def _support(
             expected="an encoder that knows the dataset's texts",
         )
     return ranked, bool(np.array_equal(own, support))
+
+
+def _check_covers_all(request: RunRequest, dataset: Dataset, covered: Bool) -> None:
+    """For a dataset of which no part can be left out.
+
+    Raises:
+        InputError: the encoder has no vector for some text.
+    """
+    if covered.all():
+        return
+    first = dataset.items[int(np.argmin(covered))]
+    raise InputError(
+        f"'{request.variant.encoder}' has a vector for {np.count_nonzero(covered):,} of the {len(covered):,} texts "
+        f"of '{request.dataset}', and none for '{first}'",
+        expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with all "
+        "its rewrites",
+    )
+
+
+def _with_coverage(
+    result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: RankedPairs | None
+) -> DiagnosticResult:
+    """A result for part of a pair set, in the numbers and counts of the whole; any other as it is."""
+    if not isinstance(dataset, PairSet):
+        return result
+    if ranked is None:
+        return replace(result, coverage=_coverage(dataset, covered))
+    return replace(result, coverage=_coverage(dataset, ranked.support), item_numbers=ranked.pairs)
 
 
 def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
@@ -250,11 +289,12 @@ def _manifest(
     encoder: Encoder,
     embedded: Embedded,
     transform: FittedChain,
-    dataset: PairSet,
+    dataset: Dataset,
     entry: DatasetEntry,
+    checksums: Mapping[str, str],
 ) -> dict[str, Any]:
     """What another person needs to get the same numbers."""
-    files = {f.path: f.sha256 for f in entry.files}
+    files = dict(checksums)
     reading: dict[str, Any] = {}
     if entry.own:
         files = {str(entry.own.path): entry.own.sha256}
@@ -285,7 +325,7 @@ def _manifest(
     }
 
 
-def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: PairSet) -> str:
+def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
     if plan.params.get("protocol") == TOOLKIT and transform.n != len(dataset.items):
         return "vectors of the file"
     return "items ranked" if plan.support_digest else "items"

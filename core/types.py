@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ class DatasetKind(StrEnum):
     """What a dataset's rows are."""
 
     PAIR_SET = "pair set"
+    MINIMAL_PAIR_SET = "minimal-pair set"
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:
@@ -40,30 +42,77 @@ def digest_of_strings(parts: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class PairSet:
-    """Positive pairs and their background (EvalRank, Wang 2022, section 4.2).
+class Dataset(ABC):
+    """What every kind of dataset has.
 
     Attributes:
         id: dataset id.
-        items: the distinct texts, ``n`` of them.
-        queries: ``[m] int32``, index into ``items`` of each pair's query.
-        mates: ``[m] int32``, index into ``items`` of each pair's mate.
+        items: the distinct texts, ``n`` of them; everything else speaks of them by their numbers.
     """
 
     id: str
     items: tuple[str, ...]
-    queries: Int32
-    mates: Int32
+
+    kind: ClassVar[DatasetKind]
 
     @cached_property
     def texts_digest(self) -> str:
+        """Digest of the texts and their order: datasets that share it share their embeddings."""
         return digest_of_strings(self.items)
+
+    @property
+    @abstractmethod
+    def content_digest(self) -> str:
+        """Digest of all that decides a diagnostic's numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairSet(Dataset):
+    """Positive pairs and their background (EvalRank, Wang 2022, section 4.2).
+
+    Attributes:
+        queries: ``[m] int32``, index into ``items`` of each pair's query.
+        mates: ``[m] int32``, index into ``items`` of each pair's mate.
+    """
+
+    queries: Int32
+    mates: Int32
+
+    kind = DatasetKind.PAIR_SET
 
     @cached_property
     def content_digest(self) -> str:
         """Digest of the texts, their order and the pairs."""
         pairs = hashlib.sha256(self.queries.tobytes() + self.mates.tobytes()).hexdigest()
-        return digest_of_strings([DatasetKind.PAIR_SET, self.texts_digest, pairs])
+        return digest_of_strings([self.kind, self.texts_digest, pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalPairSet(Dataset):
+    """Originals, and for each of them one rewrite per named subset (HEROS, Chiang 2023, section 2).
+
+    Attributes:
+        originals: ``[n] int32``, index into ``items`` of each original.
+        rewrites: per subset, in the order in which subsets are shown, ``[n] int32``: index into ``items`` of each
+            original's rewrite.
+    """
+
+    originals: Int32
+    rewrites: Mapping[str, Int32]
+
+    kind = DatasetKind.MINIMAL_PAIR_SET
+
+    @property
+    def subsets(self) -> tuple[str, ...]:
+        return tuple(self.rewrites)
+
+    @cached_property
+    def content_digest(self) -> str:
+        """Digest of the texts, their order, the originals, and the names and rewrites of the subsets."""
+        parts = [self.kind, self.texts_digest, hashlib.sha256(self.originals.tobytes()).hexdigest()]
+        for subset, numbers in self.rewrites.items():
+            parts += [subset, hashlib.sha256(numbers.tobytes()).hexdigest()]
+        return digest_of_strings(parts)
 
 
 @dataclass(frozen=True, eq=False)

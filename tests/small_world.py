@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.catalog import EncoderEntry
 from core.texts import twin_key
-from core.types import CancelToken, DatasetKind, Float32, PairSet
+from core.types import CancelToken, Dataset, Float32
+
+D = TypeVar("D", bound=Dataset)
 
 PATIENCE_SECONDS = 60.0
 
@@ -132,15 +135,15 @@ def register_encoder(monkeypatch: pytest.MonkeyPatch, encoder: GramEncoder) -> G
     return encoder
 
 
-def dataset_entry(dataset: PairSet) -> DatasetEntry:
+def dataset_entry(dataset: Dataset) -> DatasetEntry:
     """A built-in dataset."""
     return DatasetEntry(
         id=dataset.id,
         title=dataset.id,
         description="A dataset of the tests.",
-        kind=DatasetKind.PAIR_SET,
+        kind=dataset.kind,
         unit="sentence",
-        size=f"{len(dataset.queries)} pairs",
+        size=f"{len(dataset.items)} texts",
         licence="none",
         citation="none",
         url="",
@@ -150,7 +153,7 @@ def dataset_entry(dataset: PairSet) -> DatasetEntry:
     )
 
 
-def register_dataset(monkeypatch: pytest.MonkeyPatch, dataset: PairSet) -> PairSet:
+def register_dataset(monkeypatch: pytest.MonkeyPatch, dataset: D) -> D:
     """Give a dataset a place in the catalog for the length of a test."""
     monkeypatch.setitem(datasets.DATASETS, dataset.id, dataset_entry(dataset))
     return dataset

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import loaders, own
+from core.datasets import loaders, minimal_pairs, own
 from core.datasets.own import OwnPairs
 from core.errors import unknown
 from core.settings import ASSETS
-from core.types import DatasetKind, PairSet
+from core.types import Dataset, DatasetKind
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,9 @@ class SourceFile:
     """A file of a public source, pinned by its checksum.
 
     ``source`` names the folder in the cache and in a mirror, ``path`` is the path inside the source,
-    ``url`` is where it comes from without a mirror; ``size`` is in bytes.
+    ``url`` is where it comes from without a mirror; ``size`` is in bytes. Where checksum and size could not be learnt
+    when the entry was written, they are "" and 0: then ``fetch`` records the checksum of the first file that its
+    loader accepts, and holds later ones against that.
     """
 
     source: str
@@ -26,6 +28,10 @@ class SourceFile:
     url: str
     size: int
     sha256: str
+
+    @property
+    def is_pinned(self) -> bool:
+        return bool(self.sha256)
 
 
 @dataclass(frozen=True)
@@ -51,13 +57,15 @@ class DatasetEntry:
     url: str
     revision: str
     files: tuple[SourceFile, ...]
-    load: Callable[[str, tuple[Path, ...]], PairSet]
+    load: Callable[[str, tuple[Path, ...]], Dataset]
     own: OwnPairs | None = None
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
+_DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
+_HEROS_REPOSITORY = "dcml0714/Heros"
 _EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
 
 
@@ -82,7 +90,22 @@ DATASETS = {
             url="",
             revision="1",
             files=(),
-            load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, ASSETS / "demo" / "minimal_pairs.tsv"),
+            load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, _DEMO_SENTENCES),
+        ),
+        DatasetEntry(
+            id="demo-minimal",
+            title="Demo minimal pairs",
+            description="200 sentences, each with a synonym, an antonym, a random word, a typo and two negations in "
+            "it; needs no download.",
+            kind=DatasetKind.MINIMAL_PAIR_SET,
+            unit="sentence",
+            size="200 originals with 6 rewrites each, 1,400 sentences",
+            licence="Apache-2.0",
+            citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
+            url="",
+            revision="1",
+            files=(),
+            load=lambda dataset_id, _: loaders.demo_minimal(dataset_id, _DEMO_SENTENCES),
         ),
         DatasetEntry(
             id="demo-words",
@@ -156,6 +179,31 @@ DATASETS = {
                 ),
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+        ),
+        DatasetEntry(
+            id="heros",
+            title="HEROS",
+            description="1,000 sentences of Reddit comments, each with a synonym, an antonym, a random word, a typo "
+            "and two negations in it.",
+            kind=DatasetKind.MINIMAL_PAIR_SET,
+            unit="sentence",
+            size="1,000 originals with 6 rewrites each",
+            licence="Apache-2.0",
+            citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by "
+            "HEROS",
+            url=f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}",
+            revision="main",
+            # Neither its checksum nor its revision could be looked up when this was written.
+            files=(
+                SourceFile(
+                    "heros",
+                    "heros.tsv",
+                    f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}/resolve/main/heros.tsv",
+                    size=0,
+                    sha256="",
+                ),
+            ),
+            load=lambda dataset_id, paths: minimal_pairs.load_table(dataset_id, paths[0], rows=1_000),
         ),
     )
 }

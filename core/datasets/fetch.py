@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,14 +11,15 @@ from pathlib import Path
 import httpx
 
 from core.datasets.catalog import DatasetEntry, SourceFile
-from core.errors import DataCorrupt, DataMissing
-from core.files import cannot_write, exclusive, sha256_of
+from core.errors import BlindspotError, DataCorrupt, DataMissing
+from core.files import cannot_write, exclusive, sha256_of, write_atomically
 from core.settings import Settings
-from core.types import CancelToken, PairSet, Progress, no_progress
+from core.types import CancelToken, Dataset, Progress, no_progress
 
 ATTEMPTS = 3
 TIMEOUT_SECONDS = 20.0
 BLOCK_BYTES = 1 << 16
+MAX_UNKNOWN_BYTES = 64 << 20  # of a file whose size nobody declared
 STAGE = "fetching"  # how the stage of a download begins; its units are bytes
 
 
@@ -53,12 +54,25 @@ def local_path(file: SourceFile, settings: Settings) -> Path:
     return settings.data / file.source / file.path
 
 
+def recorded_checksum(file: SourceFile, settings: Settings) -> str:
+    """The checksum that a file is held against: the declared one, else that of its first use here; "" before that."""
+    record = _record_path(file, settings)
+    if file.is_pinned or not record.is_file():
+        return file.sha256
+    return record.read_text("ascii", errors="replace").strip()
+
+
+def _record_path(file: SourceFile, settings: Settings) -> Path:
+    path = local_path(file, settings)
+    return path.with_name(f"{path.name}.sha256")
+
+
 def file_state(file: SourceFile, settings: Settings) -> FileState:
-    """Look at a file on disk: its size first, then its checksum."""
+    """Look at a file on disk: its size first, then its checksum, as far as they are known."""
     path = local_path(file, settings)
     if not path.is_file():
         return FileState(path, DataState.MISSING)
-    detail = _mismatch(file, path)
+    detail = _mismatch(file, path, recorded_checksum(file, settings))
     return FileState(path, DataState.CORRUPT if detail else DataState.DOWNLOADED, detail)
 
 
@@ -75,14 +89,15 @@ def dataset_state(entry: DatasetEntry, settings: Settings) -> DataState:
 
 def load(
     entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
-) -> PairSet:
+) -> Dataset:
     """A dataset, its missing files fetched first.
 
     Raises:
         DataMissing: a file cannot be had now.
         DataCorrupt: a file is not what its checksum promises; it is left where it is.
+        BlindspotError: the loader does not accept what a file without a declared checksum holds.
     """
-    paths = []
+    paths, fetched = [], []
     for file in entry.files:
         state = file_state(file, settings)
         if state.state is DataState.CORRUPT:
@@ -92,8 +107,34 @@ def load(
             )
         if state.state is DataState.MISSING:
             fetch_file(file, settings, progress, cancel)
+            fetched.append(file)
         paths.append(state.path)
-    return entry.load(entry.id, tuple(paths))
+    return _load_and_record(entry, tuple(paths), fetched, settings)
+
+
+def _load_and_record(
+    entry: DatasetEntry, paths: tuple[Path, ...], fetched: Sequence[SourceFile], settings: Settings
+) -> Dataset:
+    """Load a dataset; of files without a declared checksum record the one that they have, the first time.
+
+    What was just fetched without a checksum and is not accepted (a server's error page, say) is thrown away.
+    """
+    try:
+        dataset = entry.load(entry.id, paths)
+    except BlindspotError:
+        for file in fetched:
+            if not recorded_checksum(file, settings):
+                local_path(file, settings).unlink(missing_ok=True)
+        raise
+    for file in entry.files:
+        if not recorded_checksum(file, settings):
+            _record(file, settings)
+    return dataset
+
+
+def _record(file: SourceFile, settings: Settings) -> None:
+    checksum = sha256_of(local_path(file, settings)).encode("ascii")
+    write_atomically(_record_path(file, settings), lambda f: f.write(checksum))
 
 
 def fetch_dataset(
@@ -103,6 +144,7 @@ def fetch_dataset(
 
     Raises:
         DataMissing, DataCorrupt: as ``fetch_file``.
+        BlindspotError: as ``load``, for files without a declared checksum.
     """
     wanted = [file for file in entry.files if file_state(file, settings).state is not DataState.DOWNLOADED]
     bytes_of_all, before = sum(file.size for file in wanted), 0
@@ -113,7 +155,10 @@ def fetch_dataset(
     for file in wanted:
         fetch_file(file, settings, of_all, cancel)
         before += file.size
-    return tuple(local_path(file, settings) for file in entry.files)
+    paths = tuple(local_path(file, settings) for file in entry.files)
+    if not all(recorded_checksum(file, settings) for file in entry.files):
+        _load_and_record(entry, paths, wanted, settings)
+    return paths
 
 
 def fetch_file(
@@ -134,16 +179,23 @@ def fetch_file(
             return target
         partial = target.with_name(f"{target.name}.part")
         origin = _origin(file, settings.mirror)
+        checksum = recorded_checksum(file, settings)
+        if not file.is_pinned:  # a rest could be of another version, and nothing would tell
+            partial.unlink(missing_ok=True)
         resumed = partial.is_file() and not isinstance(origin, Path)
         _bring(origin, partial, file, progress, cancel)
-        if resumed and _mismatch(file, partial):  # what was left over may be the wrong part: once more, without it
+        if resumed and _mismatch(
+            file, partial, checksum
+        ):  # what was left over may be the wrong part: once more, without it
             partial.unlink()
             _bring(origin, partial, file, progress, cancel)
-        if detail := _mismatch(file, partial):
+        if detail := _mismatch(file, partial, checksum):
             partial.unlink()
             raise DataCorrupt(
                 f"{origin} is not the file that Blindspot knows: {detail}",
-                remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right one",
+                remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right one"
+                if file.is_pinned
+                else f"if it is a newer version that you want, delete {_record_path(file, settings)} and {target}",
             )
         partial.replace(target)
     return target
@@ -158,13 +210,13 @@ def _origin(file: SourceFile, mirror: str) -> Path | str:
     return Path(mirror).expanduser() / file.source / file.path
 
 
-def _mismatch(file: SourceFile, path: Path) -> str:
-    """What is wrong with a file on disk, or ""."""
+def _mismatch(file: SourceFile, path: Path, checksum: str) -> str:
+    """What is wrong with a file on disk, or ""; without a checksum nothing can be."""
     size = path.stat().st_size
-    if size != file.size:
+    if file.is_pinned and size != file.size:
         return f"{size:,} bytes instead of {file.size:,}"
-    found = sha256_of(path)
-    return "" if found == file.sha256 else f"sha256 {found[:12]}... instead of {file.sha256[:12]}..."
+    found = sha256_of(path) if checksum else ""
+    return "" if found == checksum else f"sha256 {found[:12]}... instead of {checksum[:12]}..."
 
 
 def _bring(origin: Path | str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
@@ -232,7 +284,7 @@ def _download(url: str, partial: Path, file: SourceFile, progress: Progress, can
 
 def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
     have = partial.stat().st_size if partial.is_file() else 0
-    if have >= file.size:  # left over from something else: the checksum decides, or it starts anew
+    if file.is_pinned and have >= file.size:  # left over from something else: the checksum decides, or it starts anew
         if have == file.size:
             return
         partial.unlink()
@@ -261,9 +313,9 @@ def _pump(
     for block in blocks:
         cancel.check()
         done += len(block)
-        if done > file.size:
+        if done > (file.size or MAX_UNKNOWN_BYTES):
             raise DataCorrupt(
-                f"{file.path}: more bytes come than the {file.size:,} expected",
+                f"{file.path}: more bytes come than the {file.size or MAX_UNKNOWN_BYTES:,} expected",
                 remedy="the source or mirror serves another file: set BLINDSPOT_MIRROR to one that has the right one",
             )
         write(block)

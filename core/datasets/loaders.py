@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets import packaged
+from core.datasets import minimal_pairs, packaged
 from core.errors import DataCorrupt
-from core.types import PairSet
+from core.types import MinimalPairSet, PairSet
 
 DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym")
 
@@ -54,6 +54,11 @@ def demo_pairs(dataset_id: str, path: Path) -> PairSet:
     back = [(mate, query) for query, mate in forth]
     background = (row[column] for row in rows for column in ("original", *DEMO_REWRITES))
     return pair_set(dataset_id, forth + back, background)
+
+
+def demo_minimal(dataset_id: str, path: Path) -> MinimalPairSet:
+    """The same sentences as minimal pairs; numbered as in ``demo_pairs``, so that both stand on the same embeddings."""
+    return minimal_pairs.load_table(dataset_id, path, first=demo_pairs(dataset_id, path).items)
 
 
 def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:

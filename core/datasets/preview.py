@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.types import Int32, PairSet
+from core.types import Int32, MinimalPairSet, PairSet
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,28 @@ class PairPreview:
         """``n`` random items that are in no pair, or all of them where they are fewer; the same for the same seed."""
         chosen = np.random.default_rng(seed).permutation(self._background)[:n]
         return [self.dataset.items[number] for number in chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalPairPreview:
+    """A minimal-pair set to look at."""
+
+    dataset: MinimalPairSet
+
+    @property
+    def originals(self) -> int:
+        return len(self.dataset.originals)
+
+    @cached_property
+    def same(self) -> dict[str, int]:
+        """Per subset, how many rewrites are the same text as their original; such a pair tells nothing."""
+        return {s: int((r == self.dataset.originals).sum()) for s, r in self.dataset.rewrites.items()}
+
+    def rows(self, start: int, stop: int) -> list[tuple[int, str, str, str]]:
+        """Number, original, subset and rewrite for the originals from ``start`` to before ``stop``."""
+        items, originals = self.dataset.items, self.dataset.originals
+        return [
+            (n, items[originals[n]], subset, items[rewrites[n]])
+            for n in range(start, min(stop, self.originals))
+            for subset, rewrites in self.dataset.rewrites.items()
+        ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from core.errors import unknown
-from core.types import CancelToken, DatasetKind, Float32, Float64, PairSet, Progress
+from core.errors import InputError, unknown
+from core.types import CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Metric:
-    """A named score. ``higher_is_better`` is None for counts."""
+    """A named score.
+
+    ``higher_is_better`` is None where neither is: for counts (``is_count``), and for what only describes.
+    """
 
     name: str
     description: str
     higher_is_better: bool | None
+    is_count: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +60,30 @@ class DiagnosticResult:
 
     Attributes:
         metrics: value per declared metric name, those that apply; fractions, not percents.
-        items: one row per item, in item order, with the declared columns.
+        items: rows with the declared columns, in the order of the dataset's items.
         coverage: counts of what could be evaluated out of what there is.
+        item_numbers: ``[rows]``, the number in the dataset of the item that each row speaks of (a pair, an original);
+            None where row i speaks of item i.
     """
 
     metrics: Mapping[str, float]
     items: pa.Table
     coverage: Mapping[str, int]
+    item_numbers: Int32 | Int64 | None = None
 
 
 class Compute(Protocol):
     def __call__(
         self,
         embeddings: Float32 | Float64,
-        dataset: PairSet,
+        dataset: Any,
         params: Mapping[str, str],
         progress: Progress,
         cancel: CancelToken,
     ) -> DiagnosticResult:
         """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]``.
 
+        ``dataset`` is of the entry's ``dataset_kind``; ``pipeline.request`` sees to that.
         float32, but for a protocol that goes on in float64.
         """
         ...
@@ -89,7 +97,8 @@ class DiagnosticEntry:
         version: raised whenever its numbers can change; part of every run's identity.
         question: what a reader can learn, as one sentence.
         how: how it is computed, as markdown with formulas.
-        figures: dotted path of the module that draws it.
+        headline: name of the metric that stands for a run where there is room for only one.
+        figures: dotted path of the module that draws it; "" while it has no page.
     """
 
     id: str
@@ -102,6 +111,7 @@ class DiagnosticEntry:
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     metrics: tuple[Metric, ...]
+    headline: str
     figures: str
     compute: Compute = field(repr=False)
 
@@ -122,6 +132,8 @@ class DiagnosticEntry:
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
+            if not known:
+                raise InputError(f"{self.id} has no parameters, but '{name}' is given", remedy=f"leave {name} out")
             if name not in known:
                 raise unknown(f"parameter of {self.id}", name, known)
         return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}

@@ -188,15 +188,16 @@ def _metrics() -> tuple[base.Metric, ...]:
             out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False))
     return (
         *out,
-        base.Metric("tied_pairs", "pairs whose mate is tied with another item", None),
-        base.Metric("self_pairs", "pairs of a text with itself", None),
+        base.Metric("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
+        base.Metric("self_pairs", "pairs of a text with itself", None, is_count=True),
         base.Metric(
             "above_themselves",
             "pairs whose mate the toolkit's rounding puts above itself; only under that protocol",
             None,
+            is_count=True,
         ),
-        base.Metric("pairs", "pairs ranked", None),
-        base.Metric("background", "items that each mate is ranked among", None),
+        base.Metric("pairs", "pairs ranked", None, is_count=True),
+        base.Metric("background", "items that each mate is ranked among", None, is_count=True),
     )
 
 
@@ -253,6 +254,7 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         base.Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
     ),
     metrics=_metrics(),
+    headline="mrr",
     figures="core.figures.evalrank",
     compute=compute,
 )

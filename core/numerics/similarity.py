@@ -37,7 +37,7 @@ def similarity_to_all(matrix: Float32, query: int, metric: Metric, rows_at_once:
 
 
 def similarity_of_pairs(
-    matrix: Float32, left: Int32 | Int64, right: Int32 | Int64, metric: Metric, rows_at_once: int = 8_192
+    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Metric, rows_at_once: int = 8_192
 ) -> Float64:
     """Similarity of items ``left[i]`` and ``right[i]``, ``[m] float64``, computed in float64."""
     out = np.empty(len(left), dtype=np.float64)
@@ -47,6 +47,27 @@ def similarity_of_pairs(
         b = np.asarray(matrix[right[part]], dtype=np.float64)
         out[part] = _similarity(a, b, metric)
     return out
+
+
+def mean_cosine(
+    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, rows_at_once: int = 8_192
+) -> float:
+    """Mean cosine over all pairs of an item of ``left`` with one of ``right``, in float64.
+
+    It is the product of the two means of the unit vectors, so no pair is looked at. A zero vector counts as 0 with
+    everything, by convention.
+    """
+    return float(_mean_direction(matrix, left, rows_at_once) @ _mean_direction(matrix, right, rows_at_once))
+
+
+def _mean_direction(matrix: Float32 | Float64, items: Int32 | Int64, rows_at_once: int) -> Float64:
+    """Mean of the unit vectors of some rows of ``[n, d]``, as ``[d] float64``; a zero row stays zero."""
+    total = np.zeros(matrix.shape[1])
+    for start in range(0, len(items), rows_at_once):
+        rows = np.asarray(matrix[items[start : start + rows_at_once]], dtype=np.float64)
+        norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, np.newaxis]
+        total += np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0).sum(axis=0)
+    return np.asarray(total / len(items))
 
 
 def _similarity(a: Float64, b: Float64, metric: Metric) -> Float64:

@@ -21,9 +21,10 @@ from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
 from core.store.records import RunPlan, RunRecord, RunState, StoredReference, record_of
-from core.types import Bool, DatasetKind, PairSet, RankedPairs, Variant
+from core.types import Bool, Dataset, DatasetKind, MinimalPairSet, PairSet, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
+_WITH_TEXTS = {DatasetKind.PAIR_SET: "pair_items", DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items"}  # queries
 
 
 class Repository:
@@ -104,10 +105,11 @@ class Repository:
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """Per-item rows of finished runs of one diagnostic: ``run_id, item_no``, the declared columns and,
-        with ``texts``, ``query_no, mate_no, query, mate``."""
+        with ``texts``, ``query_no, mate_no, query, mate`` of pairs and ``original_no, rewrite_no, original, rewrite``
+        of minimal pairs."""
         if not run_ids:
             return pd.DataFrame()
-        name = "pair_items" if texts else "items"
+        name = _WITH_TEXTS[entry.dataset_kind] if texts else "items"
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         with self.database.cursor() as cursor:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
@@ -198,7 +200,7 @@ class Repository:
         self,
         run_seq: int,
         entry: DiagnosticEntry,
-        dataset: PairSet,
+        dataset: Dataset,
         result: DiagnosticResult,
         timings: Mapping[str, float],
         manifest: Mapping[str, Any],
@@ -208,7 +210,7 @@ class Repository:
 
         Args:
             dataset: the whole of it.
-            ranked: the part that ``result`` has rows for, where it is not the whole.
+            ranked: the part of a pair set that was ranked, where it was chosen; which one it was is kept.
 
         A run that another process finished meanwhile stays as it is: its numbers are the same.
 
@@ -218,7 +220,7 @@ class Repository:
         if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
             raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
         columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
-        item_numbers = np.arange(result.items.num_rows) if ranked is None else ranked.pairs
+        item_numbers = np.arange(result.items.num_rows) if result.item_numbers is None else result.item_numbers
         numbers = pa.array(item_numbers.astype(np.int32))
         seqs = pa.array(np.full(result.items.num_rows, run_seq, dtype=np.int32))
         items = result.items.cast(entry.schema).add_column(0, "item_no", numbers).add_column(0, "run_seq", seqs)
@@ -287,17 +289,17 @@ def _now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:
-    """Texts and pairs stand once per dataset."""
+def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
+    """Texts, and the pairs that are made of them, stand once per dataset."""
     digest = dataset.content_digest
     if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
         return
     rows = cursor.execute(
         "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
-        [dataset.id, digest, DatasetKind.PAIR_SET],
+        [dataset.id, digest, dataset.kind],
     ).fetchall()
     seq = np.int32(rows[0][0])
-    n, m = len(dataset.items), len(dataset.queries)
+    n = len(dataset.items)
     texts = pa.table(
         {
             "dataset_seq": np.full(n, seq, dtype=np.int32),
@@ -305,7 +307,19 @@ def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:
             "text": pa.array(dataset.items, pa.string()),
         }
     )
-    pairs = pa.table(
+    cursor.from_arrow(texts).insert_into("dataset_text")
+    if isinstance(dataset, PairSet):
+        cursor.from_arrow(_pairs(dataset, seq)).insert_into("dataset_pair")
+    elif isinstance(dataset, MinimalPairSet):
+        for subset in dataset.subsets:
+            cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
+    else:
+        raise TypeError(f"the store has no table for a {dataset.kind}")
+
+
+def _pairs(dataset: PairSet, seq: np.int32) -> pa.Table:
+    m = len(dataset.queries)
+    return pa.table(
         {
             "dataset_seq": np.full(m, seq, dtype=np.int32),
             "item_no": np.arange(m, dtype=np.int32),
@@ -313,5 +327,16 @@ def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: PairSet) -> None:
             "mate_no": dataset.mates,
         }
     )
-    cursor.from_arrow(texts).insert_into("dataset_text")
-    cursor.from_arrow(pairs).insert_into("dataset_pair")
+
+
+def _minimal_pairs(dataset: MinimalPairSet, subset: str, seq: np.int32) -> pa.Table:
+    n = len(dataset.originals)
+    return pa.table(
+        {
+            "dataset_seq": np.full(n, seq, dtype=np.int32),
+            "item_no": np.arange(n, dtype=np.int32),
+            "subset": pa.array([subset] * n, pa.string()),
+            "original_no": dataset.originals,
+            "rewrite_no": dataset.rewrites[subset],
+        }
+    )

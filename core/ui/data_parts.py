@@ -12,10 +12,11 @@ import streamlit as st
 from core.datasets import catalog, fetch, own, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
-from core.datasets.preview import PairPreview
+from core.datasets.preview import MinimalPairPreview, PairPreview
 from core.datasets.uploads import Upload
+from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
-from core.types import DatasetKind, digest_of_strings
+from core.types import DatasetKind, MinimalPairSet, PairSet, digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets, pick_dataset
 from core.ui.resources import repository, settings
@@ -23,6 +24,7 @@ from core.ui.upload_parts import remove_button
 from core.ui.work import fetch_button
 
 ROWS_PER_PAGE = 10
+ORIGINALS_PER_PAGE = 2
 BACKGROUND_ITEMS = 10
 # A sign beside the word, so that neither colour nor an icon font is needed to read it.
 SIGNS = {
@@ -32,6 +34,7 @@ SIGNS = {
     DataState.MISSING: "○",
     DataState.CORRUPT: "▲",
 }
+NOT_KNOWN = "recorded when it is first used"
 _SEED = "background_seed"
 
 
@@ -90,7 +93,8 @@ def file_state(file: SourceFile) -> FileState:
         stat = path.stat()
     except OSError:
         return fetch.file_state(file, settings())
-    return _file_state(file, file.sha256, str(path), (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    known = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return _file_state(file, fetch.recorded_checksum(file, settings()), str(path), known)
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
@@ -126,7 +130,9 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         column_config={
             "state": st.column_config.TextColumn(width=110),
             "dataset": st.column_config.TextColumn(width=150),
-            "holds": st.column_config.TextColumn(width=200, help="Positive pairs, and the texts they are ranked among"),
+            "holds": st.column_config.TextColumn(
+                width=200, help="Pairs or originals, and the texts that they are among"
+            ),
             "kind": st.column_config.TextColumn(width=70),
             "licence": st.column_config.TextColumn(width=200),
             "id": st.column_config.TextColumn(help="As in the sidebar"),
@@ -199,7 +205,7 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
             what.append("as uploaded")
         first, last = {"what": what}, {}
     else:
-        files = [(file.path, file.size, file.sha256) for file in entry.files]
+        files = [(f.path, _bytes(f), fetch.recorded_checksum(f, settings()) or NOT_KNOWN) for f in entry.files]
         first, last = {}, {"from": [file.url for file in entry.files]}
         first["state"] = [_in_words(file_state(file)) for file in entry.files]
     if not files:
@@ -215,19 +221,27 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
         )
 
 
+def _bytes(file: SourceFile) -> int:
+    """The declared size; of a file without one that which it has here, or 0."""
+    path = fetch.local_path(file, settings())
+    return file.size or (path.stat().st_size if path.is_file() else 0)
+
+
 def _in_words(state: FileState) -> str:
     return f"{SIGNS[state.state]} {state.state}" + (f": {state.detail}" if state.detail else "")
 
 
 def _size(n: int) -> str:
-    """Bytes for people."""
+    """Bytes for people; 0 for a size that nobody declared."""
+    if not n:
+        return "of a size that is not known"
     return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
 
 
 def _mend(entry: DatasetEntry, state: DataState) -> bool:
     """Offer to download what is missing or corrupt; True where everything is here."""
     if state not in {DataState.MISSING, DataState.CORRUPT}:
-        st.page_link("pages/evalrank.py", label="Test encoders on it", icon=":material/arrow_forward:")
+        _next_step(entry)
         return True
     lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
     size, title = _size(sum(file.size for file in lacking)), f"Download of {entry.title}"
@@ -246,25 +260,44 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
     return False
 
 
+def _next_step(entry: DatasetEntry) -> None:
+    """Where encoders are tested on it."""
+    if entry.kind is DatasetKind.PAIR_SET:
+        st.page_link("pages/evalrank.py", label="Test encoders on it", icon=":material/arrow_forward:")
+        return
+    for diagnostic in (d for d in DIAGNOSTICS.values() if d.dataset_kind is entry.kind):
+        command = f"python -m core run {diagnostic.id} --encoder minilm --dataset {entry.id}"
+        st.caption(f"{diagnostic.title} tests encoders on it, for now on the command line: `{command}`")
+
+
 # --- its rows
 
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
-def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> PairPreview:  # noqa: ARG001 - cache key
+def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> PairPreview | MinimalPairPreview:  # noqa: ARG001 - cache key
     """Shared, since nothing changes it: a copy of 25,000 texts at every click is not needed."""
-    return PairPreview(fetch.load(_entry, settings()))
+    dataset = fetch.load(_entry, settings())
+    if isinstance(dataset, MinimalPairSet):
+        return MinimalPairPreview(dataset)
+    if isinstance(dataset, PairSet):
+        return PairPreview(dataset)
+    raise TypeError(f"there is no preview of a {dataset.kind}")
 
 
 def preview(entry: DatasetEntry) -> None:
-    """Counts, pages of pairs, and some of the items that are in no pair. Text is shown as text."""
-    content = digest_of_strings([entry.id, entry.revision, *(file.sha256 for file in entry.files)])[:12]
+    """Counts and pages of rows; of a pair set also some of the items that are in no pair. Text is shown as text."""
+    checksums = [fetch.recorded_checksum(file, settings()) for file in entry.files]
+    content = digest_of_strings([entry.id, entry.revision, *checksums])[:12]
     try:
         data = _loaded(entry, entry.id, content)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return
-    counts = data.counts
     st.subheader("Rows", anchor=False)
+    if isinstance(data, MinimalPairPreview):
+        _minimal_pairs(data, entry.unit, content)
+        return
+    counts = data.counts
     parts = [
         f"**{counts.pairs:,}** pairs",
         f"**{counts.items:,}** distinct {entry.unit}s",
@@ -276,6 +309,27 @@ def preview(entry: DatasetEntry) -> None:
     st.markdown(" · ".join(parts))
     _pairs(data, content)
     _background(data, entry.unit, content)
+
+
+def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
+    same = [f"**{n:,}** {subset} rewrites that change nothing" for subset, n in data.same.items() if n]
+    parts = [f"**{data.originals:,}** originals", f"**{len(data.dataset.items):,}** distinct {unit}s", *same]
+    st.markdown(" · ".join(parts))
+    pages = -(-data.originals // ORIGINALS_PER_PAGE)
+    key = f"rows_page_{content}"
+    number = min(int(st.session_state.get(key, 1)), pages)
+    rows = data.rows((number - 1) * ORIGINALS_PER_PAGE, number * ORIGINALS_PER_PAGE)
+    st.markdown("**Minimal pairs**")
+    st.dataframe(
+        pd.DataFrame(rows, columns=["number", "original", "subset", "rewrite"]),
+        hide_index=True,
+        key="minimal_pair_rows",
+        column_config={
+            "number": st.column_config.NumberColumn(width=60, help="Number of the original in the dataset"),
+            "subset": st.column_config.TextColumn(width=100, help="What was done to the original"),
+        },
+    )
+    st.pagination(pages, key=key)
 
 
 def _pairs(data: PairPreview, content: str) -> None:

@@ -51,6 +51,13 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
         st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
         st.text(str(error))
         return
+    if dataset.kind is not entry.dataset_kind:
+        st.info(
+            f"{entry.title} ranks the pairs of a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a "
+            f"{dataset.kind}. Pick another dataset in the sidebar.",
+            icon=":material/info:",
+        )
+        return
     have = {r.plan.variant for r in runs}
     if lacking := [v for v in picks.variants if v not in have]:
         names = ", ".join(f"`{v.label}`" for v in lacking)

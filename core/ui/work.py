@@ -120,7 +120,7 @@ def _describe(job: Job) -> str:
         parts.append(f"run {min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
     stage = as_text(job.stage)
     if job.stage.startswith(fetch.STAGE):  # in bytes
-        stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB"
+        stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB" if job.total else f", {job.done / 1e6:.1f} MB"
     elif job.total > 1:
         stage += f", {job.done:,} of {job.total:,}"
     parts.append(stage)

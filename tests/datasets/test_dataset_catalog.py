@@ -11,7 +11,9 @@ from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
+from core.types import MinimalPairSet
 
+UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 ENTRIES = pytest.mark.parametrize("entry", DATASETS.values(), ids=DATASETS)
 
 
@@ -26,8 +28,11 @@ def test_an_entry_says_what_people_need_to_know(entry: DatasetEntry) -> None:
 @ENTRIES
 def test_files_are_pinned(entry: DatasetEntry) -> None:
     for file in entry.files:
-        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
-        assert file.size > 0
+        if entry.id in UNPINNED:
+            assert (file.sha256, file.size, file.is_pinned) == ("", 0, False)
+        else:
+            assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+            assert file.size > 0
         assert file.url.startswith("https://")
         assert entry.revision in file.url, "a file that may change under its URL cannot be verified"
         for part in (file.source, file.path):
@@ -39,14 +44,23 @@ def test_files_are_pinned(entry: DatasetEntry) -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [pytest.param(e, id=e.id, marks=[pytest.mark.realdata] if e.files else []) for e in DATASETS.values()],
+    [
+        pytest.param(e, id=e.id, marks=[pytest.mark.realdata] if e.files else [])
+        for e in DATASETS.values()
+        if e.id not in UNPINNED
+    ],
 )
 def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
     dataset = fetch.load(entry, shared_settings)
     assert dataset.id == entry.id
-    assert entry.size == f"{len(dataset.queries):,} pairs, {len(dataset.items):,} {entry.unit}s"
+    assert dataset.kind is entry.kind
     assert len(set(dataset.items)) == len(dataset.items)
     assert all(text.strip() for text in dataset.items)
+    if isinstance(dataset, MinimalPairSet):
+        n, subsets = len(dataset.originals), len(dataset.subsets)
+        assert entry.size == f"{n:,} originals with {subsets} rewrites each, {len(dataset.items):,} {entry.unit}s"
+        return
+    assert entry.size == f"{len(dataset.queries):,} pairs, {len(dataset.items):,} {entry.unit}s"
     assert len(dataset.mates) == len(dataset.queries)
     for numbers in (dataset.queries, dataset.mates):
         assert 0 <= numbers.min() <= numbers.max() < len(dataset.items)

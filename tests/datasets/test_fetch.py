@@ -16,9 +16,9 @@ from core.datasets import fetch, loaders
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.catalog import find as find_dataset
 from core.datasets.fetch import DataState
-from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing
+from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.settings import Settings
-from core.types import CancelToken, DatasetKind
+from core.types import CancelToken, DatasetKind, PairSet
 from tests.loopback import Site, closed_port, serving
 
 CONTENT = random.Random(7).randbytes(300_001)
@@ -450,3 +450,113 @@ def test_progress_of_a_dataset_counts_the_bytes_of_all_that_is_wanted(site: Site
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
     assert told[0] == ("fetching b", 0, 203_000)
     assert told[-1] == ("fetching c", 203_000, 203_000)
+
+
+# --- files whose checksum nobody declared
+
+TABLE = b"Original\tRewrite\na\tb\n"
+
+
+@pytest.fixture
+def unpinned(site: Site, entry: DatasetEntry) -> DatasetEntry:
+    """A dataset like ``heros``: its loader is all that can judge what came."""
+    site.files = {"/table.tsv": TABLE}
+    file = SourceFile("loop", "table.tsv", f"{site.url}/table.tsv", size=0, sha256="")
+
+    def load(dataset_id: str, paths: tuple[Path, ...]) -> PairSet:
+        rows = [line.split("\t") for line in paths[0].read_text("utf-8").splitlines()]
+        if rows[0] != ["Original", "Rewrite"]:
+            raise InputError(f"{paths[0]} has the columns {rows[0]}", expected="Original and Rewrite")
+        return loaders.pair_set(dataset_id, [(one, other) for one, other in rows[1:]], ())
+
+    return replace(entry, files=(file,), load=load)
+
+
+def record_of(file: SourceFile, settings: Settings) -> Path:
+    return fetch.local_path(file, settings).with_name("table.tsv.sha256")
+
+
+@pytest.mark.parametrize("by", [fetch.load, fetch.fetch_dataset])
+def test_the_first_use_records_a_checksum(site: Site, unpinned: DatasetEntry, settings: Settings, by) -> None:
+    (file,) = unpinned.files
+    assert fetch.recorded_checksum(file, settings) == ""
+    by(unpinned, settings)
+    assert fetch.recorded_checksum(file, settings) == hashlib.sha256(TABLE).hexdigest()
+    assert fetch.dataset_state(unpinned, settings) is DataState.DOWNLOADED
+    fetch.load(unpinned, settings)
+    assert len(site.ranges) == 1
+
+
+def test_a_file_that_was_put_there_by_hand_is_taken(unpinned: DatasetEntry, settings: Settings) -> None:
+    (file,) = unpinned.files
+    path = fetch.local_path(file, settings)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(TABLE)
+    fetch.load(unpinned, settings)
+    assert fetch.recorded_checksum(file, settings) == hashlib.sha256(TABLE).hexdigest()
+
+
+def test_what_changed_since_its_first_use_is_corrupt(site: Site, unpinned: DatasetEntry, settings: Settings) -> None:
+    (file,) = unpinned.files
+    fetch.load(unpinned, settings)
+    path = fetch.local_path(file, settings)
+    path.write_bytes(TABLE + b"c\td\n")
+    with pytest.raises(DataCorrupt, match="is corrupt: sha256") as caught:
+        fetch.load(unpinned, settings)
+    assert_clear(caught.value, "data fetch loop-pairs")
+    fetch.fetch_dataset(unpinned, settings)
+    assert path.read_bytes() == TABLE
+
+    path.unlink()
+    site.files["/table.tsv"] = TABLE + b"e\tf\n"  # another version
+    with pytest.raises(DataCorrupt) as caught:
+        fetch.load(unpinned, settings)
+    assert_clear(caught.value, "if it is a newer version that you want, delete", str(record_of(file, settings)))
+    assert not path.exists()
+    record_of(file, settings).unlink()
+    assert "f" in fetch.load(unpinned, settings).items
+
+
+@pytest.mark.parametrize("by", [fetch.load, fetch.fetch_dataset])
+def test_what_the_loader_does_not_accept_is_thrown_away(
+    site: Site, unpinned: DatasetEntry, settings: Settings, by
+) -> None:
+    (file,) = unpinned.files
+    site.files["/table.tsv"] = b"<html>Please log in</html>"
+    with pytest.raises(InputError, match="expected Original and Rewrite"):
+        by(unpinned, settings)
+    assert names_in(fetch.local_path(file, settings).parent) == []
+    site.files["/table.tsv"] = TABLE
+    by(unpinned, settings)
+
+
+def test_a_rest_of_an_unknown_version_is_not_gone_on_with(
+    site: Site, unpinned: DatasetEntry, settings: Settings
+) -> None:
+    (file,) = unpinned.files
+    part = part_of(file, settings)
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"Original\tRewrite\nan older row\t")
+    assert fetch.load(unpinned, settings).items == ("a", "b")
+
+
+def test_what_never_ends_is_refused(
+    site: Site, unpinned: DatasetEntry, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "MAX_UNKNOWN_BYTES", len(TABLE) - 1)
+    with pytest.raises(DataCorrupt, match="more bytes come than the"):
+        fetch.load(unpinned, settings)
+
+
+def test_heros_from_a_mirror(settings: Settings, tmp_path: Path) -> None:
+    """A file like the published one: seven columns, two of them called Negation, 1,000 rows."""
+    from tests.datasets.test_minimal_pairs import AS_PUBLISHED, MAIN_LAST, ROWS, check_is_demo, write
+
+    (tmp_path / "heros").mkdir()
+    with_mirror = replace(settings, mirror=str(tmp_path))
+    write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, (ROWS * 5)[:999])
+    with pytest.raises(InputError, match="999 row"):
+        fetch.load(find_dataset("heros"), with_mirror)
+    write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, ROWS * 5)
+    check_is_demo(fetch.load(find_dataset("heros"), with_mirror), ROWS * 5)
+    assert fetch.dataset_state(find_dataset("heros"), settings) is DataState.DOWNLOADED

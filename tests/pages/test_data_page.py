@@ -97,7 +97,7 @@ def test_every_dataset_is_listed_and_shown(open_app: OpenApp, tmp_path: Path, na
     assert entry.citation in texts(app).replace("\\", "")
     assert any(b.key == "fetch" for b in app.button) == bool(entry.files)
     for file in entry.files:
-        assert file.sha256 in rows(app, "sha256")
+        assert (file.sha256 or "recorded when it is first used") in rows(app, "sha256")
     assert ("Rows" in [heading.value for heading in app.subheader]) != bool(entry.files)
     assert not (tmp_path / "results.duckdb").exists()
 
@@ -108,6 +108,27 @@ def test_a_dataset_picked_in_the_sidebar_is_shown(open_app: OpenApp, tmp_path: P
     app.selectbox(key="data").set_value("demo-words").run()
     assert "Demo words" in [heading.value for heading in app.subheader]
     assert all(" " not in word for word in rows(app, "query"))
+
+
+def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data", data="demo-minimal")
+    assert not app.exception
+    assert "**200** originals · **1,400** distinct sentences" in texts(app)
+    dataset = DATASETS["demo-minimal"].load("demo-minimal", ())
+    assert rows(app, "number") == [0] * 6 + [1] * 6
+    assert rows(app, "subset") == list(dataset.subsets) * 2
+    assert rows(app, "original")[5:7] == [dataset.items[i] for i in dataset.originals[:2]]
+    assert rows(app, "rewrite")[6] == dataset.items[dataset.rewrites["synonym"][1]]
+    assert "python -m core run heros --encoder minilm --dataset demo-minimal" in texts(app)
+    app.session_state[f"rows_page_{digest_of_strings(['demo-minimal', '1'])[:12]}"] = 100
+    app.run()
+    assert rows(app, "number") == [198] * 6 + [199] * 6
+
+
+def test_a_dataset_without_a_declared_checksum_says_so(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data", data="heros")
+    assert not app.exception
+    assert "not on this machine yet: of a size that is not known" in texts(app)
 
 
 def test_pages_of_rows_and_other_background(open_app: OpenApp, tmp_path: Path) -> None:

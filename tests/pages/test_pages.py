@@ -219,6 +219,28 @@ def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Pa
     assert "This link names what is not here" in texts(app)
 
 
+def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", data="demo-minimal")
+    assert not app.exception
+    assert not app.error
+    assert "EvalRank ranks the pairs of a pair set; Demo minimal pairs is a minimal-pair set." in texts(app)
+    assert all(button.key != "run_new" for button in app.button)
+
+
+def test_pages_go_on_where_another_diagnostic_was_run(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(demo_cache / "embeddings", cache / "embeddings")
+    settings = make_settings(cache)
+    repository = Repository.at(settings.store)
+    pipeline.run(pipeline.request("heros", "minilm", "none", "demo-minimal", {}, settings), settings, repository)
+    repository.database.close()
+    for page in ("overview", "evalrank", "models", "data"):
+        for dataset in ("demo-minimal", "demo-pairs"):
+            app = open_app(cache, page, data=dataset)
+            assert not app.exception
+            assert not app.error
+
+
 def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
     assert not app.exception

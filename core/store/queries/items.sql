@@ -3,4 +3,4 @@ SELECT run.run_id, result.* EXCLUDE (run_seq)
 FROM {table} AS result
 JOIN run USING (run_seq)
 WHERE run.run_id IN (SELECT unnest($run_ids::VARCHAR[]))
-ORDER BY run.run_id, result.item_no
+ORDER BY run.run_id, result.item_no, result.rowid

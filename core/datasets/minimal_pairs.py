@@ -1,0 +1,228 @@
+"""Tables of minimal pairs (HEROS, Chiang 2023, section 2): a header that may be spelt in many ways, then one row per
+original with its rewrites."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import DataCorrupt, InputError
+from core.types import MinimalPairSet
+
+ORIGINAL = "original"
+SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
+NEGATION = "negation"  # a column that does not say which of the two it is
+# Headers, letters only. What is not here is no column of ours.
+_KNOWN = {
+    "original": ORIGINAL,
+    "originalsentence": ORIGINAL,
+    "synonym": "synonym",
+    "synonyms": "synonym",
+    "antonym": "antonym",
+    "antonyms": "antonym",
+    "negation": NEGATION,
+    "negations": NEGATION,
+    "negationmain": "negation_main",
+    "mainnegation": "negation_main",
+    "negationantonym": "negation_antonym",
+    "antonymnegation": "negation_antonym",
+    "random": "random_mlm",
+    "randommlm": "random_mlm",
+    "mlmrandom": "random_mlm",
+    "randomword": "random_mlm",
+    "typo": "typo",
+    "typos": "typo",
+}
+_NOT = frozenset({"not", "cannot"})
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Cells of a line of the file; ``line`` counts from 1."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+def minimal_pair_set(
+    dataset_id: str, originals: Sequence[str], rewrites: Mapping[str, Sequence[str]], first: Iterable[str] = ()
+) -> MinimalPairSet:
+    """Originals with a rewrite per subset each, among their distinct texts.
+
+    Args:
+        first: texts to be numbered first, in this order; the others follow row by row.
+    """
+    number: dict[str, int] = {text: i for i, text in enumerate(dict.fromkeys(first))}
+    for row in zip(originals, *rewrites.values(), strict=True):
+        for text in row:
+            number.setdefault(text, len(number))
+    return MinimalPairSet(
+        id=dataset_id,
+        items=tuple(number),
+        originals=np.array([number[text] for text in originals], dtype=np.int32),
+        rewrites={s: np.array([number[text] for text in texts], dtype=np.int32) for s, texts in rewrites.items()},
+    )
+
+
+def load_table(dataset_id: str, path: Path, rows: int | None = None, first: Iterable[str] = ()) -> MinimalPairSet:
+    """A tab-separated file with a header: the original and the six rewrites of HEROS, in columns of any order.
+
+    Args:
+        rows: how many originals there must be, where that is known.
+        first: as in ``minimal_pair_set``.
+
+    Raises:
+        DataCorrupt: the file is not UTF-8.
+        InputError: its header is not one of minimal pairs, or cells or rows are missing.
+    """
+    header, table = _read(path)
+    columns = _columns(path, header, table)
+    lacking = [
+        f"line {row.line} has no {header[i].strip()}"
+        for row in table
+        for i in sorted(columns.values())
+        if not (i < len(row.cells) and row.cells[i].strip())
+    ]
+    if lacking:
+        more = f", and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+        raise InputError(
+            f"{path} has {len(lacking):,} empty cell(s): {', '.join(lacking[:3])}{more}",
+            expected="an original and all its rewrites in every row",
+        )
+    if rows is not None and len(table) != rows:
+        raise InputError(
+            f"{path} has {len(table):,} row(s) below its header", expected=f"{rows:,}: the file is not complete"
+        )
+    if len(table) < 2:
+        raise InputError(
+            f"{path} has {len(table)} row(s) below its header",
+            expected="at least two originals, since similarities are laid beside those of unrelated sentences",
+        )
+    texts = {name: [row.cells[i] for row in table] for name, i in columns.items()}
+    return minimal_pair_set(dataset_id, texts[ORIGINAL], {s: texts[s] for s in SUBSETS}, first)
+
+
+# --- the file
+
+
+def _read(path: Path) -> tuple[tuple[str, ...], list[_Row]]:
+    """The header's cells and the rows, empty lines left out."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
+    lines = [(i, line) for i, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1) if line.strip(" ")]
+    rows = _unquoted([_Row(i, tuple(line.split("\t"))) for i, line in lines])
+    if not rows:
+        raise InputError(f"{path} is empty", expected="a header and a row per original")
+    header, table = rows[0].cells, rows[1:]
+    for row in table:
+        if any(cell.strip() for cell in row.cells[len(header) :]):
+            raise InputError(
+                f"{path}, line {row.line}: {len(row.cells)} cells", expected=f"{len(header)}, as its header has"
+            )
+    return header, table
+
+
+def _unquoted(rows: list[_Row]) -> list[_Row]:
+    """The rows without the quotes that a program wrote around cells that hold quotes, which it then doubled.
+
+    Only where every cell with a quote in it is of that form, and one of them holds doubled ones: else quotes are text.
+    """
+    quoted = [cell for row in rows for cell in row.cells if '"' in cell]
+    is_written = all(
+        len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "") for cell in quoted
+    )
+    if not is_written or not any('""' in cell[1:-1] for cell in quoted):
+        return rows
+    return [_Row(r.line, tuple(c[1:-1].replace('""', '"') if '"' in c else c for c in r.cells)) for r in rows]
+
+
+# --- the header
+
+
+def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[str, int]:
+    """Column number of the original and of every subset; other columns are nobody's.
+
+    Raises:
+        InputError: some are missing or there twice, or the two negations cannot be told apart.
+    """
+    found: dict[str, list[int]] = {}
+    for i, cell in enumerate(header):
+        if name := _KNOWN.get(re.sub(r"[^a-z]", "", cell.casefold())):
+            found.setdefault(name, []).append(i)
+    unnamed = found.pop(NEGATION, [])
+    open_names = [name for name in ("negation_main", "negation_antonym") if name not in found]
+    missing = [name for name in (ORIGINAL, *SUBSETS) if name not in found and name not in open_names]
+    twice = [name for name, places in found.items() if len(places) > 1]
+    if missing or twice or len(unnamed) != len(open_names):
+        problems = [f"none for {name}" for name in missing] + [f"several for {name}" for name in twice]
+        if len(unnamed) != len(open_names):
+            problems.append(f"{2 - len(open_names) + len(unnamed)} for the two negations")
+        names = ", ".join(cell.strip() or "(no name)" for cell in header)
+        raise InputError(
+            f"{path} has the columns {names}: {', '.join(problems)}",
+            expected="one column each: Original, Synonym, Antonym, Random, Typo, and two called Negation "
+            "(or Negation main and Negation antonym)",
+        )
+    columns = {name: places[0] for name, places in found.items()}
+    if len(unnamed) == 2:
+        unnamed = _told_apart(path, table, columns, unnamed)
+    return columns | dict(zip(open_names, unnamed, strict=True))
+
+
+def _told_apart(path: Path, table: Sequence[_Row], columns: Mapping[str, int], unnamed: Sequence[int]) -> list[int]:
+    """The columns of the main clause's negation and of the replaced word's, in this order.
+
+    Per row the one whose "not" comes or goes nearer to the word that the synonym replaces negates that word; the
+    majority of the rows decides. Where the two are as near (often they are one, footnote 5), the row does not vote.
+    """
+    width = 1 + max(*columns.values(), *unnamed)
+    votes: Counter[int] = Counter()
+    for row in table:
+        if len(row.cells) < width:
+            continue  # a missing cell, which is said later
+        original, synonym = words(row.cells[columns[ORIGINAL]]), words(row.cells[columns["synonym"]])
+        one, other = (_distance(original, synonym, words(row.cells[i])) for i in unnamed)
+        if one is not None and other is not None and one != other:
+            votes[unnamed[0] if one < other else unnamed[1]] += 1
+    first, second = (votes[i] for i in unnamed)
+    if first == second:
+        raise InputError(
+            f"{path} has two columns called Negation, and the sentences do not tell which is which: "
+            f"{first:,} of {len(table):,} rows speak for either",
+            expected="one column that negates the word that the synonym replaces, and one that negates the main clause",
+            remedy="call them 'Negation main' and 'Negation antonym'",
+        )
+    return [unnamed[1], unnamed[0]] if first > second else list(unnamed)
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words, "n't" written out as "not"."""
+    plain = text.casefold().replace("’", "'").replace("can't", "can not").replace("won't", "will not")
+    return re.findall(r"[^\W_]+(?:['-][^\W_]+)*", re.sub(r"n't\b", " not", plain))
+
+
+def _distance(original: Sequence[str], synonym: Sequence[str], negation: Sequence[str]) -> int | None:
+    """How many words of the original lie between the one that the synonym replaces and where "not" comes or goes;
+    None where nothing is replaced, or no "not" comes or goes."""
+    replaced = [(i, j) for i, j, _ in _changes(original, synonym)]
+    negated = [
+        (i, j)
+        for i, j, gained in _changes(original, negation)
+        if not _NOT.isdisjoint(gained) or not _NOT.isdisjoint(original[i:j])
+    ]
+    gaps = [max(i - d, c - j, 0) for i, j in replaced for c, d in negated]
+    return min(gaps, default=None)
+
+
+def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, Sequence[str]]]:
+    """Where ``a`` differs from ``b``: from and to which word of ``a``, and what stands there in ``b``."""
+    codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    return [(i, j, b[k:m]) for tag, i, j, k, m in codes if tag != "equal"]
