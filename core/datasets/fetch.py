@@ -94,8 +94,8 @@ def load(
 
     Raises:
         DataMissing: a file cannot be had now.
-        DataCorrupt: a file is not what its checksum promises; it is left where it is.
-        BlindspotError: the loader does not accept what a file without a declared checksum holds.
+        DataCorrupt: a file is not what its checksum promises, and is left where it is; or one without a declared
+            checksum came that the loader does not accept.
     """
     paths, fetched = [], []
     for file in entry.files:
@@ -121,11 +121,17 @@ def _load_and_record(
     """
     try:
         dataset = entry.load(entry.id, paths)
-    except BlindspotError:
-        for file in fetched:
-            if not recorded_checksum(file, settings):
-                local_path(file, settings).unlink(missing_ok=True)
-        raise
+    except BlindspotError as error:
+        refused = [file for file in fetched if not recorded_checksum(file, settings)]
+        if not refused:
+            raise
+        for file in refused:
+            local_path(file, settings).unlink(missing_ok=True)
+        origins = ", ".join(str(_origin(file, settings.mirror)) for file in refused)
+        raise DataCorrupt(
+            f"what came from {origins} is of no use and was thrown away: {error}",
+            remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right file",
+        ) from error
     for file in entry.files:
         if not recorded_checksum(file, settings):
             _record(file, settings)

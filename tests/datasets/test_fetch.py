@@ -523,8 +523,9 @@ def test_what_the_loader_does_not_accept_is_thrown_away(
 ) -> None:
     (file,) = unpinned.files
     site.files["/table.tsv"] = b"<html>Please log in</html>"
-    with pytest.raises(InputError, match="expected Original and Rewrite"):
+    with pytest.raises(DataCorrupt, match="is of no use and was thrown away.*expected Original and Rewrite") as caught:
         by(unpinned, settings)
+    assert_clear(caught.value, f"what came from {file.url}")
     assert names_in(fetch.local_path(file, settings).parent) == []
     site.files["/table.tsv"] = TABLE
     by(unpinned, settings)
@@ -555,7 +556,7 @@ def test_heros_from_a_mirror(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "heros").mkdir()
     with_mirror = replace(settings, mirror=str(tmp_path))
     write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, (ROWS * 5)[:999])
-    with pytest.raises(InputError, match="999 row"):
+    with pytest.raises(DataCorrupt, match="999 row"):
         fetch.load(find_dataset("heros"), with_mirror)
     write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, ROWS * 5)
     check_is_demo(fetch.load(find_dataset("heros"), with_mirror), ROWS * 5)
