@@ -149,8 +149,8 @@ def fetch_dataset(
     """Download what is missing or corrupt among a dataset's files; their paths. Progress counts the bytes of all.
 
     Raises:
-        DataMissing, DataCorrupt: as ``fetch_file``.
-        BlindspotError: as ``load``, for files without a declared checksum.
+        DataMissing: as ``fetch_file``.
+        DataCorrupt: as ``fetch_file`` and, for files without a declared checksum, as ``load``.
     """
     wanted = [file for file in entry.files if file_state(file, settings).state is not DataState.DOWNLOADED]
     bytes_of_all, before = sum(file.size for file in wanted), 0

@@ -523,7 +523,7 @@ def test_what_the_loader_does_not_accept_is_thrown_away(
 ) -> None:
     (file,) = unpinned.files
     site.files["/table.tsv"] = b"<html>Please log in</html>"
-    with pytest.raises(DataCorrupt, match="is of no use and was thrown away.*expected Original and Rewrite") as caught:
+    with pytest.raises(DataCorrupt, match=r"is of no use and was thrown away.*expected Original and Rewrite") as caught:
         by(unpinned, settings)
     assert_clear(caught.value, f"what came from {file.url}")
     assert names_in(fetch.local_path(file, settings).parent) == []
