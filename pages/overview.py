@@ -22,7 +22,8 @@ COLUMNS = {
 def empty() -> None:
     """Nothing was run yet: say what happens next and offer it."""
     with st.container(border=True, key="empty"):
-        st.subheader("Nothing has been run yet", anchor=False)
+        others = bool(ui.repository().runs())
+        st.subheader("No EvalRank run yet" if others else "Nothing has been run yet", anchor=False)
         st.markdown(
             "The demo ranks 400 sentence pairs of Blindspot's own with a real encoder, **all-MiniLM-L6-v2**, with and "
             "without centering. It needs no download and takes under a minute on two CPU cores. "
