@@ -166,6 +166,6 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     ),
     metrics=tuple(_metrics()),
     headline="synonym>antonym",
-    figures="",
+    figures="core.figures.heros",
     compute=compute,
 )

@@ -12,19 +12,17 @@ from core import explore, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
-from core.encoder_library import known_references
-from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, PairTable, Relation
 from core.figures.evalrank import SCORES
 from core.figures.ranking_table import TableRow, ranking_table
 from core.figures.theme import MANY_VARIANTS
 from core.store.records import RunRecord, RunState
-from core.transforms import READY_CHAINS, STEPS
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, scheme, settings
+from core.ui.run_form import run_form
 from core.ui.work import rerun_button, run_button
 
 PAIRS_PER_PAGE = 10
@@ -73,7 +71,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
             run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
     if runs or lacking:
         with st.expander("Run another variant", icon=":material/add:"):
-            _run_form(entry, picks)
+            run_form(entry, picks.dataset, picks.params)
         return
     with st.container(border=True, key="empty"):
         st.subheader(f"No ranks on {tables.dataset_title(dataset.id)} with similarity {picks.metric} yet", anchor=False)
@@ -84,42 +82,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
             st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
         elif state is fetch.DataState.CORRUPT:
             st.error(f"Its files on disk are corrupt. Mend them with `python -m core data fetch {dataset.id}`.")
-        _run_form(entry, picks)
-
-
-def _run_form(entry: DiagnosticEntry, picks: Picks) -> None:
-    encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
-    reference = encoder.selectbox(
-        "Encoder",
-        known_references(settings(), repository()),
-        key="new_encoder",
-        persist_state="session",
-        accept_new_options=True,
-        help="\n".join(
-            ["Choose one, or type a reference:", ""]
-            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
-            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
-        ),
-    )
-    chain = transform.selectbox(
-        "Transform",
-        READY_CHAINS,
-        key="new_transform",
-        persist_state="session",
-        accept_new_options=True,
-        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n"
-        + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
-    )
-    try:
-        # An emptied picker gives None, which is no encoder either.
-        request = pipeline.request(entry.id, reference or "", chain or "", picks.dataset, picks.params, settings())
-    except BlindspotError as error:
-        st.error(as_text(str(error)))
-        title, requests = "", []
-    else:
-        title, requests = request.label, [request]
-    with button:
-        run_button("Run", title, requests, key="run_new")
+        run_form(entry, picks.dataset, picks.params)
 
 
 def reading() -> bool:

@@ -24,7 +24,10 @@ class PageEntry:
 
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
     "": (PageEntry("overview", "Overview", ":material/dashboard:"),),
-    "Diagnostics": (PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),),
+    "Diagnostics": (
+        PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),
+        PageEntry("heros", "HEROS", ":material/difference:"),
+    ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:"),
         PageEntry("data", "Data", ":material/database:"),

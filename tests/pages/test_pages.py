@@ -25,7 +25,7 @@ from tests.conftest import make_settings
 from tests.pages.conftest import TIMEOUT_SECONDS
 
 PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
-RESULTS = [entry.stem for section, entries in SECTIONS.items() if section != "Library" for entry in entries]
+RESULTS = ["overview", "evalrank"]  # what the demo fills
 OpenApp = Callable[..., AppTest]
 
 

@@ -1,0 +1,53 @@
+"""The form that every diagnostic's page offers for another variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core import pipeline
+from core.diagnostics.base import DiagnosticEntry
+from core.encoder_library import known_references
+from core.encoders import catalog as encoders
+from core.errors import BlindspotError
+from core.transforms import READY_CHAINS, STEPS
+from core.ui.markdown import as_text
+from core.ui.resources import repository, settings
+from core.ui.work import run_button
+
+
+def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
+    """Choose or type an encoder and a transform, and run a diagnostic on a dataset; what is wrong stands beside."""
+    encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
+    reference = encoder.selectbox(
+        "Encoder",
+        known_references(settings(), repository()),
+        key="new_encoder",
+        persist_state="session",
+        accept_new_options=True,
+        help="\n".join(
+            ["Choose one, or type a reference:", ""]
+            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
+            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
+        ),
+    )
+    chain = transform.selectbox(
+        "Transform",
+        READY_CHAINS,
+        key="new_transform",
+        persist_state="session",
+        accept_new_options=True,
+        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n"
+        + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
+    )
+    try:
+        # An emptied picker gives None, which is no encoder either.
+        request = pipeline.request(entry.id, reference or "", chain or "", dataset, params, settings())
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        title, requests = "", []
+    else:
+        title, requests = request.label, [request]
+    with button:
+        run_button("Run", title, requests, key="run_new")

@@ -1,0 +1,57 @@
+"""HEROS's figures show the numbers that they are given."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from core.figures.heros import label, ordering_rates, profile, shared_subsets, spread
+from core.figures.theme import Scheme, styles
+from core.types import Variant
+
+ONE, OTHER = Variant("a", "none"), Variant("b", "center")
+
+
+def checked(figure: go.Figure) -> go.Figure:
+    """The figure, once plotly has read it back from the JSON that a browser gets."""
+    go.Figure(json.loads(figure.to_json(validate=True)))
+    return figure
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_the_profile_prints_every_value(scheme: Scheme) -> None:
+    values = {ONE: {"synonym": 0.95, "random_mlm": 0.9}, OTHER: {"synonym": 0.5, "random_mlm": -0.1}}
+    heat = checked(profile(values, scheme)).data[0]
+    assert list(heat.x) == ["synonym", "random word"]
+    assert list(heat.y) == ["a", "b + center"]
+    np.testing.assert_array_equal(heat.z, [[0.95, 0.9], [0.5, -0.1]])
+    assert [list(row) for row in heat.text] == [["0.950", "0.900"], ["0.500", "-0.100"]]
+
+
+def test_rates_have_their_intervals() -> None:
+    rates = {v: {"synonym>antonym": (0.7, 0.6, 0.75), "typo>random_mlm": (0.5, 0.4, 0.6)} for v in (ONE, OTHER)}
+    figure = checked(ordering_rates(rates, styles([ONE, OTHER], Scheme.LIGHT), Scheme.LIGHT))
+    for trace in figure.data:
+        assert list(trace.x) == [0.7, 0.5]
+        np.testing.assert_allclose(trace.error_x.array, [0.05, 0.1])
+        np.testing.assert_allclose(trace.error_x.arrayminus, [0.1, 0.1])
+    assert list(figure.layout.yaxis.ticktext) == ["synonym over antonym", "typo over random word"]
+    first, second = (np.asarray(trace.y) for trace in figure.data)
+    assert (first < second).all(), "variants stand below each other"
+
+
+def test_a_box_is_made_of_quantiles() -> None:
+    values = np.arange(101) / 100
+    figure = checked(spread({ONE: {"synonym": values}}, styles([ONE], Scheme.DARK), Scheme.DARK))
+    box = figure.data[0]
+    found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
+    np.testing.assert_allclose(found, [0.05, 0.25, 0.5, 0.75, 0.95])
+
+
+def test_names() -> None:
+    assert label("negation_antonym") == "negation of the word"
+    assert label("my_own") == "my own"
+    assert shared_subsets([["synonym", "typo"], ["typo"]]) == ["typo"]
