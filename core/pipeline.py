@@ -161,10 +161,11 @@ def run(
     if toolkit and isinstance(encoder, VocabularyEncoder):
         encoder = encoder.as_toolkit()
     cache = EmbeddingCache(settings.embeddings)
-    ranked, own_support = None, True
+    embedded, ranked, own_support = None, None, True
     if not toolkit and (request.support or encoder.info.is_partial):
         with watch.measure("encode"):
-            ranked, own_support = _support(request, encoder, dataset, settings, cache, progress, cancel)
+            embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+            ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
     embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
     support_digest = "" if ranked is None else ranked.digest
     plan = RunPlan(
@@ -185,8 +186,9 @@ def run(
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         return RunOutcome(found[0], computed=False)
     with repository.running(plan) as run_seq:
-        with watch.measure("encode"):
-            embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        if embedded is None:
+            with watch.measure("encode"):
+                embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         chain = TransformChain.parse(request.variant.transform)
         part = dataset if ranked is None else ranked.dataset
         with watch.measure("transform"):
@@ -214,24 +216,26 @@ def run(
 
 def _support(
     request: RunRequest,
-    encoder: Encoder,
+    own: Bool,
     dataset: Dataset,
     settings: Settings,
     cache: EmbeddingCache,
     progress: Progress,
     cancel: CancelToken,
 ) -> tuple[RankedPairs | None, bool]:
-    """What can be ranked, and whether that is all that the encoder covers. Encodes what is not cached.
+    """What can be ranked, and whether that is all that the encoder covers (``own``, ``[n] bool``).
+
+    What the other encoders cover is encoded where it is not cached.
 
     Only pair sets have parts: for any other kind there is none.
 
     Raises:
         InputError: no pair is left; or the encoder lacks a text of a dataset of another kind.
     """
-    own = support = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel).covered
     if not isinstance(dataset, PairSet):
         _check_covers_all(request, dataset, own)
         return None, True
+    support = own
     for reference in request.support:
         other = encoders.resolve(reference, settings)
         support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered

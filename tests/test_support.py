@@ -87,6 +87,7 @@ def test_ranks_are_those_of_the_covered_items_alone(
     assert outcome.record.coverage == coverage
     assert outcome.record.metrics["pairs"] == len(expected)
     assert outcome.record.metrics["background"] == len(covered)
+    assert outcome.record.manifest["embeddings"]["encoded_now"] == len(animals.items)
 
 
 def test_common_support_is_the_same_whoever_asks(

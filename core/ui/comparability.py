@@ -110,7 +110,7 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
     by_definition = [
         r
         for r in tables.of_newest_content(found)
-        if r.plan.params == wanted and r.plan.variant.encoder == plan.variant.encoder
+        if r.plan.params == wanted and r.plan.own_support and r.plan.variant.encoder == plan.variant.encoder
     ]
     same = [r for r in by_definition if r.plan.variant.transform == "center"]
     same = same or [r for r in by_definition if r.plan.variant == plan.variant]

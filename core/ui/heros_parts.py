@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -51,7 +52,7 @@ def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[Ru
         if r.plan.diagnostic_version == entry.version and picks.keeps(r.plan.variant)
     ]
     newest = {r.plan.variant: r for r in reversed(wanted)}
-    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline, 0.0))
+    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline, -math.inf))
 
 
 def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> None:
@@ -85,7 +86,8 @@ def profile_note(runs: Sequence[RunRecord]) -> None:
     originals = runs[0].metrics["originals"]
     st.caption(
         f"Mean normalised similarity over {originals:,.0f} sentences. An encoder that reads for meaning puts synonym "
-        "and typo above antonym and negation; how high a number is in itself matters less than their order."
+        "and typo above antonym and negation; how high a number is in itself matters less than their order. "
+        "HEROS compares by cosine: the similarity and the protocol in the sidebar change nothing here."
     )
 
 
