@@ -56,10 +56,13 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
             icon=":material/info:",
         )
         return
+    asked = f"similarity {picks.metric}" + (
+        "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol}"
+    )
     have = {r.plan.variant for r in runs}
     if lacking := [v for v in picks.variants if v not in have]:
         names = ", ".join(f"`{v.label}`" for v in lacking)
-        st.info(f"Not computed yet on `{picks.dataset}` with similarity `{picks.metric}`: {names}.")
+        st.info(f"Not computed yet on `{picks.dataset}` with {asked}: {names}.")
         try:
             requests = [
                 pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, picks.params, settings())
@@ -74,7 +77,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
             run_form(entry, picks.dataset, picks.params)
         return
     with st.container(border=True, key="empty"):
-        st.subheader(f"No ranks on {tables.dataset_title(dataset.id)} with similarity {picks.metric} yet", anchor=False)
+        st.subheader(f"No ranks on {tables.dataset_title(dataset.id)} with {asked} yet", anchor=False)
         st.markdown(f"{dataset.description} ({dataset.size}.)")
         state = fetch.dataset_state(dataset, settings())
         if state is fetch.DataState.MISSING:
