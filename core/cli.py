@@ -326,7 +326,7 @@ def runs_delete(run_id: Annotated[str, typer.Argument(help="a run id, or how it 
     """Delete one run with its scores and items; embeddings stay in the cache."""
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
-    repository.delete(diagnostics.find(record.plan.diagnostic), record)
+    repository.delete(record)
     print(f"run {record.run_id} deleted")
 
 

@@ -25,6 +25,7 @@ Task = RunRequest | FetchRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
+ENDED_KEPT = 1_000  # jobs that have ended and are still told of
 
 
 class JobState(StrEnum):
@@ -94,6 +95,7 @@ class JobQueue:
         self._settings = settings
         self._repository = repository
         self._entries: dict[int, _Entry] = {}
+        self._waiting: list[int] = []  # ids of queued jobs, in the order in which they will run
         self._numbers = itertools.count(1)
         self._changed = threading.Condition()
         self._closing = False
@@ -110,8 +112,21 @@ class JobQueue:
                     return entry.job.job_id
             job_id = next(self._numbers)
             self._entries[job_id] = _Entry(Job(job_id, title, wanted))
+            self._waiting.append(job_id)
+            ended = [i for i, entry in self._entries.items() if not entry.job.state.active]
+            for i in ended[:-ENDED_KEPT]:
+                del self._entries[i]
             self._changed.notify_all()
             return job_id
+
+    def move(self, job_id: int, places: int) -> None:
+        """Let a queued job run so many places earlier (negative) or later; at most first or last of the queued."""
+        with self._changed:
+            if job_id not in self._waiting:
+                return  # it runs or has ended by now
+            place = self._waiting.index(job_id) + places
+            self._waiting.remove(job_id)
+            self._waiting.insert(max(0, place), job_id)
 
     def cancel(self, job_id: int) -> None:
         """Stop a job at its next batch; a queued one at once. A job that has ended stays as it is."""
@@ -121,6 +136,7 @@ class JobQueue:
                 return
             entry.cancel.cancel()
             if entry.job.state is JobState.QUEUED:
+                self._waiting.remove(job_id)
                 entry.job = replace(entry.job, state=JobState.CANCELLED, stage="cancelled")
             elif entry.job.state is JobState.RUNNING:
                 entry.job = replace(entry.job, stage="cancelling", remaining_seconds=None)
@@ -132,7 +148,9 @@ class JobQueue:
 
     def active(self) -> list[Job]:
         """Running and queued jobs, in the order in which they run."""
-        return [job for job in reversed(self.jobs()) if job.state.active]
+        with self._changed:
+            running = [entry.job for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
+            return running + [self._entries[job_id].job for job_id in self._waiting]
 
     def close(self) -> None:
         """Cancel everything and wait a moment for the thread."""
@@ -166,10 +184,10 @@ class JobQueue:
             while True:
                 if self._closing:
                     return None
-                for entry in self._entries.values():
-                    if entry.job.state is JobState.QUEUED:
-                        entry.job = replace(entry.job, state=JobState.RUNNING, stage="starting")
-                        return entry
+                if self._waiting:
+                    entry = self._entries[self._waiting.pop(0)]
+                    entry.job = replace(entry.job, state=JobState.RUNNING, stage="starting")
+                    return entry
                 self._changed.wait()
 
     def _run(self, entry: _Entry) -> None:

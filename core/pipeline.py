@@ -119,7 +119,11 @@ def request_of(record: RunRecord, settings: Settings) -> RunRequest:
 
 def demo_requests(settings: Settings) -> list[RunRequest]:
     """What the app offers on an empty store: no download, well under a minute on two cores."""
-    return [request("evalrank", "minilm", transform, "demo-pairs", {}, settings) for transform in ("none", "center")]
+    return [
+        request(diagnostic, "minilm", transform, dataset, {}, settings)
+        for diagnostic, dataset in (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
+        for transform in ("none", "center")
+    ]
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class DatasetEntry:
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
         own: the user's file that it is made of and how that was read, for ``file:`` references.
+        pairs, texts: the counts as numbers, for estimates; 0 where they are not known before it is loaded.
     """
 
     id: str
@@ -59,6 +60,8 @@ class DatasetEntry:
     files: tuple[SourceFile, ...]
     load: Callable[[str, tuple[Path, ...]], Dataset]
     own: OwnPairs | None = None
+    pairs: int = 0
+    texts: int = 0
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
@@ -85,6 +88,8 @@ DATASETS = {
             kind=DatasetKind.PAIR_SET,
             unit="sentence",
             size="400 pairs, 1,400 sentences",
+            pairs=400,
+            texts=1400,
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
             url="",
@@ -100,6 +105,8 @@ DATASETS = {
             kind=DatasetKind.MINIMAL_PAIR_SET,
             unit="sentence",
             size="200 originals with 6 rewrites each, 1,400 sentences",
+            pairs=1200,
+            texts=1400,
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
             url="",
@@ -115,6 +122,8 @@ DATASETS = {
             kind=DatasetKind.PAIR_SET,
             unit="word",
             size="664 pairs, 20,029 words",
+            pairs=664,
+            texts=20_029,
             licence="WordSim-353 and SimLex-999 as in gensim (LGPL-2.1); word frequencies CC BY-SA 4.0 (wordfreq)",
             citation="Finkelstein et al. 2002, WordSim-353; Hill, Reichart and Korhonen 2015, SimLex-999; "
             "Speer 2022, wordfreq; the recipe of Wang, Kuo and Li 2022, 4.3",
@@ -131,6 +140,8 @@ DATASETS = {
             kind=DatasetKind.PAIR_SET,
             unit="sentence",
             size="6,989 pairs, 24,957 sentences",
+            pairs=6_989,
+            texts=24_957,
             licence="BSD-3-Clause (repository); sentences from STS-Benchmark and STR",
             citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, 4.3",
             url=f"https://github.com/{_EVALRANK_REPOSITORY}",
@@ -157,6 +168,8 @@ DATASETS = {
             kind=DatasetKind.PAIR_SET,
             unit="word",
             size="5,514 pairs, 22,207 words",
+            pairs=5_514,
+            texts=22_207,
             licence="BSD-3-Clause (repository); words from public similarity sets and Wikipedia",
             citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, 4.3",
             url=f"https://github.com/{_EVALRANK_REPOSITORY}",
@@ -188,6 +201,8 @@ DATASETS = {
             kind=DatasetKind.MINIMAL_PAIR_SET,
             unit="sentence",
             size="1,000 originals with 6 rewrites each",
+            pairs=6000,
+            texts=7000,
             licence="Apache-2.0",
             citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by "
             "HEROS",
@@ -247,4 +262,6 @@ def _own_entry(pairs: OwnPairs) -> DatasetEntry:
         files=(),
         load=lambda dataset_id, _: loaders.pair_set(dataset_id, pairs.pairs, ()),
         own=pairs,
+        pairs=len(pairs.pairs),
+        texts=pairs.distinct_texts,
     )

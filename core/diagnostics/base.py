@@ -118,7 +118,7 @@ class DiagnosticEntry:
     @property
     def table(self) -> str:
         """Name of its per-item table in the store."""
-        return f"result_{self.id}_v{self.version}"
+        return result_table(self.id, self.version)
 
     @property
     def schema(self) -> pa.Schema:
@@ -137,6 +137,11 @@ class DiagnosticEntry:
             if name not in known:
                 raise unknown(f"parameter of {self.id}", name, known)
         return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def result_table(diagnostic: str, version: int) -> str:
+    """Name of the table of a diagnostic's per-item rows (DESIGN section 5)."""
+    return f"result_{diagnostic}_v{version}"
 
 
 def metric_names(metrics: Sequence[Metric]) -> tuple[str, ...]:

@@ -14,28 +14,29 @@ SIZES = (18, 13, 9)  # pixels: of variants that score alike, each still shows be
 
 
 def score_dots(
-    scores: pd.DataFrame, datasets: Sequence[str], styles: Mapping[Variant, Style], scheme: Scheme
+    scores: pd.DataFrame, datasets: Sequence[str], axis: str, styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
-    """One row per dataset, one mark per variant at its MRR.
+    """One row per dataset, one mark per variant at its score.
 
     Args:
-        scores: columns ``variant, dataset, mrr``.
+        scores: columns ``variant, dataset, score``; scores lie between 0 and 1.
         datasets: the rows, first on top.
+        axis: what the score is.
     """
     figure = go.Figure()
     for i, variant in enumerate(dict.fromkeys(scores["variant"])):
         rows = scores[scores["variant"] == variant]
         style = styles[variant]
         figure.add_scatter(
-            x=rows["mrr"],
+            x=rows["score"],
             y=rows["dataset"],
             mode="markers",
             name=variant.label,
             marker={"color": style.colour, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
-            hovertemplate="MRR %{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(showlegend=True)
-    low = float(scores["mrr"].min())
-    figure.update_xaxes(title="MRR, raw ranks (higher is better)", range=[max(0.0, low - 0.08), 1.005])
+    low = float(scores["score"].min()) if len(scores) else 0.0
+    figure.update_xaxes(title=axis, range=[max(0.0, low - 0.08), 1.005])
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
     return dress(figure, scheme, height=130 + 46 * len(datasets))

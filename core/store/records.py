@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import psutil
 
+from core.diagnostics.base import result_table
 from core.types import Variant
 
 
@@ -18,6 +20,16 @@ class RunState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class RunCount:
+    """How many runs of a diagnostic on a dataset there are, finished or not."""
+
+    diagnostic: str
+    dataset: str
+    finished: bool
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -42,10 +54,41 @@ class RunPlan:
     support_digest: str = ""
     own_support: bool = True
 
+    @property
+    def table(self) -> str:
+        """The table that its per-item rows stand in."""
+        return result_table(self.diagnostic, self.diagnostic_version)
+
+
+class StoredJson(Mapping[str, Any]):
+    """A JSON object that is parsed when it is first looked at: lists of runs look at few."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+
+    @cached_property
+    def _parsed(self) -> Mapping[str, Any]:
+        return json.loads(self._text) if self._text else {}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._parsed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parsed)
+
+    def __len__(self) -> int:
+        return len(self._parsed)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as the store knows it. Times are UTC; ``facts`` and ``info`` speak of its embeddings."""
+    """A run as the store knows it. Times are UTC; what comes after the manifest speaks of its embeddings.
+
+    ``metrics`` has the scores that were asked for when it was read.
+    """
 
     run_seq: int
     plan: RunPlan
@@ -68,6 +111,18 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
+class Leaderboard:
+    """The best runs on one dataset that can be compared, the best first, out of how many variants there are."""
+
+    variants: int
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def dataset(self) -> str:
+        return self.runs[0].plan.dataset
+
+
+@dataclass(frozen=True)
 class StoredReference:
     """An encoder that was added by reference, or removed.
 
@@ -86,10 +141,6 @@ class StoredReference:
 
 def record_of(row: Mapping[str, Any]) -> RunRecord:
     """A row of the query ``runs`` as a record."""
-
-    def parsed(name: str) -> Any:
-        return json.loads(row[name]) if row[name] else {}
-
     state = RunState(row["status"])
     if state is RunState.RUNNING and not _alive(row["process_id"], row["started_at"]):
         state = RunState.INTERRUPTED
@@ -102,19 +153,19 @@ def record_of(row: Mapping[str, Any]) -> RunRecord:
             variant=Variant(row["encoder"], row["transform"]),
             dataset=row["dataset"],
             dataset_digest=row["dataset_digest"],
-            params=parsed("params"),
+            params=json.loads(row["params"]),
             embedding_digest=row["embedding_digest"] or "",
-            support=tuple(parsed("support") or ()),
+            support=tuple(json.loads(row["support"] or "[]")),
             support_digest=row["support_digest"] or "",
             own_support=row["own_support"] is not False,
         ),
         state=state,
         started_at=row["started_at"].replace(tzinfo=UTC),
         finished_at=row["finished_at"].replace(tzinfo=UTC) if row["finished_at"] else None,
-        metrics=dict(row["metrics"]),
-        coverage=parsed("coverage"),
-        timings=parsed("timings"),
-        manifest=parsed("manifest"),
+        metrics=dict(zip(row["names"] or (), row["scores"] or (), strict=True)),
+        coverage=StoredJson(row["coverage"]),
+        timings=StoredJson(row["timings"]),
+        manifest=StoredJson(row["manifest"]),
         dimension=row["dimension"],
         parameters=row["parameters"],
         memory_bytes=row["memory_bytes"],

@@ -20,10 +20,11 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
-from core.store.records import RunPlan, RunRecord, RunState, StoredReference, record_of
+from core.store.records import Leaderboard, RunCount, RunPlan, RunRecord, RunState, StoredReference, record_of
 from core.types import Bool, Dataset, DatasetKind, MinimalPairSet, PairSet, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
+MANY = 100  # runs whose ids begin alike: more are not counted
 _WITH_TEXTS = {DatasetKind.PAIR_SET: "pair_items", DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items"}  # queries
 
 
@@ -44,18 +45,104 @@ class Repository:
         *,
         run_id: str | None = None,
         diagnostic: str | None = None,
+        version: int | None = None,
+        encoder: str | None = None,
+        variants: Sequence[Variant] | None = None,
         dataset: str | None = None,
+        params: Mapping[str, str] | None = None,
         state: RunState | None = None,
+        current: bool = False,
+        metrics: Sequence[str] | None = None,
+        run_seqs: Sequence[int] | None = None,
+        limit: int | None = None,
+        skip: int = 0,
     ) -> list[RunRecord]:
-        """Runs, newest first. An empty store is not created by reading it."""
+        """Runs, newest first. An empty store is not created by reading it.
+
+        Args:
+            run_id: how their ids begin.
+            version: of the diagnostic.
+            current: only runs over the newest content of their dataset (a user's file may have changed since).
+            metrics: names of the scores that are wanted; all where it is left out. Reading thousands of runs takes
+                a tenth of the time with a few.
+            limit, skip: at most so many, after so many.
+        """
         if not self.database.path.exists():
             return []
         stored = None if state is None else "done" if state is RunState.DONE else "running"
-        params = {"run_id": run_id, "diagnostic": diagnostic, "dataset": dataset, "status": stored}
+        # Whether a run that has not ended goes on or was interrupted, only the record knows.
+        split_later = stored == "running"
+        filters = {
+            "run_id": run_id,
+            "diagnostic": diagnostic,
+            "version": version,
+            "encoder": encoder,
+            "variants": None if variants is None else [str(v) for v in variants],
+            "dataset": dataset,
+            "params": None if params is None else json.dumps(dict(params), sort_keys=True),
+            "status": stored,
+            "current": current,
+            "metrics": None if metrics is None else list(metrics),
+            "run_seqs": None if run_seqs is None else list(run_seqs),
+            "limit": None if split_later else limit,
+            "skip": 0 if split_later else skip,
+        }
         with self.database.cursor() as cursor:
-            rows = cursor.sql(query("runs"), params=params).to_arrow_table().to_pylist()
+            rows = cursor.sql(query("runs"), params=filters).to_arrow_table().to_pylist()
         records = [record_of(row) for row in rows]
-        return [r for r in records if state is None or r.state is state]
+        if not split_later:
+            return records
+        found = [r for r in records if r.state is state]
+        return found[skip:] if limit is None else found[skip : skip + limit]
+
+    def leaderboards(
+        self,
+        entry: DiagnosticEntry,
+        params: Mapping[str, str],
+        variants: Sequence[Variant],
+        metrics: Sequence[str],
+        top: int,
+    ) -> list[Leaderboard]:
+        """Per dataset the runs of a diagnostic that can be compared, the best first; the dataset that was run last
+        comes first.
+
+        Which run of a variant counts, and on which support, is as in ``ui.tables.on_one_support``.
+
+        Args:
+            variants: only these; all where it is empty.
+            metrics: names of the scores that are wanted.
+            top: at most so many runs per dataset.
+        """
+        if not self.database.path.exists():
+            return []
+        filters = {
+            "diagnostic": entry.id,
+            "version": entry.version,
+            "params": json.dumps(dict(params), sort_keys=True),
+            "variants": [str(v) for v in variants] or None,
+            "headline": entry.headline,
+            "top": top,
+        }
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("leaderboard"), filters).fetchall()
+        if not rows:
+            return []
+        records = {r.run_seq: r for r in self.runs(run_seqs=[row[0] for row in rows], metrics=metrics)}
+        boards: dict[str, Leaderboard] = {}
+        for run_seq, count, _ in rows:
+            if (run := records.get(run_seq)) is None:  # deleted in between
+                continue
+            before = boards.get(run.plan.dataset)
+            boards[run.plan.dataset] = Leaderboard(count, (*(before.runs if before else ()), run))
+        return list(boards.values())
+
+    def counts(self) -> list[RunCount]:
+        """How many runs there are per diagnostic, dataset and whether they are finished."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("count_runs")).fetchall()
+        return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
     def variants(self) -> list[Variant]:
         """Variants with a finished run, in order of first appearance (which decides their colours)."""
@@ -94,10 +181,10 @@ class Repository:
         Raises:
             InputError: none or several begin so.
         """
-        found = [r for r in self.runs() if r.run_id.startswith(run_id)] if run_id else []
+        found = self.runs(run_id=run_id, limit=MANY) if run_id else []
         if len(found) != 1:
             raise InputError(
-                f"{len(found) or 'no'} runs have an id that begins with '{run_id}'",
+                f"{'many' if len(found) == MANY else len(found) or 'no'} runs have an id that begins with '{run_id}'",
                 expected="the beginning of exactly one run id",
                 remedy="list them with: python -m core runs",
             )
@@ -275,11 +362,12 @@ class Repository:
         with self.database.transaction() as cursor:
             cursor.execute(query("abandon_run"), {"run_seq": run_seq, "process_id": os.getpid()})
 
-    def delete(self, entry: DiagnosticEntry, run: RunRecord) -> None:
-        """Remove a run with its scores and items."""
+    def delete(self, run: RunRecord) -> None:
+        """Remove a run with its scores and items, also of a diagnostic that this version no longer has."""
+        table = run.plan.table
         with self.database.transaction() as cursor:
-            if entry.table in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
-                cursor.execute(f"DELETE FROM {entry.table} WHERE run_seq = ?", [run.run_seq])
+            if table in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
+                cursor.execute(f'DELETE FROM "{table}" WHERE run_seq = ?', [run.run_seq])
             cursor.execute("DELETE FROM metric WHERE run_seq = ?", [run.run_seq])
             cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
 

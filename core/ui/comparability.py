@@ -104,14 +104,18 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
         return
     run = runs[0]
     plan = run.plan
-    found = repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE)
     # The toolkit always centres; an exact ranking of centred embeddings is the one to lay beside it.
     wanted = {**plan.params, "protocol": DEFAULT_PROTOCOL}
-    by_definition = [
-        r
-        for r in tables.of_newest_content(found)
-        if r.plan.params == wanted and r.plan.own_support and r.plan.variant.encoder == plan.variant.encoder
-    ]
+    found = repository().runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        encoder=plan.variant.encoder,
+        dataset=picks.dataset,
+        params=wanted,
+        state=RunState.DONE,
+        current=True,
+    )
+    by_definition = [r for r in found if r.plan.own_support]
     same = [r for r in by_definition if r.plan.variant.transform == "center"]
     same = same or [r for r in by_definition if r.plan.variant == plan.variant]
     toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"

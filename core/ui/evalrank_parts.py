@@ -33,12 +33,15 @@ ORDERS = ("worst rank first", "largest difference in rank", "order of the datase
 
 def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
     """The runs that the pickers ask for, of every support, newest first."""
-    found = repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE)
-    return [
-        r
-        for r in tables.of_newest_content(found)
-        if r.plan.params == picks.params and r.plan.diagnostic_version == entry.version and picks.keeps(r.plan.variant)
-    ]
+    found = repository().runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        dataset=picks.dataset,
+        params=picks.params,
+        state=RunState.DONE,
+        current=True,
+    )
+    return [r for r in found if picks.keeps(r.plan.variant)]
 
 
 def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:

@@ -45,12 +45,10 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
 
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked variant, in order of the synonym's lead over the antonym."""
-    found = repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE)
-    wanted = [
-        r
-        for r in tables.of_newest_content(found)
-        if r.plan.diagnostic_version == entry.version and picks.keeps(r.plan.variant)
-    ]
+    found = repository().runs(
+        diagnostic=entry.id, version=entry.version, dataset=dataset, state=RunState.DONE, current=True
+    )
+    wanted = [r for r in found if picks.keeps(r.plan.variant)]
     newest = {r.plan.variant: r for r in reversed(wanted)}
     return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline, -math.inf))
 

@@ -21,14 +21,6 @@ def dataset_title(dataset: str) -> str:
     return DATASETS[dataset].title if dataset in DATASETS else f"`{dataset.replace('`', '´')}`"
 
 
-def of_newest_content(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Those over the newest content of each dataset: a user's file may have changed, and its old pairs with it."""
-    newest: dict[str, str] = {}
-    for run in sorted(runs, key=lambda r: r.run_seq):
-        newest[run.plan.dataset] = run.plan.dataset_digest
-    return [r for r in runs if r.plan.dataset_digest == newest[r.plan.dataset]]
-
-
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
     """One run per variant, the newest, such that scores can be compared (DESIGN 4.1, common support).
 
@@ -46,15 +38,6 @@ def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
         widest = max(variants, key=lambda digest: len(variants[digest]), default="")
         found = [r for r in runs if r.plan.support_digest == widest]
     return list({r.plan.variant: r for r in reversed(found)}.values())
-
-
-def comparable(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Per dataset the runs that ranked the same items, best first; ``runs`` come newest first."""
-    by_dataset: dict[str, list[RunRecord]] = {}
-    for run in runs:
-        by_dataset.setdefault(run.plan.dataset, []).append(run)
-    found = [r for group in by_dataset.values() for r in on_one_support(group, own=False)]
-    return sorted(found, key=lambda r: -r.metrics["mrr"])
 
 
 def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The Overview's figure: a mark per variant and dataset, at its MRR."""
+"""The Overview's figure: a mark per variant and dataset, at its score."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from core.types import Variant
 
 A, B, C = Variant("a", "none"), Variant("a", "center"), Variant("b", "none")
 DATASETS = ["demo-pairs", "evalrank-sent"]
+AXIS = "MRR, raw ranks"
 SCORES = pd.DataFrame(
     [
-        {"variant": B, "dataset": "demo-pairs", "mrr": 0.71},
-        {"variant": A, "dataset": "demo-pairs", "mrr": 0.69},
-        {"variant": A, "dataset": "evalrank-sent", "mrr": 0.33},
-        {"variant": C, "dataset": "evalrank-sent", "mrr": 1.0},
+        {"variant": B, "dataset": "demo-pairs", "score": 0.71},
+        {"variant": A, "dataset": "demo-pairs", "score": 0.69},
+        {"variant": A, "dataset": "evalrank-sent", "score": 0.33},
+        {"variant": C, "dataset": "evalrank-sent", "score": 1.0},
     ]
 )
 
@@ -27,7 +28,7 @@ SCORES = pd.DataFrame(
 @pytest.mark.parametrize("scheme", Scheme)
 def test_every_score_is_a_named_mark_in_its_row(scheme: Scheme) -> None:
     looks = styles([A, B, C], scheme)
-    figure = score_dots(SCORES, DATASETS, looks, scheme)
+    figure = score_dots(SCORES, DATASETS, AXIS, looks, scheme)
     go.Figure(json.loads(figure.to_json(validate=True)))  # plotly reads it back
     assert sum(len(trace.x) for trace in figure.data) == len(SCORES)
     drawn = {(trace.name, dataset): mrr for trace in figure.data for mrr, dataset in zip(trace.x, trace.y, strict=True)}
@@ -43,15 +44,15 @@ def test_every_score_is_a_named_mark_in_its_row(scheme: Scheme) -> None:
 
 def test_the_first_dataset_is_on_top_and_every_row_has_room() -> None:
     looks = styles([A, B, C], Scheme.LIGHT)
-    figure = score_dots(SCORES, DATASETS, looks, Scheme.LIGHT)
+    figure = score_dots(SCORES, DATASETS, AXIS, looks, Scheme.LIGHT)
     assert list(figure.layout.yaxis.categoryarray) == DATASETS[::-1]  # plotly counts from below
     assert figure.layout.showlegend is True
-    taller = score_dots(SCORES, [*DATASETS, "another"], looks, Scheme.LIGHT)
+    taller = score_dots(SCORES, [*DATASETS, "another"], AXIS, looks, Scheme.LIGHT)
     assert taller.layout.height > figure.layout.height
 
 
 def test_light_and_dark_differ_in_looks_only() -> None:
-    light, dark = (score_dots(SCORES, DATASETS, styles([A, B, C], scheme), scheme) for scheme in Scheme)
+    light, dark = (score_dots(SCORES, DATASETS, AXIS, styles([A, B, C], scheme), scheme) for scheme in Scheme)
     assert light.layout.font.color != dark.layout.font.color
     for one, other in zip(light.data, dark.data, strict=True):
         assert one.marker.color != other.marker.color

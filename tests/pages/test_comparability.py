@@ -11,7 +11,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import pipeline
-from core.diagnostics.evalrank import ENTRY
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -84,7 +83,7 @@ def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_
         assert "these scores are **not comparable**" not in written(app)
     finally:
         for record in common:
-            repository.delete(ENTRY, record)
+            repository.delete(record)
 
 
 def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, world: tuple) -> None:

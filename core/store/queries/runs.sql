@@ -1,15 +1,35 @@
--- Runs, newest first; a parameter that is NULL does not filter.
-SELECT run.*,
-       map_from_entries(coalesce(scores.entries, [])) AS metrics,
+-- Runs, newest first; a parameter that is NULL does not filter. $current keeps those over the newest content of their
+-- dataset: a user's file may have changed, and its old pairs with it. $metrics names the scores that are wanted.
+WITH newest AS (
+    SELECT diagnostic, dataset, arg_max(dataset_digest, run_seq) AS dataset_digest
+    FROM run
+    WHERE status = 'done'
+    GROUP BY diagnostic, dataset
+), chosen AS (
+    SELECT *
+    FROM run
+    WHERE ($run_id IS NULL OR starts_with(run_id, $run_id))
+      AND ($diagnostic IS NULL OR diagnostic = $diagnostic)
+      AND ($version IS NULL OR diagnostic_version = $version)
+      AND ($encoder IS NULL OR encoder = $encoder)
+      AND ($variants IS NULL OR list_contains($variants, encoder || '~' || transform))
+      AND ($dataset IS NULL OR dataset = $dataset)
+      AND ($params IS NULL OR params = $params)
+      AND ($run_seqs IS NULL OR list_contains($run_seqs, run_seq))
+      AND ($status IS NULL OR status = $status)
+      AND (NOT $current OR (diagnostic, dataset, dataset_digest) IN (SELECT * FROM newest))
+    ORDER BY started_at DESC, run_seq DESC
+    LIMIT $limit OFFSET $skip
+), scores AS (
+    SELECT run_seq, list(name ORDER BY name) AS names, list(value ORDER BY name) AS scores
+    FROM metric
+    WHERE run_seq IN (SELECT run_seq FROM chosen) AND ($metrics IS NULL OR list_contains($metrics, name))
+    GROUP BY run_seq
+)
+SELECT chosen.*, scores.names, scores.scores,
        embedding.dimension, embedding.parameters, embedding.memory_bytes,
        embedding.texts, embedding.seconds, embedding.device
-FROM run
-LEFT JOIN (
-    SELECT run_seq, list({'k': name, 'v': value} ORDER BY name) AS entries FROM metric GROUP BY run_seq
-) AS scores USING (run_seq)
+FROM chosen
+LEFT JOIN scores USING (run_seq)
 LEFT JOIN embedding USING (embedding_digest)
-WHERE ($run_id IS NULL OR run_id = $run_id)
-  AND ($diagnostic IS NULL OR diagnostic = $diagnostic)
-  AND ($dataset IS NULL OR dataset = $dataset)
-  AND ($status IS NULL OR status = $status)
 ORDER BY started_at DESC, run_seq DESC

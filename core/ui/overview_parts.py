@@ -1,0 +1,100 @@
+"""The parts of the Overview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.base import DiagnosticEntry
+from core.store.records import Leaderboard, RunRecord, RunState
+from core.ui import tables
+from core.ui.pickers import Picks
+from core.ui.resources import repository
+from core.ui.work import being_computed, demo_button, rerun_button
+
+TOP = 25  # variants per dataset: more cannot be told apart in a figure
+COUNTS = ("pairs", "background", "originals")  # what captions speak of
+
+
+def interrupted() -> None:
+    """Offer to go on with runs whose process ended."""
+    lost = repository().runs(state=RunState.INTERRUPTED)
+    lost = [r for r, busy in zip(lost, being_computed(lost), strict=True) if not busy]
+    if not lost:
+        return
+    with st.container(border=True, key="interrupted"):
+        what = "1 run was" if len(lost) == 1 else f"{len(lost)} runs were"
+        st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
+        rerun_button("Continue", "Interrupted runs", lost, key="resume")
+
+
+def empty() -> None:
+    """Nothing was run yet: say what happens next and offer it."""
+    with st.container(border=True, key="empty"):
+        st.subheader("Nothing has been run yet", anchor=False)
+        st.markdown(
+            "The demo tests a real encoder, **all-MiniLM-L6-v2**, with and without centering, on Blindspot's own 1,400 "
+            "sentences: EvalRank ranks 400 pairs of them, HEROS asks whether it notices an antonym, a negation, a "
+            "typo. It needs no download and takes under a minute on two CPU cores. "
+            "Afterwards you can look at every pair that the encoder gets wrong."
+        )
+        demo_button(key="run_demo")
+
+
+def leaderboards(entry: DiagnosticEntry, picks: Picks, columns: Sequence[str]) -> list[Leaderboard]:
+    """Per dataset the best of the picked variants, the picked dataset first."""
+    params = {p.name: picks.params.get(p.name, p.default) for p in entry.parameters}
+    boards = repository().leaderboards(entry, params, picks.variants, [*columns, *COUNTS], TOP)
+    return sorted(boards, key=lambda board: board.dataset != picks.dataset)
+
+
+def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
+    """There are runs, but none that the pickers leave."""
+    asked = "".join(f" with similarity `{picks.metric}` and protocol `{picks.protocol}`" for _ in entry.parameters[:1])
+    st.info(f"No runs of {entry.title}{asked} for these variants. Change the pickers in the sidebar.")
+
+
+def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataFrame:
+    """For ``figures.score_dots``."""
+    return pd.DataFrame(
+        [
+            {"variant": r.plan.variant, "dataset": board.dataset, "score": r.metrics[entry.headline]}
+            for board in boards
+            for r in board.runs
+            if entry.headline in r.metrics
+        ],
+        columns=["variant", "dataset", "score"],
+    )
+
+
+def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, str]) -> None:
+    """One dataset's table.
+
+    Args:
+        columns: metric to heading; a metric that some run lacks is left out.
+    """
+    runs = list(board.runs)
+    shared = {name: title for name, title in columns.items() if all(name in r.metrics for r in runs)}
+    st.subheader(tables.dataset_title(board.dataset), anchor=False)
+    frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
+    st.dataframe(tables.mark_best(frame, entry, shared), hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
+    star = " ★ best of its column." if len(runs) > 1 else ""
+    more = (
+        f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
+        if board.variants > len(runs)
+        else ""
+    )
+    devices = ", ".join(sorted({r.device for r in runs if r.device}))
+    st.caption(
+        f"`{board.dataset}`: {_what(runs[0])}.{star}{more} texts/s: speed of encoding on {devices}; poolings of one "
+        "model share one pass, and each shows the whole pass's speed."
+    )
+
+
+def _what(run: RunRecord) -> str:
+    if "originals" in run.metrics:
+        return f"{run.metrics['originals']:,.0f} original sentences with their rewrites"
+    known = " that all of them have a vector for" if run.plan.support_digest else ""
+    return f"{run.metrics['pairs']:,.0f} pairs ranked among the {run.metrics['background']:,.0f} items{known}"
