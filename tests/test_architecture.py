@@ -50,6 +50,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
+    "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -57,7 +58,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.frequency core.encoder_library core.encoder_uploads "
+    "core.sweeps core.frequency core.encoder_library core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",

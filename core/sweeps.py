@@ -1,0 +1,204 @@
+"""Many runs at once: variants by datasets by diagnostics (DESIGN section 6).
+
+A sweep has no state of its own. It is a list of runs, each of which is found in the store once it is there and whose
+embeddings are kept: that is how an interrupted sweep continues.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from core import pipeline
+from core.datasets import catalog as datasets
+from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import DiagnosticEntry
+from core.encoders import catalog as encoders
+from core.errors import InputError, unknown
+from core.pipeline import RunRequest
+from core.settings import Settings
+from core.transforms import TransformChain
+from core.types import Variant
+
+SUPPORTS = {"common": True, "own": False}  # per word of the user's, whether the support is common
+KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "params")
+DEMO_TRANSFORMS = ("none", "center", "abtt:2", "whiten")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Variants by datasets by diagnostics, in the user's words.
+
+    Attributes:
+        encoders: encoder references.
+        transforms: transform chains; every encoder with each of them is a variant.
+        datasets: dataset ids or ``file:`` references.
+        diagnostics: diagnostic ids; each runs on the datasets of its kind.
+        params: values per parameter. Each diagnostic takes those that it has, in all combinations.
+        common_support: rank items that all the encoders cover, so that their scores can be compared.
+    """
+
+    encoders: tuple[str, ...]
+    transforms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    diagnostics: tuple[str, ...]
+    params: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    common_support: bool = True
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The runs of a sweep.
+
+    Attributes:
+        requests: distinct, in the order in which they are best run: every encoder first meets every dataset with the
+            first transform. So an encoder or a dataset that cannot be used is noticed early, all texts are encoded
+            early, and what is left then takes about equally long.
+        unfit: diagnostic and dataset ids that were left out, because the diagnostic needs another kind of dataset.
+    """
+
+    requests: tuple[RunRequest, ...]
+    unfit: tuple[tuple[str, str], ...]
+
+
+def expand(sweep: Sweep, settings: Settings) -> Expansion:
+    """All runs of a sweep; everything that can be checked before any work is.
+
+    Raises:
+        InputError: an empty list, an unknown id (the nearest is suggested), a parameter that none of the diagnostics
+            has, a value that one does not know, an encoder that cannot be used, or no diagnostic fits any dataset.
+    """
+    _check_not_empty(sweep)
+    entries = {i: diagnostics.find(i) for i in sweep.diagnostics}
+    dataset_kinds = {entry.id: entry.kind for entry in map(datasets.find, sweep.datasets)}
+    chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
+    known = {parameter.name for entry in entries.values() for parameter in entry.parameters}
+    for name in sweep.params:
+        if not known:
+            raise InputError(f"{', '.join(entries)} has no parameters, but '{name}' is given")
+        if name not in known:
+            raise unknown(f"parameter of {', '.join(entries)}", name, known)
+
+    first: list[RunRequest] = []
+    unfit: list[tuple[str, str]] = []
+    for dataset, kind in dataset_kinds.items():
+        fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
+        unfit += [(entry.id, dataset) for entry in entries.values() if entry not in fitting]
+        first += [
+            pipeline.request(
+                entry.id,
+                encoder,
+                chains[0],
+                dataset,
+                params,
+                settings,
+                sweep.encoders if sweep.common_support else (),
+            )
+            for encoder in dict.fromkeys(map(encoders.canonical, sweep.encoders))
+            for entry in fitting
+            for params in _combinations(entry, sweep.params)
+        ]
+    if not first:
+        kinds = ", ".join(f"{entry.id} on a {entry.dataset_kind}" for entry in entries.values())
+        raise InputError(
+            f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
+            expected=f"datasets of their kinds: {kinds}",
+        )
+    # A transform changes nothing that a request is checked for, so the others follow from the first one's.
+    rest = [
+        replace(request, variant=Variant(encoder, chain))
+        for (_, encoder), group in itertools.groupby(first, lambda r: (r.dataset, r.variant.encoder))
+        for requests in [tuple(group)]
+        for chain in chains[1:]
+        for request in requests
+    ]
+    return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
+
+
+def demo() -> Sweep:
+    """All encoders of the catalog with some transforms, on the built-in sentences; needs no network."""
+    return Sweep(
+        encoders=tuple(encoders.ENCODERS),
+        transforms=DEMO_TRANSFORMS,
+        datasets=("demo-pairs", "demo-minimal"),
+        diagnostics=("evalrank", "heros"),
+    )
+
+
+def read_toml(path: Path | str) -> Sweep:
+    """A sweep of a file: ``encoders``, ``datasets`` and ``diagnostics`` are lists of words (or one word);
+    ``transforms``, ``support`` and the table ``params`` may be left out.
+
+    Relative paths in references are relative to the current folder, as everywhere.
+
+    Raises:
+        InputError: the file cannot be read, is no TOML, or a key is missing, unknown or holds something else.
+    """
+    path = Path(path)
+    content = _parsed(path)
+    for key in content:
+        if key not in KEYS:
+            raise unknown(f"key in {path}:", key, KEYS)
+    for key in ("encoders", "datasets", "diagnostics"):
+        if key not in content:
+            raise InputError(f"{path} has no '{key}'", expected=f'a list, for example {key} = ["{_EXAMPLES[key]}"]')
+    support, params = content.get("support", "common"), content.get("params", {})
+    if not isinstance(support, str) or support not in SUPPORTS:
+        raise InputError(f"{path}: 'support' is {support!r}", expected=f"one of {', '.join(SUPPORTS)}")
+    if not isinstance(params, dict):
+        raise InputError(f"{path}: 'params' is {params!r}", expected="a table [params] with a line per parameter")
+    return Sweep(
+        encoders=_words(path, "encoders", content["encoders"]),
+        transforms=_words(path, "transforms", content.get("transforms", "none")),
+        datasets=_words(path, "datasets", content["datasets"]),
+        diagnostics=_words(path, "diagnostics", content["diagnostics"]),
+        params={name: _words(path, f"params.{name}", value) for name, value in params.items()},
+        common_support=SUPPORTS[support],
+    )
+
+
+_EXAMPLES = {"encoders": "minilm", "datasets": "demo-pairs", "diagnostics": "evalrank"}
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {path}", expected="a TOML file, or the word demo") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is no TOML: {error}", expected="a file of lines such as encoders = [...]") from error
+    except (OSError, ValueError) as error:  # ValueError: a zero character
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"cannot read {path}: {reason}", expected="a TOML file, or the word demo") from error
+
+
+def _words(path: Path, key: str, value: object) -> tuple[str, ...]:
+    """A word, or a list of words."""
+    words = value if isinstance(value, list) else [value]
+    for word in words:
+        if not isinstance(word, str):
+            raise InputError(f"{path}: '{key}' holds {word!r}", expected="a string or a list of strings")
+    return tuple(words)
+
+
+def _check_not_empty(sweep: Sweep) -> None:
+    lists = {
+        "encoder": sweep.encoders,
+        "transform": sweep.transforms,
+        "dataset": sweep.datasets,
+        "diagnostic": sweep.diagnostics,
+        **{f"value of the parameter {name}": values for name, values in sweep.params.items()},
+    }
+    for what, values in lists.items():
+        if not values:
+            raise InputError(f"the sweep names no {what}", expected="at least one")
+
+
+def _combinations(entry: DiagnosticEntry, params: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
+    """The parameters that a diagnostic has, one value each, in all combinations."""
+    own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
+    return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
