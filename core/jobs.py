@@ -16,12 +16,12 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
-from core.pipeline import RunRequest
+from core.pipeline import Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-Task = RunRequest | FetchRequest
+Task = RunRequest | Repetition | FetchRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -52,6 +52,7 @@ class Job:
         fraction: share of the stage's work that is done, 0 to 1.
         remaining_seconds: until the end of the stage, at the pace so far; None while it cannot be told.
         error: what went wrong, in one line.
+        note: what came out, where there is more to say than that it is done.
     """
 
     job_id: int
@@ -65,11 +66,16 @@ class Job:
     fraction: float = 0.0
     remaining_seconds: float | None = None
     error: str = ""
+    note: str = ""
 
     @property
     def requests(self) -> tuple[RunRequest, ...]:
         """The runs among its tasks."""
-        return tuple(task for task in self.tasks if isinstance(task, RunRequest))
+        return tuple(
+            task.request if isinstance(task, Repetition) else task
+            for task in self.tasks
+            if not isinstance(task, FetchRequest)
+        )
 
 
 @dataclass
@@ -208,15 +214,37 @@ class JobQueue:
             entry.cancel.check()
             entry.pace = _Pace()
             self._update(entry, stage="starting", done=0, total=0, fraction=0.0, remaining_seconds=None)
-            self._do(task, progress, entry.cancel)
-            self._update(entry, tasks_done=number)
+            note = self._do(task, progress, entry.cancel)
+            self._update(entry, tasks_done=number, note=note or entry.job.note)
 
-    def _do(self, task: Task, progress: Progress, cancel: CancelToken) -> None:
+    def _do(self, task: Task, progress: Progress, cancel: CancelToken) -> str:
+        """Do one task; what there is to say of it."""
         if isinstance(task, FetchRequest):
             fetch.fetch_dataset(datasets.find(task.dataset), self._settings, progress, cancel)
-        else:
-            pipeline.run(task, self._settings, self._repository, progress, cancel, keep_embeddings=True)
+            return ""
+        again = isinstance(task, Repetition)
+        request = task.request if isinstance(task, Repetition) else task
+        outcome = pipeline.run(
+            request, self._settings, self._repository, progress, cancel, keep_embeddings=True, again=again
+        )
+        return repeated(task, outcome) if isinstance(task, Repetition) else ""
 
     def _update(self, entry: _Entry, **changes: object) -> None:
         with self._changed:
             entry.job = replace(entry.job, **changes)  # type: ignore[arg-type]  # replace() checks the names
+
+
+def repeated(task: Repetition, outcome: RunOutcome) -> str:
+    """What computing a stored run again showed, as a sentence."""
+    if outcome.record.run_id != task.run_id:
+        return (
+            f"It is another run now, {outcome.record.run_id}: something that decides its numbers has changed since "
+            f"{task.run_id} was computed. Comparing the two shows what."
+        )
+    if not outcome.changed:
+        return f"All {len(outcome.record.metrics)} scores are the same as those stored."
+    name, (before, now) = next(iter(outcome.changed.items()))
+    return (
+        f"{len(outcome.changed)} of {len(outcome.record.metrics)} scores differ from those stored, which stay: "
+        f"{name} was {before:.10g} and is {now:.10g}."
+    )

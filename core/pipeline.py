@@ -6,7 +6,8 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -127,11 +128,30 @@ def demo_requests(settings: Settings) -> list[RunRequest]:
 
 
 @dataclass(frozen=True)
+class Repetition:
+    """A stored run to be computed again, to see whether its numbers stay."""
+
+    run_id: str
+    request: RunRequest
+
+    @property
+    def label(self) -> str:
+        return f"{self.request.label}, once more"
+
+
+@dataclass(frozen=True)
 class RunOutcome:
-    """A finished run; ``computed`` is False where the store had it already."""
+    """A finished run.
+
+    Attributes:
+        computed: False where the store had it already.
+        changed: of a run that the store had and that was computed again: the scores that came out otherwise, stored
+            and new. The stored ones stay.
+    """
 
     record: RunRecord
     computed: bool
+    changed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def run(
@@ -141,6 +161,7 @@ def run(
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
     keep_embeddings: bool = False,
+    again: bool = False,
 ) -> RunOutcome:
     """Compute a run and store it, or find it in the store.
 
@@ -149,6 +170,7 @@ def run(
     Args:
         keep_embeddings: encode also for a run that is found, if its embeddings are no longer cached
             (the pages look into them).
+        again: compute also a run that is found, and compare.
 
     Raises:
         BlindspotError: with what went wrong; the store then has no trace of a finished run.
@@ -185,11 +207,12 @@ def run(
         support_digest=support_digest,
         own_support=own_support,
     )
-    if found := repository.runs(run_id=plan.run_id, state=RunState.DONE):
+    found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
+    if found and not again:
         if keep_embeddings:
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
         return RunOutcome(found[0], computed=False)
-    with repository.running(plan) as run_seq:
+    with nullcontext(found[0].run_seq) if found else repository.running(plan) as run_seq:
         if embedded is None:
             with watch.measure("encode"):
                 embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
@@ -208,6 +231,8 @@ def run(
                 embeddings = transform.apply(vectors)
         with watch.measure("compute"):
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
+        if found:
+            return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
         result = _with_coverage(result, dataset, embedded.covered, ranked)
         checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
         manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry, checksums)
@@ -216,6 +241,13 @@ def run(
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Scores that are not the same to the last bit."""
+    nothing = float("nan")
+    both = {name: (stored.get(name, nothing), now.get(name, nothing)) for name in {**stored, **now}}
+    return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
 
 
 def _support(

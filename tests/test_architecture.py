@@ -51,6 +51,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
+    "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
+    "core.manifests": f"{NOUNS} {STORE}",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -58,7 +60,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.sweeps core.frequency core.encoder_library core.encoder_uploads "
+    "core.sweeps core.estimates core.manifests core.frequency core.encoder_library core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import psutil
 
@@ -108,6 +108,33 @@ class RunRecord:
     @property
     def run_id(self) -> str:
         return self.plan.run_id
+
+
+class RunFilter(TypedDict, total=False):
+    """What runs of the store are wanted; what is left out does not filter.
+
+    ``run_id`` is how their ids begin, ``version`` that of the diagnostic. ``current`` keeps those over the newest
+    content of their dataset: a user's file may have changed, and its old pairs with it.
+    """
+
+    run_id: str
+    diagnostic: str | None
+    version: int
+    encoder: str
+    variants: Sequence[Variant] | None
+    dataset: str | None
+    params: Mapping[str, str]
+    state: RunState | None
+    current: bool
+    run_seqs: Sequence[int]
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Some runs, and how many there are in all."""
+
+    total: int
+    runs: tuple[RunRecord, ...]
 
 
 @dataclass(frozen=True)

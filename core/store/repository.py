@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import duckdb
 import numpy as np
@@ -20,7 +20,17 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.store.db import Database, query
-from core.store.records import Leaderboard, RunCount, RunPlan, RunRecord, RunState, StoredReference, record_of
+from core.store.records import (
+    Leaderboard,
+    RunCount,
+    RunFilter,
+    RunPage,
+    RunPlan,
+    RunRecord,
+    RunState,
+    StoredReference,
+    record_of,
+)
 from core.types import Bool, Dataset, DatasetKind, MinimalPairSet, PairSet, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
@@ -43,57 +53,67 @@ class Repository:
     def runs(
         self,
         *,
-        run_id: str | None = None,
-        diagnostic: str | None = None,
-        version: int | None = None,
-        encoder: str | None = None,
-        variants: Sequence[Variant] | None = None,
-        dataset: str | None = None,
-        params: Mapping[str, str] | None = None,
-        state: RunState | None = None,
-        current: bool = False,
         metrics: Sequence[str] | None = None,
-        run_seqs: Sequence[int] | None = None,
         limit: int | None = None,
         skip: int = 0,
+        **wanted: Unpack[RunFilter],
     ) -> list[RunRecord]:
         """Runs, newest first. An empty store is not created by reading it.
 
         Args:
-            run_id: how their ids begin.
-            version: of the diagnostic.
-            current: only runs over the newest content of their dataset (a user's file may have changed since).
             metrics: names of the scores that are wanted; all where it is left out. Reading thousands of runs takes
-                a tenth of the time with a few.
+                a fraction of the time with a few.
             limit, skip: at most so many, after so many.
+            wanted: what they must be, see ``RunFilter``.
         """
+        return list(self.page(metrics=metrics, limit=limit, skip=skip, **wanted).runs)
+
+    def page(
+        self,
+        *,
+        metrics: Sequence[str] | None = None,
+        limit: int | None = None,
+        skip: int = 0,
+        **wanted: Unpack[RunFilter],
+    ) -> RunPage:
+        """As ``runs``, and how many there are without the limit."""
         if not self.database.path.exists():
-            return []
-        stored = None if state is None else "done" if state is RunState.DONE else "running"
-        # Whether a run that has not ended goes on or was interrupted, only the record knows.
-        split_later = stored == "running"
+            return RunPage(0, ())
+        state, params = wanted.get("state"), wanted.get("params")
+        variants, run_seqs = wanted.get("variants"), wanted.get("run_seqs")
+        # Whether a run that has not ended goes on or was interrupted, only its record tells; there are few.
+        unfinished = state in {RunState.RUNNING, RunState.INTERRUPTED}
         filters = {
-            "run_id": run_id,
-            "diagnostic": diagnostic,
-            "version": version,
-            "encoder": encoder,
+            "run_id": wanted.get("run_id"),
+            "diagnostic": wanted.get("diagnostic"),
+            "version": wanted.get("version"),
+            "encoder": wanted.get("encoder"),
             "variants": None if variants is None else [str(v) for v in variants],
-            "dataset": dataset,
+            "dataset": wanted.get("dataset"),
             "params": None if params is None else json.dumps(dict(params), sort_keys=True),
-            "status": stored,
-            "current": current,
-            "metrics": None if metrics is None else list(metrics),
+            "status": "running" if unfinished else state,
+            "current": wanted.get("current", False),
             "run_seqs": None if run_seqs is None else list(run_seqs),
-            "limit": None if split_later else limit,
-            "skip": 0 if split_later else skip,
+            "metrics": None if metrics is None else list(metrics),
+            "limit": None if unfinished else limit,
+            "skip": 0 if unfinished else skip,
         }
         with self.database.cursor() as cursor:
             rows = cursor.sql(query("runs"), params=filters).to_arrow_table().to_pylist()
         records = [record_of(row) for row in rows]
-        if not split_later:
-            return records
-        found = [r for r in records if r.state is state]
-        return found[skip:] if limit is None else found[skip : skip + limit]
+        if unfinished:
+            records = [r for r in records if r.state is state]
+            end = None if limit is None else skip + limit
+            return RunPage(len(records), tuple(records[skip:end]))
+        return RunPage(rows[0]["total"] if rows else 0, tuple(records))
+
+    def counts(self) -> list[RunCount]:
+        """How many runs there are per diagnostic, dataset and whether they are finished."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("count_runs")).fetchall()
+        return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
     def leaderboards(
         self,
@@ -135,14 +155,6 @@ class Repository:
             before = boards.get(run.plan.dataset)
             boards[run.plan.dataset] = Leaderboard(count, (*(before.runs if before else ()), run))
         return list(boards.values())
-
-    def counts(self) -> list[RunCount]:
-        """How many runs there are per diagnostic, dataset and whether they are finished."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("count_runs")).fetchall()
-        return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
     def variants(self) -> list[Variant]:
         """Variants with a finished run, in order of first appearance (which decides their colours)."""

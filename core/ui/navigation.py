@@ -23,7 +23,10 @@ class PageEntry:
 
 
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
-    "": (PageEntry("overview", "Overview", ":material/dashboard:"),),
+    "": (
+        PageEntry("overview", "Overview", ":material/dashboard:"),
+        PageEntry("run", "Run", ":material/play_circle:"),
+    ),
     "Diagnostics": (
         PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),
         PageEntry("heros", "HEROS", ":material/difference:"),

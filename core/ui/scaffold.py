@@ -10,7 +10,7 @@ from core.ui.pickers import Picks, stale_link_notice
 from core.ui.work import job_panel
 
 
-def page(title: str, question: str) -> Picks:
+def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     """A page's first call: its title, what the reader can learn, and running work; the shared picks.
 
     Where Streamlit ran the page without app.py, hand over to app.py.
@@ -21,7 +21,8 @@ def page(title: str, question: str) -> Picks:
     st.title(title, anchor=False)
     st.markdown(question)
     stale_link_notice()
-    job_panel()
+    if show_jobs:
+        job_panel()
     return Picks.current()
 
 

@@ -10,7 +10,7 @@ from core import pipeline
 from core.datasets import fetch
 from core.errors import BlindspotError
 from core.jobs import Job, JobState, Task
-from core.pipeline import RunRequest
+from core.pipeline import Repetition, RunRequest
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
@@ -18,6 +18,7 @@ from core.ui.resources import jobs, settings
 _MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
 _PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
 REFRESH_SECONDS = 0.7
+SHOWN = 2  # jobs on every page; the page Run shows all
 
 
 def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
@@ -70,13 +71,29 @@ def _start(title: str, tasks: tuple[Task, ...]) -> None:
     st.session_state.setdefault(_MINE, set()).add(job_id)
 
 
+def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
+    """Queue runs one by one, so that each can be moved and cancelled; to be called in a callback."""
+    for task in tasks:
+        _start(task.label, (task,))
+
+
 def job_panel() -> None:
-    """Progress of running and queued work, and the end of what this session started."""
-    _tell_ends()
+    """Progress of running work, how much waits, and the end of what this session started."""
+    tell_ends()
     active = jobs().active()
-    st.session_state[_PAGE_SAW] = _done_so_far(active)
+    remember_seen(active)
     if active:
         _progress()
+
+
+def remember_seen(active: Sequence[Job]) -> None:
+    """Note what the page as a whole knows of the work; ``has_changed`` asks about it."""
+    st.session_state[_PAGE_SAW] = _done_so_far(active)
+
+
+def has_changed(active: Sequence[Job]) -> bool:
+    """Whether a job began or ended since the page was last run as a whole: then it has something else to show."""
+    return bool(st.session_state.get(_PAGE_SAW) != _done_so_far(active))
 
 
 def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
@@ -97,19 +114,28 @@ def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
 def _progress() -> None:
     active = jobs().active()
     with st.container(border=True, key="jobs"):
-        for job in active:
-            text, button = st.columns([6, 1], vertical_alignment="center")
-            text.progress(min(max(job.fraction, 0.0), 1.0), text=_describe(job))
-            button.button(
-                "Cancel",
-                key=f"cancel_{job.job_id}",
-                on_click=jobs().cancel,
-                args=(job.job_id,),
-                disabled=job.stage == "cancelling",
-                width="stretch",
+        for job in active[:SHOWN]:
+            progress_row(job)
+        if len(active) > SHOWN:
+            st.page_link(
+                "pages/run.py", label=f"{len(active) - SHOWN} more are waiting: see them all", icon=":material/queue:"
             )
-    if st.session_state.get(_PAGE_SAW) != _done_so_far(active):
+    if has_changed(active):
         st.rerun()
+
+
+def progress_row(job: Job) -> None:
+    """A job's progress, in words and as a bar, with its button to cancel."""
+    text, button = st.columns([6, 1], vertical_alignment="center")
+    text.progress(min(max(job.fraction, 0.0), 1.0), text=_describe(job))
+    button.button(
+        "Cancel",
+        key=f"cancel_{job.job_id}",
+        on_click=jobs().cancel,
+        args=(job.job_id,),
+        disabled=job.stage == "cancelling",
+        width="stretch",
+    )
 
 
 def _describe(job: Job) -> str:
@@ -125,28 +151,44 @@ def _describe(job: Job) -> str:
         stage += f", {job.done:,} of {job.total:,}"
     parts.append(stage)
     if job.remaining_seconds is not None:
-        parts.append(f"about {_duration(job.remaining_seconds)} left")
+        parts.append(f"about {duration(job.remaining_seconds)} left")
     return " · ".join(parts)
 
 
-def _duration(seconds: float) -> str:
-    whole = max(1, round(seconds))
-    return f"{whole} s" if whole < 90 else f"{round(whole / 60)} min"
+def duration(seconds: float) -> str:
+    """A length of time for people: "40 s", "3 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 
-def _tell_ends() -> None:
-    """Once, how each job of this session ended; errors stay until the next action."""
+def tell_ends() -> None:
+    """Once, how the jobs of this session ended: what failed and was cancelled at once, the rest when all are done."""
     mine: set[int] = st.session_state.get(_MINE, set())
-    for job in jobs().jobs():
-        if job.job_id not in mine or job.state.active:
-            continue
-        mine.discard(job.job_id)
+    ended = [job for job in jobs().jobs() if job.job_id in mine and not job.state.active]
+    failed: dict[str, list[Job]] = {}
+    for job in ended:
         if job.state is JobState.FAILED:
-            st.error(as_text(f"{job.title} failed: {job.error}"), icon=":material/error:")
-        elif job.state is JobState.CANCELLED:
-            kept = (
-                "What was encoded is kept: start it again to continue." if job.requests else "Start it again to go on."
-            )
-            st.info(f"{as_text(job.title)} was cancelled. {kept}")
-        else:
-            st.toast(f"{as_text(job.title)}: done", icon=":material/check:")
+            failed.setdefault(job.error, []).append(job)
+    for error, group in failed.items():
+        what = group[0].title if len(group) == 1 else f"{len(group)} runs"
+        st.error(as_text(f"{what} failed: {error}"), icon=":material/error:")
+    if cancelled := [job for job in ended if job.state is JobState.CANCELLED]:
+        kept = (
+            "What was encoded is kept: start it again to continue."
+            if any(job.requests for job in cancelled)
+            else "Start it again to go on."
+        )
+        what = f"{cancelled[0].title} was" if len(cancelled) == 1 else f"{len(cancelled)} runs were"
+        st.info(f"{as_text(what)} cancelled. {kept}")
+    done = [job for job in ended if job.state is JobState.DONE]
+    for job in done:
+        if job.note:
+            st.info(f"{as_text(job.title)}: {as_text(job.note)}", icon=":material/fact_check:")
+    mine -= {job.job_id for job in ended if job.state is not JobState.DONE or job.note}
+    done = [job for job in done if not job.note]
+    if done and len(done) == len(mine):  # one word for all of them, not one for each
+        mine.clear()
+        st.toast(
+            f"{as_text(done[0].title)}: done" if len(done) == 1 else f"{len(done)} runs: done", icon=":material/check:"
+        )

@@ -32,7 +32,7 @@ def test_every_score_is_a_named_mark_in_its_row(scheme: Scheme) -> None:
     go.Figure(json.loads(figure.to_json(validate=True)))  # plotly reads it back
     assert sum(len(trace.x) for trace in figure.data) == len(SCORES)
     drawn = {(trace.name, dataset): mrr for trace in figure.data for mrr, dataset in zip(trace.x, trace.y, strict=True)}
-    assert drawn == {(row.variant.label, row.dataset): row.mrr for row in SCORES.itertuples()}
+    assert drawn == {(row.variant.label, row.dataset): row.score for row in SCORES.itertuples()}
     by_label = {variant.label: looks[variant] for variant in looks}
     for trace in figure.data:
         assert trace.marker.color == by_label[trace.name].colour

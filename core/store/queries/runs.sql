@@ -6,7 +6,7 @@ WITH newest AS (
     WHERE status = 'done'
     GROUP BY diagnostic, dataset
 ), chosen AS (
-    SELECT *
+    SELECT *, count(*) OVER () AS total
     FROM run
     WHERE ($run_id IS NULL OR starts_with(run_id, $run_id))
       AND ($diagnostic IS NULL OR diagnostic = $diagnostic)
