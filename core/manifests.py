@@ -24,8 +24,8 @@ _GROUPS = {
     "machine": "Machine",
     "finished": "When",
 }
-# Two runs differ in them whatever they compute.
-_CIRCUMSTANCES = frozenset({"When", "Machine"})
+# What differs whatever two runs compute: when and where, and what was cached by then. "" stands for a whole group.
+_CIRCUMSTANCES = frozenset({("When", ""), ("Machine", ""), ("Embeddings", "encoded_now")})
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Fact:
     @property
     def can_matter(self) -> bool:
         """Whether it can decide numbers; the day of a run and the machine's name should not."""
-        return self.group not in _CIRCUMSTANCES
+        return _CIRCUMSTANCES.isdisjoint({(self.group, ""), (self.group, self.name)})
 
 
 def compare(first: RunRecord, second: RunRecord) -> tuple[Fact, ...]:

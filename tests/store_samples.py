@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -62,3 +64,51 @@ def store_run(repository: Repository, run_id: str, dataset: PairSet, seed: int =
 def only_run(repository: Repository) -> RunRecord:
     (record,) = repository.runs()
     return record
+
+
+def store_many(repository: Repository, runs: int, variants: int) -> None:
+    """So many finished runs without rows, written at once: ``variants`` variants on as many datasets as it takes,
+    scores rising with the variant's number."""
+    started = datetime(2026, 1, 1)
+    params = json.dumps({"metric": "cos", "protocol": "definition"}, sort_keys=True)
+    names = ["mrr", "hits@1", "hits@3", "hits@10", "mrr_filtered", "hits@1_filtered", "pairs", "background"]
+    rows = [
+        {
+            "run_seq": i + 1,
+            "run_id": f"{i:016x}",
+            "diagnostic": ENTRY.id,
+            "diagnostic_version": ENTRY.version,
+            "encoder": "minilm",
+            "transform": f"abtt:{i % variants + 1}",
+            "dataset": f"dataset-{i // variants}",
+            "dataset_digest": f"content of {i // variants}",
+            "params": params,
+            "status": "done",
+            "process_id": 1,
+            "started_at": started + timedelta(seconds=i),
+            "finished_at": started + timedelta(seconds=i + 1),
+            "coverage": json.dumps({"pairs": 1, "pairs_covered": 1, "items": 2, "items_covered": 2}),
+            "timings": json.dumps(TIMINGS),
+            "manifest": json.dumps(MANIFEST | {"filler": "x" * 1_000}),
+            "embedding_digest": "e" * 32,
+            "support": "[]",
+            "support_digest": "",
+            "own_support": True,
+        }
+        for i in range(runs)
+    ]
+    scores = np.repeat(np.arange(runs) % variants / variants, len(names))
+    metrics = pa.table(
+        {
+            "run_seq": np.repeat(np.arange(1, runs + 1, dtype=np.int32), len(names)),
+            "name": names * runs,
+            "value": scores,
+        }
+    )
+    table = pa.Table.from_pylist(rows)
+    with repository.database.transaction() as cursor:
+        cursor.register("many", table)
+        columns = ", ".join(table.column_names)
+        cursor.execute(f"INSERT INTO run ({columns}) SELECT {columns} FROM many")
+        cursor.unregister("many")
+        cursor.from_arrow(metrics).insert_into("metric")

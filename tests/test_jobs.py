@@ -25,7 +25,7 @@ from core.datasets.fetch import DataState, FetchRequest
 from core.encoders.cache import TEXTS_PER_CHUNK
 from core.errors import BlindspotError
 from core.jobs import Job, JobQueue, JobState
-from core.pipeline import RunRequest
+from core.pipeline import Repetition, RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
@@ -117,9 +117,10 @@ def test_the_demo_runs_to_its_end(
     requests = pipeline.demo_requests(settings)
     job = ended(queue, queue.submit("Demo", requests))
     assert (job.state, job.title, job.stage, job.error) == (JobState.DONE, "Demo", "done", "")
-    assert job.tasks_done == len(job.requests) == len(requests) == 2
+    assert job.tasks_done == len(job.requests) == len(requests) == 4
     assert job.remaining_seconds is None
-    stored = {run.plan.variant: run.metrics for run in repository.runs(state=RunState.DONE)}
+    assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 2
+    stored = {run.plan.variant: run.metrics for run in repository.runs(diagnostic="evalrank", state=RunState.DONE)}
     elsewhere = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
     assert len(stored) == 2
     assert stored == {run.plan.variant: run.metrics for run in elsewhere if run.plan.params["metric"] == "cos"}
@@ -146,6 +147,75 @@ def test_jobs_run_one_after_another_in_the_order_of_their_arrival(
     finished = [run.finished_at for run in in_order if run.finished_at]
     assert len(finished) == 4
     assert finished == sorted(finished)
+
+
+def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
+    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+) -> None:
+    running = queue.submit("running", [asked(settings, "slow")])
+    wait_until(lambda: gate.reached == 1)
+    names = ("none", "center", "zscore", "whiten")
+    a, b, c, d = (queue.submit(name, [asked(settings, "fast", name)]) for name in names)
+
+    def order() -> list[int]:
+        return [job.job_id for job in queue.active()]
+
+    queue.move(d, -1)
+    assert order() == [running, a, b, d, c]
+    queue.move(d, -100)
+    assert order() == [running, d, a, b, c]
+    queue.move(a, 100)
+    assert order() == [running, d, b, c, a]
+    queue.move(b, 1)
+    assert order() == [running, d, c, b, a]
+    for gone in (running, 999):
+        queue.move(gone, -1)
+    queue.cancel(c)
+    queue.move(c, -1)
+    assert order() == [running, d, b, a]
+    gate.open(CHUNKS)
+    ended(queue, a)
+    done = sorted(repository.runs(), key=lambda run: run.run_seq)
+    assert [run.plan.variant.transform for run in done] == ["none", "whiten", "center", "none"]
+
+
+def test_old_jobs_are_forgotten(queue: JobQueue, settings: Settings, fast: GramEncoder, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "ENDED_KEPT", 3)
+    ids = []
+    for i in range(6):
+        ids.append(queue.submit(f"{i}", [asked(settings, "fast", f"abtt:{i + 1}", "small-pairs")]))
+        ended(queue, ids[-1])
+    assert [job.job_id for job in queue.jobs()] == ids[:1:-1]
+
+
+def test_a_run_is_repeated_and_its_scores_are_compared(
+    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder
+) -> None:
+    request = asked(settings, "fast")
+    before = pipeline.run(request, settings, repository).record
+    again = Repetition(before.run_id, request)
+    job = ended(queue, queue.submit(again.label, [again]))
+    assert job.state is JobState.DONE
+    assert job.requests == (request,)
+    assert job.note == f"All {len(before.metrics)} scores are the same as those stored."
+    assert repository.run(before.run_id).metrics == before.metrics
+
+    with repository.database.transaction() as cursor:
+        cursor.execute("UPDATE metric SET value = 0.125 WHERE name = 'mrr'")
+    job = ended(queue, queue.submit(again.label, [again]))
+    assert job.note.startswith(f"1 of {len(before.metrics)} scores differ from those stored, which stay: mrr was 0.125")
+    assert repository.run(before.run_id).metrics["mrr"] == 0.125
+
+
+def test_a_repetition_under_other_circumstances_is_another_run(
+    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder
+) -> None:
+    request = asked(settings, "fast")
+    stale = Repetition("0" * 16, request)
+    job = ended(queue, queue.submit(stale.label, [stale]))
+    (run,) = repository.runs()
+    assert job.note.startswith(f"It is another run now, {run.run_id}:")
+    assert run.state is RunState.DONE
 
 
 def test_the_same_work_submitted_twice_is_one_job(

@@ -127,8 +127,8 @@ def _chosen_records() -> list[RunRecord]:
 
 def actions(runs: Sequence[RunRecord]) -> None:
     """Repeat, delete, let go of the choice."""
-    if said := st.session_state.pop(_SAID, ""):
-        st.success(said)
+    for went_well, said in st.session_state.pop(_SAID, []):
+        (st.success if went_well else st.error)(as_text(said))
     if not runs:
         return
     many = f"{len(runs)} runs" if len(runs) > 1 else "this run"
@@ -168,26 +168,28 @@ def _choose_none() -> None:
 
 def _delete(runs: Sequence[RunRecord]) -> None:
     if busy := [r for r in runs if r.state is RunState.RUNNING]:
-        st.session_state[_SAID] = f"Nothing was deleted: {busy[0].run_id} is being computed. Cancel it first."
+        _say(False, f"Nothing was deleted: {busy[0].run_id} is being computed. Cancel it first.")
         return
     for run in runs:
         repository().delete(run)
-    st.session_state[_SAID] = f"{len(runs)} run{'s were' if len(runs) > 1 else ' was'} deleted."
+    _say(True, f"{len(runs)} run{'s were' if len(runs) > 1 else ' was'} deleted.")
     _choose_none()
     _ask([])
 
 
 def _repeat(runs: Sequence[RunRecord]) -> None:
-    refused: list[str] = []
     tasks: list[Repetition] = []
     for run in runs:
         try:
             tasks.append(Repetition(run.run_id, pipeline.request_of(run, settings())))
         except BlindspotError as error:  # made by a version that knew other encoders or datasets
-            refused.append(f"{run.run_id}: {error}")
+            _say(False, f"{run.run_id} cannot be repeated: {error}")
     submit_each(tasks)
-    if refused:
-        st.error(as_text("; ".join(refused)), icon=":material/error:")
+
+
+def _say(went_well: bool, what: str) -> None:
+    """Have it shown by the run of the script that follows a callback."""
+    st.session_state.setdefault(_SAID, []).append((went_well, what))
 
 
 def details(runs: Sequence[RunRecord]) -> None:

@@ -1,0 +1,98 @@
+"""What runs will cost: known from what the store has seen, else a guess that says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import estimates, pipeline
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.pipeline import RunRequest
+from core.settings import Settings
+from core.store.repository import Repository
+from core.types import MinimalPairSet, PairSet
+from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+
+def asked(settings: Settings, encoder: str, dataset: str = "demo-pairs", transform: str = "none") -> RunRequest:
+    return pipeline.request("evalrank", encoder, transform, dataset, {}, settings)
+
+
+@pytest.mark.parametrize("name", ["demo-pairs", "demo-minimal", "demo-words"])
+def test_the_catalogs_counts_are_those_of_the_data(name: str, settings: Settings) -> None:
+    counts_are_right(name, settings)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", ["evalrank-sent", "evalrank-word"])
+def test_the_catalogs_counts_are_those_of_the_real_data(name: str, shared_settings: Settings) -> None:
+    counts_are_right(name, shared_settings)
+
+
+def counts_are_right(name: str, settings: Settings) -> None:
+    entry = datasets.find(name)
+    dataset = fetch.load(entry, settings)
+    assert entry.texts == len(dataset.items)
+    if isinstance(dataset, PairSet):
+        assert entry.pairs == len(dataset.queries)
+    if isinstance(dataset, MinimalPairSet):
+        assert entry.pairs == len(dataset.originals) * len(dataset.subsets)
+
+
+def test_nothing_is_known_at_first_and_it_is_said(settings: Settings, repository: Repository) -> None:
+    requests = [asked(settings, e, transform=t) for e in ("minilm", "minilm-cls") for t in ("none", "center")]
+    cost = estimates.estimate(requests, settings, repository)
+    assert cost.wanted == tuple(requests)
+    assert cost.guessed == ("minilm", "minilm-cls")
+    assert cost.seconds > 0
+    first, *others = cost.runs
+    assert first.disk_bytes == 5 * 4 * 1_400 * 384, "one pass gives the vectors of all five poolings"
+    assert [run.disk_bytes for run in others] == [0, 0, 0]
+    assert first.seconds > sum(run.seconds or 0 for run in others), "the others find the texts encoded"
+    assert cost.memory_bytes > 4 * 22_713_216
+    assert cost.downloads == ()
+    assert not settings.store.exists()
+
+
+def test_what_was_run_is_in_the_store_and_gives_the_speed(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    done = pipeline.run(asked(settings, "grams"), settings, repository).record
+    wanted = [
+        asked(settings, "grams"),
+        asked(settings, "grams", transform="center"),
+        asked(settings, "grams", SMALL_PAIRS.id),
+    ]
+    cost = estimates.estimate(wanted, settings, repository)
+    assert [run.is_stored for run in cost.runs] == [True, False, False]
+    assert cost.wanted == tuple(wanted[1:])
+    assert cost.guessed == ()
+    assert cost.runs[0].seconds == 0.0
+    assert cost.runs[1].disk_bytes == 0, "its texts are encoded"
+    assert cost.runs[1].seconds == pytest.approx(estimates.SECONDS_PER_RUN + done.timings["compute"])
+    assert cost.seconds == sum(run.seconds or 0.0 for run in cost.runs)
+
+    assert done.texts_per_second is not None
+    faster = asked(settings, "grams", "demo-words")
+    (words,) = estimates.estimate([faster], settings, repository).runs
+    ranking = done.timings["compute"] * (664 * 20_029) / (400 * 1_400)
+    assert words.seconds == pytest.approx(
+        estimates.SECONDS_PER_RUN + 20_029 / done.texts_per_second + ranking, rel=1e-6
+    )
+
+
+def test_other_parameters_or_another_support_are_other_runs(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    pipeline.run(asked(settings, "grams"), settings, repository)
+    other = pipeline.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, settings)
+    assert estimates.stored_requests([asked(settings, "grams"), other], repository) == {asked(settings, "grams")}
+
+
+def test_a_download_is_named_with_its_size(settings: Settings, repository: Repository) -> None:
+    cost = estimates.estimate([asked(settings, "minilm", "evalrank-sent")], settings, repository)
+    assert cost.downloads == ("evalrank-sent",)
+    assert cost.download_bytes == 884_824 + 1_627_520
