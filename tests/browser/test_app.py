@@ -27,9 +27,9 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     visitor = reader().open(serve(cache))
     visitor.see("run_demo").get_by_role("button").click()
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
-    visitor.see("dots")
+    visitor.see("dots_evalrank")
     visitor.settle().healthy()
-    expect(visitor.page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
     runs = Repository.at(cache / "results.duckdb").runs()
     assert {str(r.plan.variant) for r in runs} == {"minilm~none", "minilm~center"}
 
@@ -59,7 +59,7 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
     again = visitor.see("run_demo").get_by_role("button", name="Run the demo")
     expect(again).to_be_enabled()
     again.click()
-    visitor.see("dots")
+    visitor.see("dots_evalrank")
     visitor.healthy()
 
 
@@ -93,7 +93,7 @@ def test_shared_picks_survive_a_change_of_page(serve: Serve, reader: NewReader, 
     visitor = reader().open(f"{serve(demo_cache)}/evalrank?enc=minilm~center")
     visitor.see("curve")
     visitor.page.get_by_test_id("stSidebarNav").get_by_text("Overview", exact=True).click()
-    visitor.see("dots")
+    visitor.see("dots_evalrank")
     expect(visitor.at("enc")).to_contain_text("minilm~center")
     visitor.address_has("enc=minilm~center")
 
@@ -117,8 +117,9 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     second.see("run_demo").get_by_role("button").click()
     expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     for visitor in (first, second):
-        visitor.see("dots")
-    assert len(Repository.at(cache / "results.duckdb").runs()) == 2
+        visitor.see("dots_heros")
+        expect(visitor.at("jobs")).to_have_count(0)
+    assert len(Repository.at(cache / "results.duckdb").runs()) == 4
 
 
 def test_a_chain_of_transforms_is_typed_mended_and_run(

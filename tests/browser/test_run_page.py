@@ -1,0 +1,85 @@
+"""The page Run in real browsers: one queue for all sessions, which outlives them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, expect
+
+from core.store.records import RunState
+from core.store.repository import Repository
+from tests.browser.conftest import PATIENCE_MS, Reader
+from tests.small_world import wait_until
+
+Serve = Callable[[Path], str]
+NewReader = Callable[..., Reader]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def start(visitor: Reader) -> None:
+    visitor.see("run_all").get_by_role("button", name="Run 4").click()
+
+
+def waiting(visitor: Reader) -> Locator:
+    """The queued jobs, a row each."""
+    return visitor.page.locator("[class*='st-key-waiting_']")
+
+
+def test_what_one_browser_starts_another_sees_orders_and_cancels(
+    serve: Serve, reader: NewReader, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    address = f"{serve(cache)}/run"
+    first, second = reader().open(address), reader("dark").open(address)
+    for visitor in (first, second):
+        visitor.see("run_all")
+    start(first)
+    # without a click the other one sees it
+    expect(waiting(second)).to_have_count(3)
+    expect(waiting(second).last).to_contain_text("HEROS of minilm + center")
+    waiting(second).last.get_by_role("button").first.click()
+    for visitor in (first, second):
+        expect(waiting(visitor).first).to_contain_text("HEROS of minilm + center")
+
+    # starting the same again adds nothing: there is no button for it
+    expect(second.at("run_all").get_by_role("button", name="Running")).to_be_disabled()
+    second.at("cancel_all").get_by_role("button").click()
+    expect(waiting(first)).to_have_count(0)
+    second.at("jobs").get_by_role("button", name="Cancel", exact=True).click()
+    expect(first.page.get_by_text("cancelled").first).to_be_visible()
+    for visitor in (first, second):
+        expect(visitor.at("jobs")).to_have_count(0)
+        visitor.healthy()
+    assert not Repository.at(cache / "results.duckdb").runs(state=RunState.DONE)
+    expect(first.see("run_all").get_by_role("button", name="Run 4")).to_be_enabled()
+
+
+def test_closing_the_browser_does_not_stop_a_run(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    address = f"{serve(cache)}/run"
+    visitor = reader().open(address)
+    start(visitor)
+    visitor.see("jobs")
+    visitor.page.context.close()
+    repository = Repository.at(cache / "results.duckdb")
+
+    def all_done() -> bool:
+        done = len(repository.runs(state=RunState.DONE))
+        repository.database.close()  # who holds the file keeps the server from writing
+        time.sleep(0.5)
+        return done == 4
+
+    wait_until(all_done)
+
+    later = reader().open(address)
+    expect(later.see("run_all").get_by_role("button", name="Nothing to run")).to_be_disabled()
+    later.healthy()
+    # the newest run is chosen by its box, and shows what it rests on
+    table = later.page.locator("[class*='st-key-history_0_']").get_by_test_id("stDataFrameResizable")
+    table.click(position={"x": 16, "y": 52})
+    expect(later.see("manifest")).to_contain_text("HEROS of minilm + center on demo-minimal")
+    table.click(position={"x": 16, "y": 52 + 3 * 35})
+    expect(later.see("comparison")).to_contain_text("EvalRank of minilm on demo-pairs")
