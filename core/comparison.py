@@ -133,7 +133,7 @@ def verdict(
     orderings = f"{len(tests)} orderings" if len(tests) > 1 else "1 ordering"
     if not apart:
         least = p_in_words(min(test.p_corrected for test in tests))
-        return [f"{first} and {second} are not separable: in none of {orderings} is it more than chance ({least})."]
+        return [f"{first} and {second} are not separable: {orderings} tested, smallest {least}."]
     rest = "" if len(apart) == len(tests) else "; in the rest they are not separable"
     return [f"{first} and {second} differ by more than chance in {len(apart)} of {orderings}{rest}."] + [
         f"{name_of(t.ordering)}: in {t.first_rate:.1%} of the sentences with {first}, in {t.second_rate:.1%} with "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
@@ -104,6 +104,7 @@ def test_what_is_no_pair_of_outcomes_is_refused(other: list[float]) -> None:
 # --- Holm's correction
 
 
+@settings(max_examples=20)  # statsmodels collects garbage at every call
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_statsmodels(p_values: list[float]) -> None:
     np.testing.assert_allclose(holm(np.array(p_values)), multipletests(p_values, method="holm")[1], rtol=1e-12)
