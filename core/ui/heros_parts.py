@@ -86,7 +86,13 @@ def intervals(
     runs: Sequence[RunRecord], subsets: Sequence[str]
 ) -> Mapping[Variant, Mapping[str, tuple[float, float]]] | None:
     """For ``figures.profile``, if the reader wants them; where a run cannot have them, it has none."""
-    if not st.toggle("Show 95% intervals", key="heros_intervals", persist_state="session"):
+    wanted = st.toggle(
+        "Show 95% intervals",
+        key="heros_intervals",
+        persist_state="session",
+        help="Below each value: how far it moves when the sentences are drawn anew, 2,000 times (bootstrap).",
+    )
+    if not wanted:
         return None
     found = {
         r.plan.variant: {s: (r.metrics[f"{s}_low"], r.metrics[f"{s}_high"]) for s in subsets if f"{s}_low" in r.metrics}
@@ -157,14 +163,14 @@ def difference(runs: Sequence[RunRecord]) -> None:
     if len(by_name) < 2:
         return
     st.subheader("Does A differ from B?", anchor=False)
-    names = list(by_name)
-    chosen = []
-    for place, (letter, column) in enumerate(zip("AB", st.columns(2), strict=True)):
-        key = f"heros_{letter.lower()}"
-        if st.session_state.get(key) not in names:  # the sidebar may have left it out
-            st.session_state[key] = names[place]
-        chosen.append(by_name[column.selectbox(letter, names, key=key, persist_state="session")])
-    first, second = chosen
+    names, keys = list(by_name), ("heros_a", "heros_b")
+    for key, other in zip(keys, reversed(keys), strict=True):
+        if st.session_state.get(key) not in names:  # nothing was chosen yet, or the sidebar has left it out since
+            st.session_state[key] = next(name for name in names if name != st.session_state.get(other))
+    first, second = (
+        by_name[column.selectbox(letter, names, key=key, persist_state="session")]
+        for letter, key, column in zip("AB", keys, st.columns(2), strict=True)
+    )
     if first is second:
         st.info("Choose two different variants.")
         return
@@ -173,7 +179,7 @@ def difference(runs: Sequence[RunRecord]) -> None:
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
-    one, other = (f"**{as_text(r.plan.variant.label)}**" for r in chosen)
+    one, other = (f"**{as_text(r.plan.variant.label)}**" for r in (first, second))
     headline, *details = comparison.verdict(tests, one, other, label)
     st.markdown("\n".join([headline, "", *(f"- {sentence}" for sentence in details)]))
     if tests:
