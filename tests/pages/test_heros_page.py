@@ -149,6 +149,26 @@ def test_one_variant_is_compared_with_nothing(open_app: OpenApp, store: Store) -
     assert "Does A differ from B?" in written(app)
 
 
+def test_a_variant_that_the_sidebar_leaves_out_gives_way_to_another(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrites = {"synonym": ["a big cat", "it pours"], "antonym": ["a small cat", "it is dry"]}
+    register_dataset(monkeypatch, minimal_pair_set("some", ["a large cat", "it rains"], rewrites))
+    settings = make_settings(tmp_path / "cache")
+    for size in (1, 2, 3):
+        name = register_encoder(monkeypatch, GramEncoder(f"{size}-grams", size)).reference
+        request = pipeline.request("heros", name, "none", "some", {}, settings)
+        pipeline.run(request, settings, Repository.at(settings.store))
+    app = open_app(settings.cache, "heros", data="some")
+    app.selectbox(key="heros_a").set_value("3-grams~none").run()
+    app.selectbox(key="heros_b").set_value("1-grams~none").run()
+    app.sidebar.multiselect(key="enc").set_value(["1-grams~none", "2-grams~none"]).run()
+    assert not app.exception
+    assert app.selectbox(key="heros_a").value == "2-grams~none", "not the one that B has"
+    assert app.selectbox(key="heros_b").value == "1-grams~none"
+    assert comparison_of(app) is not None
+
+
 @pytest.mark.parametrize(
     ("subsets", "orderings"),
     [(("synonym", "typo"), ["synonym over typo"]), (("antonym",), []), (("of my own",), [])],
