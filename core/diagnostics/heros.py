@@ -226,9 +226,9 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   number the second half has one more.
 - Per subset there are the mean and the (sample) standard deviation of the normalised similarity. No value is right in
   itself: what matters is how subsets stand to each other.
-- Their 95% **intervals**, and that of $\cos_{avg}$, are a bootstrap's: 2,000 times as many originals are drawn with
-  replacement, each with all its rewrites, and everything is computed anew, $\cos_{avg}$ included; the interval is from
-  the 2.5th to the 97.5th percentile. Originals are drawn within each of the two halves: drawn from all, one sentence
+- Their 95% **intervals**, and that of $\cos_{avg}$, are a bootstrap's, from the 2.5th to the 97.5th percentile of 2,000
+  resamples: each draws the same number of originals with replacement, every one with all its rewrites, and computes
+  everything anew, $\cos_{avg}$ included. Originals are drawn within each of the two halves: drawn from all, one sentence
   could stand in both, and its cosine with itself would raise $\cos_{avg}$. The seed stands in the run's manifest.
   The intervals are not in the paper.
 - **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,

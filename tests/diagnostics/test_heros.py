@@ -281,7 +281,7 @@ def test_the_seed_is_fixed_and_recorded() -> None:
     one, other = run(embeddings, dataset), run(embeddings, dataset)
     assert one.metrics == other.metrics
     assert one.seeds == {"bootstrap": SEED}
-    assert f"{RESAMPLES:,} times as many originals" in ENTRY.how
+    assert f"percentile of {RESAMPLES:,}\n  resamples" in ENTRY.how
 
 
 def test_drawn_some_at_a_time_it_is_the_same() -> None:
