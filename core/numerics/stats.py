@@ -28,7 +28,8 @@ def wilson_interval(share: float, n: int, z: float = Z_95) -> Interval:
     """
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    # It holds the share, at 0 and 1 as its end: rounding must not leave it outside.
+    return Interval(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
 
 def percentile_interval(values: Float64) -> Interval:

@@ -33,6 +33,13 @@ def test_the_wilson_interval_is_scipys_and_statsmodels(n: int, data: st.DataObje
     assert (interval.low, interval.high) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-12)
 
 
+@pytest.mark.parametrize("n", range(1, 60))
+def test_the_share_is_never_outside(n: int) -> None:
+    """Of 0 out of 7 the lower end came out as 3e-17."""
+    assert wilson_interval(0.0, n).low == 0.0
+    assert wilson_interval(1.0, n).high == 1.0
+
+
 def test_half_successes_lie_between_whole_ones() -> None:
     low, between, high = (wilson_interval(k / 10, 10) for k in (4, 4.5, 5))
     assert low.low < between.low < high.low
