@@ -229,8 +229,8 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - Their 95% **intervals**, and that of $\cos_{avg}$, are a bootstrap's, from the 2.5th to the 97.5th percentile of 2,000
   resamples: each draws the same number of originals with replacement, every one with all its rewrites, and computes
   everything anew, $\cos_{avg}$ included. Originals are drawn within each of the two halves: drawn from all, one
-  sentence could stand in both, and its cosine with itself would raise $\cos_{avg}$. The seed stands in the run's manifest.
-  The intervals are not in the paper.
+  sentence could stand in both, and its cosine with itself would raise $\cos_{avg}$. The seed stands in the run's
+  manifest. The intervals are not in the paper.
 - **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,
   for example `synonym>antonym`; two cosines within $10^{-6}$ count half. Beside them stands a 95% Wilson interval.
   They are not in the paper.
