@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
+from core import cli_compare, explore, frequency, pipeline
 from core import cli_output as output
-from core import explore, frequency, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
@@ -57,6 +57,7 @@ data_app = typer.Typer(help="Datasets: what there is, download, verify.", no_arg
 runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.add_typer(data_app, name="data")
 app.add_typer(runs_app, name="runs")
+runs_app.command("compare")(cli_compare.compare)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
@@ -232,7 +233,7 @@ def runs(
     dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one."""
+    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one, ``runs compare A B`` two."""
     if context.invoked_subcommand:
         return
     settings = Settings.from_environment()

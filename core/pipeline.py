@@ -235,7 +235,7 @@ def run(
             return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
         result = _with_coverage(result, dataset, embedded.covered, ranked)
         checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
-        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry, checksums)
+        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds)
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
@@ -332,6 +332,7 @@ def _manifest(
     dataset: Dataset,
     entry: DatasetEntry,
     checksums: Mapping[str, str],
+    seeds: Mapping[str, int],
 ) -> dict[str, Any]:
     """What another person needs to get the same numbers."""
     files = dict(checksums)
@@ -360,7 +361,7 @@ def _manifest(
         "transform": {**transform.record(), "fitted_on": f"{transform.n} {_fitted_on(plan, transform, dataset)}"},
         "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
         "params": dict(plan.params),
-        "seeds": {},
+        "seeds": dict(seeds),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

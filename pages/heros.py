@@ -16,18 +16,21 @@ if runs:
     subsets = figures.shared_subsets([parts.subsets_of(ENTRY, run) for run in runs])
     styles, scheme = ui.variant_styles(), ui.scheme()
     st.markdown("**How similar are a sentence and its rewrite?** 1: the same; 0: like two unrelated sentences.")
-    st.plotly_chart(figures.profile(parts.means(runs, subsets), scheme), key="profile")
+    ends = parts.intervals(runs, subsets)
+    st.plotly_chart(figures.profile(parts.means(runs, subsets), scheme, ends), key="profile")
     parts.profile_note(runs)
+    rows, rates = parts.rows(ENTRY, runs), parts.rates(ENTRY, runs)
     left, right = st.columns(2)
     with left:
-        st.markdown("**Which rewrite is nearer to the original?**")
-        st.plotly_chart(figures.ordering_rates(parts.rates(ENTRY, runs), styles, scheme), key="rates")
-        st.caption("Bars: 95% Wilson intervals. Ties count half.")
-    rows = parts.rows(ENTRY, runs)
-    with right:
         st.markdown("**How far do sentences differ?**")
         st.plotly_chart(figures.spread(parts.similarities(rows, runs, subsets), styles, scheme), key="spread")
         st.caption("Box: the middle half of the sentences; whiskers: 5% to 95%.")
+    if any(rates.values()):
+        with right:
+            st.markdown("**Which rewrite is nearer to the original?**")
+            st.plotly_chart(figures.ordering_rates(rates, styles, scheme), key="rates")
+            st.caption("Bars: 95% Wilson intervals. Ties count half.")
+        parts.difference(runs)
     st.subheader("Sentences", anchor=False)
     parts.sentences(rows, runs, subsets)
 ui.how_computed(ENTRY)

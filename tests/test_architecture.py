@@ -48,6 +48,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
+    "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
@@ -56,11 +57,14 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.explore core.frequency",
+    "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.explore "
+    "core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.sweeps core.estimates core.manifests core.frequency core.encoder_library core.encoder_uploads "
+    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.encoder_library "
+    "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
@@ -71,7 +75,7 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli",),
+    "typer": ("core.cli", "core.cli_compare"),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.

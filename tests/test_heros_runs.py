@@ -8,25 +8,30 @@ import math
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from pyarrow import parquet
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
 
-from core import cli, cli_output, pipeline
+from core import cli, cli_output, comparison, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.minimal_pairs import SUBSETS, minimal_pair_set
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.heros import ORDERINGS, SEED
 from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
+from core.numerics.stats import McNemar
 from core.settings import Settings
-from core.store.records import RunState
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import MinimalPairSet, Variant
-from tests.small_world import GramEncoder, register_dataset, register_encoder
+from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("heros")
 DEMO = ("run", "heros", "--encoder", "minilm", "--dataset", "demo-minimal", "--transform", "none")
@@ -105,7 +110,9 @@ def test_minilm_on_the_built_in_sentences(encoded: Settings, blindspot: Command)
         pairs = zip(dataset.originals, dataset.rewrites[subset], strict=True)
         expected = math.fsum((float(rows[i] @ rows[j]) - cos_avg) / (1 - cos_avg) for i, j in pairs) / 200
         assert run["metrics"][subset] == pytest.approx(expected, abs=1e-12)
+        assert run["metrics"][f"{subset}_low"] < expected < run["metrics"][f"{subset}_high"]
     assert run["metrics"]["synonym"] > run["metrics"]["random_mlm"]
+    assert run["manifest"]["seeds"] == {"bootstrap": SEED}
 
     (again,) = runs_of(blindspot(*DEMO, "--json"))
     assert (again["run_id"], again["computed"]) == (run["run_id"], False)
@@ -243,7 +250,7 @@ def test_rows_and_texts_are_stored_and_exported(
             "dataset_text": 11,
             "dataset_pair": 0,
             "dataset_minimal_pair": 8,
-            "result_heros_v1": 16,
+            "result_heros_v2": 16,
         }
         assert connection.execute("SELECT kind FROM dataset").fetchall() == [("minimal-pair set",)]
     assert blindspot("runs", "delete", first["run_id"])[0] == 0
@@ -251,7 +258,7 @@ def test_rows_and_texts_are_stored_and_exported(
     assert len(repository.items(ENTRY, [second["run_id"]], texts=True)) == 8
 
 
-TABLES = ("dataset", "dataset_text", "dataset_pair", "dataset_minimal_pair", "result_heros_v1")
+TABLES = ("dataset", "dataset_text", "dataset_pair", "dataset_minimal_pair", "result_heros_v2")
 
 
 def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: Settings) -> None:
@@ -265,3 +272,139 @@ def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: S
     manifest = outcome.record.manifest
     assert manifest["transform"]["fitted_on"] == f"{len(own.items)} items"
     assert manifest["params"] == {}
+
+
+# --- two runs
+
+
+def stored(settings: Settings, encoder: str, dataset: str, diagnostic: str = "heros") -> RunRecord:
+    request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)
+    return pipeline.run(request, settings, Repository.at(settings.store)).record
+
+
+def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) -> None:
+    """Against loops over the stored cosines, and statsmodels."""
+    one, other = (stored(encoded, encoder, "demo-minimal") for encoder in ("minilm", "minilm-cls"))
+    code, out, err = blindspot("runs", "compare", one.run_id[:6], other.run_id, "--json")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert (said["diagnostic"], said["dataset"]) == ("heros", "demo-minimal")
+    assert said["first"] == {"run_id": one.run_id, "encoder": "minilm", "transform": "none"}
+    assert said["second"]["run_id"] == other.run_id
+    assert [row["ordering"] for row in said["orderings"]] == [f"{a}>{b}" for a, b in ORDERINGS]
+
+    rows = Repository.at(encoded.store).items(ENTRY, [one.run_id, other.run_id], texts=False)
+    cosines = {(r.run_id, r.item_no, r.subset): r.cosine for r in rows.itertuples()}
+    for row in said["orderings"]:
+        near, far = row["ordering"].split(">")
+        first, second, alike, halves = 0, 0, 0, 0
+        for i in range(200):
+            leads = [cosines[run.run_id, i, near] - cosines[run.run_id, i, far] for run in (one, other)]
+            held, other_held = (1 if abs(lead) <= 1e-6 else 2 * (lead > 0) for lead in leads)  # in halves
+            first, second, alike = (
+                first + (held > other_held),
+                second + (held < other_held),
+                alike + (held == other_held),
+            )
+            halves += held - other_held
+        assert (row["first_better"], row["second_better"], row["alike"]) == (first, second, alike)
+        expected = statsmodels_mcnemar([[alike, first], [second, 0]], exact=True).pvalue
+        assert row["p_value"] == pytest.approx(expected, rel=1e-9)
+        assert row["difference"] == pytest.approx(halves / 400)
+        assert row["first_rate"] == one.metrics[row["ordering"]]
+        assert row["second_rate"] == other.metrics[row["ordering"]]
+    corrected = multipletests([row["p_value"] for row in said["orderings"]], method="holm")[1]
+    assert [row["p_corrected"] for row in said["orderings"]] == pytest.approx(list(corrected), rel=1e-9)
+    apart = [row["ordering"] for row in said["orderings"] if row["p_corrected"] < 0.05]
+    assert 0 < len(apart) < 6
+    assert said["verdict"][0] == (
+        f"minilm and minilm-cls differ by more than chance in {len(apart)} of 6 orderings; "
+        "in the rest they are not separable."
+    )
+    assert [sentence.partition(":")[0] for sentence in said["verdict"][1:]] == apart
+
+    code, out, _ = blindspot("runs", "compare", one.run_id, other.run_id)
+    assert code == 0
+    assert out.startswith("HEROS on demo-minimal: A is minilm, B is minilm-cls")
+    lines = [re.split(r" *[│┃] *", line)[1:-1] for line in out.splitlines() if line.startswith("│")]
+    for row, cells in zip(said["orderings"], lines, strict=True):
+        assert cells[0] == row["ordering"]
+        assert [float(c) for c in cells[1:4]] == pytest.approx([row[k] for k in RATES], abs=5e-5)
+        assert [int(c) for c in cells[4:7]] == [row[k] for k in ("first_better", "second_better", "alike")]
+        assert [float(c) for c in cells[7:]] == pytest.approx([row["p_value"], row["p_corrected"]], rel=1e-2)
+    assert out.endswith("\n".join(said["verdict"]) + "\n")
+
+
+RATES = ("first_rate", "second_rate", "difference")
+
+
+@pytest.mark.parametrize(
+    ("subsets", "orderings"),
+    [(("synonym", "typo"), ["synonym>typo"]), (("antonym", "typo"), []), (("of my own",), [])],
+)
+def test_with_some_of_the_subsets_only(
+    own: MinimalPairSet,
+    environment: Settings,
+    blindspot: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    subsets: tuple[str, ...],
+    orderings: list[str],
+) -> None:
+    texts = {subset: [f"{text} {subset}" for text in ORIGINALS] for subset in subsets}
+    register_dataset(monkeypatch, minimal_pair_set("some", ORIGINALS, texts))
+    one, other = (stored(environment, encoder, "some") for encoder in ("trigrams", "bigrams"))
+    code, out, err = blindspot("runs", "compare", one.run_id, other.run_id, "--json")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert [row["ordering"] for row in said["orderings"]] == orderings
+    assert len(said["verdict"]) == 1
+    assert ("nothing to compare" in said["verdict"][0]) == (not orderings)
+    assert blindspot("runs", "compare", one.run_id, other.run_id)[0] == 0
+
+
+def test_what_cannot_be_compared(
+    own: MinimalPairSet, environment: Settings, blindspot: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    one, other = (stored(environment, encoder, own.id) for encoder in ("trigrams", "bigrams"))
+    ranked = [stored(environment, encoder, SMALL_PAIRS.id, "evalrank") for encoder in ("trigrams", "bigrams")]
+    changed = minimal_pair_set(own.id, ORIGINALS[:3], {"synonym": ["a", "b", "c"], "typo": ["d", "e", "f"]})
+    register_dataset(monkeypatch, changed)
+    after = stored(environment, "bigrams", own.id)
+    register_dataset(monkeypatch, minimal_pair_set("another", ORIGINALS[:2], {"synonym": ["x", "y"]}))
+    elsewhere = stored(environment, "bigrams", "another")
+    for first, second, said in [
+        (one, one, f"both runs are {one.run_id}; expected two different runs"),
+        (one, ranked[0], f"run {one.run_id} is of heros, run {ranked[0].run_id} of evalrank"),
+        (one, after, f"run {one.run_id} is on 'own', run {after.run_id} on 'own' as it was at another time"),
+        (one, elsewhere, f"run {one.run_id} is on 'own', run {elsewhere.run_id} on 'another'; expected two runs over"),
+        (ranked[0], ranked[1], "runs of evalrank cannot be compared; expected two runs of heros"),
+    ]:
+        code, out, err = blindspot("runs", "compare", first.run_id, second.run_id)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {said}")
+        assert len(err.splitlines()) == 1
+    with pytest.raises(InputError, match="the runs are of evalrank; expected two runs of heros"):
+        comparison.compare_orderings(ranked[0], ranked[1], Repository.at(environment.store))
+
+    older = replace(other, plan=replace(other.plan, diagnostic_version=1))
+    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 2; run it again"):
+        comparison.entry_of_both(one, older)
+    with pytest.raises(InputError, match=f"run {other.run_id} is interrupted; expected two finished runs"):
+        comparison.entry_of_both(one, replace(other, state=RunState.INTERRUPTED))
+
+
+def test_the_verdict_in_words() -> None:
+    test = McNemar(5, 0, 5, 0.03)
+    apart = comparison.OrderingTest("synonym>typo", 0.7, 0.2, test, 0.0123456)
+    surely = comparison.OrderingTest("synonym>antonym", 0.7, 0.25, test, 1e-9)
+    unclear = comparison.OrderingTest("typo>random_mlm", 0.5, 0.4, test, 0.05)
+    assert comparison.verdict([surely, unclear, apart], "A", "B", lambda name: name.replace(">", " over ")) == [
+        "A and B differ by more than chance in 2 of 3 orderings; in the rest they are not separable.",
+        "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p < 0.001).",
+        "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.0123).",
+    ]
+    assert comparison.verdict([apart], "A", "B")[0] == "A and B differ by more than chance in 1 of 1 ordering."
+    assert comparison.verdict([unclear], "A", "B") == [
+        "A and B are not separable: 1 ordering tested, smallest corrected p = 0.05."
+    ]

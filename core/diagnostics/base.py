@@ -64,12 +64,14 @@ class DiagnosticResult:
         coverage: counts of what could be evaluated out of what there is.
         item_numbers: ``[rows]``, the number in the dataset of the item that each row speaks of (a pair, an original);
             None where row i speaks of item i.
+        seeds: what its random numbers started from, by what they were for; the manifest keeps them.
     """
 
     metrics: Mapping[str, float]
     items: pa.Table
     coverage: Mapping[str, int]
     item_numbers: Int32 | Int64 | None = None
+    seeds: Mapping[str, int] = field(default_factory=dict)
 
 
 class Compute(Protocol):

@@ -1,12 +1,13 @@
 """HEROS: which kinds of small change does an encoder take for a change of meaning?
 
 Chiang 2023, section 3 and appendix D; DESIGN 4.2. Cosines are computed in float64; a zero vector's cosine with
-anything is 0. The ordering rates are not the paper's.
+anything is 0. The ordering rates and the intervals are not the paper's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,14 @@ import pyarrow as pa
 from core.diagnostics import base
 from core.errors import BlindspotError
 from core.numerics.ranking import TAU
-from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs
-from core.numerics.stats import wilson_interval
+from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs, unit_rows
+from core.numerics.stats import (
+    RESAMPLES,
+    Interval,
+    percentile_interval,
+    resample_counts,
+    wilson_interval,
+)
 from core.types import CancelToken, DatasetKind, Float32, Float64, MinimalPairSet, Progress
 
 # In the order in which they are shown, and what was done to the original.
@@ -36,6 +43,8 @@ ORDERINGS = (
     ("synonym", "typo"),
 )
 MIN_ROOM = 1e-9  # of cos_avg below 1: with less, what is divided by is rounding
+SEED = 2023  # of the bootstrap
+WEIGHTS_AT_ONCE = 1 << 20  # of the bootstrap: 8 MB of float64
 
 
 def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
@@ -47,11 +56,67 @@ def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
     return mean_cosine(embeddings, dataset.originals[:half], dataset.originals[half:])
 
 
-def ordering_rate(first: Float64, second: Float64) -> float:
-    """Share of originals whose ``first`` rewrite is more similar than ``second``; ties within TAU count half."""
+def ordering_outcomes(first: Float64, second: Float64) -> Float64:
+    """Per original ``[n]``: 1 where its ``first`` rewrite has the higher cosine, 0 where ``second`` has, 0.5 where
+    they are within TAU. The mean is the ordering rate."""
     difference = first - second
-    ties = np.abs(difference) <= TAU
-    return float(np.mean(np.where(ties, 0.5, difference > 0)))
+    return np.where(np.abs(difference) <= TAU, 0.5, difference > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """What came out of a bootstrap's resamples: ``cos_avg [B]``, and per subset ``mean_cosine [B, subsets]``."""
+
+    cos_avg: Float64
+    mean_cosine: Float64
+
+    def similarity_intervals(self) -> list[Interval] | None:
+        """Per subset the 95% interval of its mean normalised similarity.
+
+        None where a resample's originals all have the same direction, so that it cannot be normalised.
+        """
+        room = 1.0 - self.cos_avg
+        if not (room > MIN_ROOM).all():
+            return None
+        similarities = (self.mean_cosine - self.cos_avg[:, np.newaxis]) / room[:, np.newaxis]
+        return [percentile_interval(column) for column in similarities.T]
+
+
+def bootstrap(
+    embeddings: Float32 | Float64,
+    dataset: MinimalPairSet,
+    cosines: Float64,
+    progress: Progress,
+    cancel: CancelToken,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Resampled:
+    """Draw originals with replacement, each with all its rewrites, and compute ``cos_avg`` and the means anew.
+
+    They are drawn within each of the two halves that ``cos_avg`` compares, as many as it has. Drawn from all, one
+    sentence could come to stand in both: its cosine with itself, 1, would raise ``cos_avg`` in nearly every resample.
+
+    Args:
+        cosines: ``[n, subsets]``, cosine of each original and its rewrites.
+    """
+    half = len(dataset.originals) // 2
+    halves = slice(None, half), slice(half, None)
+    units = [unit_rows(embeddings, dataset.originals[part]) for part in halves]
+    generators = np.random.default_rng(seed).spawn(2)
+    at_once = max(1, WEIGHTS_AT_ONCE // len(units[1]))
+    cos_avg, means = np.empty(resamples), np.empty((resamples, cosines.shape[1]))
+    for start in range(0, resamples, at_once):
+        cancel.check()
+        progress("resampling", start, resamples)
+        now = slice(start, min(start + at_once, resamples))
+        first, second = (
+            resample_counts(len(unit), now.stop - start, rng) for unit, rng in zip(units, generators, strict=True)
+        )
+        sums = (first @ units[0], second @ units[1])
+        cos_avg[now] = np.einsum("bd,bd->b", *sums) / (len(units[0]) * len(units[1]))
+        means[now] = (first @ cosines[halves[0]] + second @ cosines[halves[1]]) / len(cosines)
+    progress("resampling", resamples, resamples)
+    return Resampled(cos_avg, means)
 
 
 def compute(
@@ -80,13 +145,19 @@ def compute(
         cosines[subset] = similarity_of_pairs(embeddings, dataset.originals, rewrites, Metric.COS)
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
+    resampled = bootstrap(embeddings, dataset, np.stack(list(cosines.values()), axis=1), progress, cancel)
 
     metrics = {subset: float(similarity.mean()) for subset, similarity in similarities.items()}
     metrics |= {f"{subset}_sd": float(similarity.std(ddof=1)) for subset, similarity in similarities.items()}
-    metrics |= {"cos_avg": cos_avg, "originals": float(n)}
+    if intervals := resampled.similarity_intervals():
+        for subset, interval in zip(subsets, intervals, strict=True):
+            metrics |= _ends(subset, interval)
+    metrics |= {"cos_avg": cos_avg} | _ends("cos_avg", percentile_interval(resampled.cos_avg))
+    metrics["originals"] = float(n)
     for first, second in ORDERINGS:
         if first in cosines and second in cosines:
-            metrics |= _rate(first, second, ordering_rate(cosines[first], cosines[second]), n)
+            rate = float(ordering_outcomes(cosines[first], cosines[second]).mean())
+            metrics |= {f"{first}>{second}": rate} | _ends(f"{first}>{second}", wilson_interval(rate, n))
     items = len(dataset.items)
     return base.DiagnosticResult(
         metrics=metrics,
@@ -105,12 +176,12 @@ def compute(
             "items_covered": items,
         },
         item_numbers=np.repeat(np.arange(n, dtype=np.int32), len(subsets)),
+        seeds={"bootstrap": SEED},
     )
 
 
-def _rate(first: str, second: str, rate: float, n: int) -> dict[str, float]:
-    name, interval = f"{first}>{second}", wilson_interval(rate, n)
-    return {name: rate, f"{name}_low": interval.low, f"{name}_high": interval.high}
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def _by_original(columns: Iterable[Float64]) -> Float64:
@@ -121,20 +192,27 @@ def _by_original(columns: Iterable[Float64]) -> Float64:
 def _metrics() -> Sequence[base.Metric]:
     out = [base.Metric(s, f"mean normalised similarity, {what}", None) for s, what in SUBSETS.items()]
     out += [base.Metric(f"{s}_sd", f"standard deviation of it, {what}", None) for s, what in SUBSETS.items()]
-    out.append(base.Metric("cos_avg", "mean cosine between the two halves of the originals", None))
+    for subset, what in SUBSETS.items():
+        out += _declared_ends(subset, f"mean normalised similarity, {what}", None)
+    cos_avg = "mean cosine between the two halves of the originals"
+    out += [base.Metric("cos_avg", cos_avg, None), *_declared_ends("cos_avg", cos_avg, None)]
     for first, second in ORDERINGS:
         # A typo keeps the meaning, and so does a synonym: which of them should be nearer, nobody says.
         better = None if (first, second) == ("synonym", "typo") else True
         name, what = f"{first}>{second}", f"share of originals with {first} more similar than {second}"
         out.append(base.Metric(name, f"{what}, ties counting half", better))
-        out.append(base.Metric(f"{name}_low", f"{what}: lower end of the 95% interval", better))
-        out.append(base.Metric(f"{name}_high", f"{what}: upper end of the 95% interval", better))
+        out += _declared_ends(name, what, better)
     return (*out, base.Metric("originals", "originals, each with a rewrite per subset", None, is_count=True))
+
+
+def _declared_ends(name: str, what: str, better: bool | None) -> list[base.Metric]:
+    ends = {"low": "lower", "high": "upper"}
+    return [base.Metric(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better) for e, end in ends.items()]
 
 
 ENTRY = base.DiagnosticEntry(
     id="heros",
-    version=1,
+    version=2,
     title="HEROS",
     question="Which small changes to a sentence does the encoder notice: a synonym, an antonym, a negation, a typo?",
     how=r"""
@@ -148,9 +226,18 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   number the second half has one more.
 - Per subset there are the mean and the (sample) standard deviation of the normalised similarity. No value is right in
   itself: what matters is how subsets stand to each other.
+- Their 95% **intervals**, and that of $\cos_{avg}$, are a bootstrap's, from the 2.5th to the 97.5th percentile of 2,000
+  resamples: each draws the same number of originals with replacement, every one with all its rewrites, and computes
+  everything anew, $\cos_{avg}$ included. Originals are drawn within each of the two halves: drawn from all, one
+  sentence could stand in both, and its cosine with itself would raise $\cos_{avg}$. The seed stands in the run's
+  manifest. The intervals are not in the paper.
 - **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,
   for example `synonym>antonym`; two cosines within $10^{-6}$ count half. Beside them stands a 95% Wilson interval.
   They are not in the paper.
+- **Two variants** are compared on the same originals by McNemar's exact test. Originals on which one of them puts the
+  two rewrites in this order and the other does not are *discordant*; a tie lies between yes and no. If the two
+  variants were equally good, each would win about half of the discordant ones: p is the probability of a split at
+  least as uneven (two-sided binomial test). As several orderings are tested at once, p is corrected after Holm.
 - All is computed in float64. A zero vector has no direction: its cosine with anything is 0.
 - A transform is fitted on all the sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.

@@ -1,4 +1,7 @@
-"""Figures of HEROS: the profile of every variant, ordering rates, and the spread within a subset."""
+"""Figures of HEROS: the profile of every variant, ordering rates, and the spread within a subset.
+
+They are drawn so that a narrow screen has room for them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Float64, Variant
 
 ROW_HEIGHT = 46
+ROW_HEIGHT_INTERVALS = 72
+LEGEND_HEIGHT = 22  # of a variant: on a narrow screen each has a line of its own
 SCALES = {Scheme.LIGHT: "Blues", Scheme.DARK: "Blues_r"}  # one hue: it reads without telling colours apart
 
 LABELS = {
@@ -25,32 +30,55 @@ def label(name: str) -> str:
     return " over ".join(LABELS.get(part, part.replace("_", " ")) for part in name.split(">"))
 
 
-def profile(values: Mapping[Variant, Mapping[str, float]], scheme: Scheme) -> go.Figure:
+def profile(
+    values: Mapping[Variant, Mapping[str, float]],
+    scheme: Scheme,
+    intervals: Mapping[Variant, Mapping[str, tuple[float, float]]] | None = None,
+) -> go.Figure:
     """Variants by subsets: mean normalised similarity as a heat map with the values printed.
+
+    There is no scale beside it, which would take the room of two columns on a narrow screen.
 
     Args:
         values: per variant, the mean per subset; all variants with the same subsets.
+        intervals: lower and upper end of each value, to be printed below it; some or all may be missing.
     """
     subsets = list(next(iter(values.values())))
-    table = np.array([[row[subset] for subset in subsets] for row in values.values()])
+    known = intervals or {}
+    cells = [[(row[subset], known.get(v, {}).get(subset)) for subset in subsets] for v, row in values.items()]
     figure = go.Figure(
         go.Heatmap(
             x=[label(subset) for subset in subsets],
             y=[variant.label for variant in values],
-            z=table,
-            text=[[f"{value:.3f}" for value in row] for row in table],
+            z=[[value for value, _ in row] for row in cells],
+            text=[[_printed(value, ends) for value, ends in row] for row in cells],
             texttemplate="%{text}",
-            textfont={"size": 14},
+            textfont={"size": 13},
             colorscale=SCALES[scheme],
+            showscale=False,
             xgap=2,
             ygap=2,
-            colorbar={"title": {"text": "similarity", "side": "right"}, "thickness": 12},
-            hovertemplate="%{y}, %{x}: %{z:.4f}<extra></extra>",
+            hovertext=[[_pointed_at(value, ends) for value, ends in row] for row in cells],
+            hovertemplate="%{y}, %{x}: %{hovertext}<extra></extra>",
         )
     )
+    wrapped = [variant.label.replace(" + ", "<br>+ ", 1) for variant in values]
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
+    figure.update_yaxes(tickvals=[variant.label for variant in values], ticktext=wrapped)
     figure.update_xaxes(type="category", side="top", showgrid=False)
-    return dress(figure, scheme, height=110 + ROW_HEIGHT * len(values))
+    return dress(figure, scheme, height=110 + (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values))
+
+
+def _printed(value: float, ends: tuple[float, float] | None) -> str:
+    """A value, and on two lines below it its interval: on one line it would not fit a narrow column."""
+    if ends is None:
+        return f"{value:.3f}"
+    low, high = ends
+    return f"{value:.3f}<br><span style='font-size:10px'>{low:.3f} –<br>{high:.3f}</span>"
+
+
+def _pointed_at(value: float, ends: tuple[float, float] | None) -> str:
+    return f"{value:.4f}" if ends is None else f"{value:.4f} (95%: {ends[0]:.4f} to {ends[1]:.4f})"
 
 
 def ordering_rates(
@@ -82,7 +110,7 @@ def ordering_rates(
     figure.update_yaxes(autorange="reversed", showgrid=False, zeroline=False)
     figure.update_xaxes(title="share of originals (dotted: chance)", tickformat=".0%", range=[-0.02, 1.02])
     figure.update_layout(showlegend=True)
-    return dress(figure, scheme, height=120 + ROW_HEIGHT * len(names), variants=len(rates))
+    return dress(figure, scheme, height=120 + ROW_HEIGHT * len(names) + LEGEND_HEIGHT * len(rates))
 
 
 def spread(
@@ -109,7 +137,7 @@ def spread(
         )
     figure.update_layout(boxmode="group", showlegend=True)
     figure.update_yaxes(title="normalised similarity")
-    return dress(figure, scheme, height=380, variants=len(similarities))
+    return dress(figure, scheme, height=380 + LEGEND_HEIGHT * len(similarities))
 
 
 def shared_subsets(available: Sequence[Sequence[str]]) -> list[str]:

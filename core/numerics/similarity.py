@@ -60,13 +60,18 @@ def mean_cosine(
     return float(_mean_direction(matrix, left, rows_at_once) @ _mean_direction(matrix, right, rows_at_once))
 
 
+def unit_rows(matrix: Float32 | Float64, items: Int32 | Int64) -> Float64:
+    """Some rows of ``[n, d]``, each divided by its length, as ``[len(items), d] float64``; a zero row stays zero."""
+    rows = np.asarray(matrix[items], dtype=np.float64)
+    norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, np.newaxis]
+    return np.asarray(np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0))
+
+
 def _mean_direction(matrix: Float32 | Float64, items: Int32 | Int64, rows_at_once: int) -> Float64:
     """Mean of the unit vectors of some rows of ``[n, d]``, as ``[d] float64``; a zero row stays zero."""
     total = np.zeros(matrix.shape[1])
     for start in range(0, len(items), rows_at_once):
-        rows = np.asarray(matrix[items[start : start + rows_at_once]], dtype=np.float64)
-        norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, np.newaxis]
-        total += np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0).sum(axis=0)
+        total += unit_rows(matrix, items[start : start + rows_at_once]).sum(axis=0)
     return np.asarray(total / len(items))
 
 

@@ -1,4 +1,7 @@
-"""Intervals around what was counted. Numbers in, numbers out."""
+"""Intervals around what was measured, and tests between two that were measured on the same items.
+
+Numbers in, numbers out.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.types import Float64
+
+RESAMPLES = 2_000  # of a bootstrap
 Z_95 = 1.959963984540054  # the normal distribution's 97.5th percentile
 
 
@@ -22,4 +28,65 @@ def wilson_interval(share: float, n: int, z: float = Z_95) -> Interval:
     """
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    # It holds the share, at 0 and 1 as its end: rounding must not leave it outside.
+    return Interval(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
+
+
+def percentile_interval(values: Float64) -> Interval:
+    """The middle 95% of a bootstrap's values ``[resamples]`` (the percentile method)."""
+    low, high = np.quantile(values, [0.025, 0.975])
+    return Interval(float(low), float(high))
+
+
+def resample_counts(n: int, resamples: int, rng: np.random.Generator) -> Float64:
+    """How often each of ``n`` items is drawn when n are drawn with replacement, ``[resamples, n]``.
+
+    A sum over a resample is then a product with a row. The draws are ``rng.integers(n, size=n)``, one resample after
+    another, so that they do not depend on how many are asked for at a time.
+    """
+    drawn = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, np.newaxis]
+    return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Two encoders on the same items: how many each does better on, and whether that could be chance."""
+
+    first_better: int
+    second_better: int
+    alike: int
+    p_value: float
+
+
+def mcnemar(first: Float64, second: Float64) -> McNemar:
+    """McNemar's exact two-sided test on paired outcomes ``[n]``: 0, 1, or 0.5 for a tie.
+
+    An item is *discordant* when its two outcomes differ, and speaks for the higher one, by half a point or by a whole
+    one alike. Were the two encoders equally good, either would be the better one with probability 1/2: the p-value is
+    the binomial test's on the discordant items. With outcomes 0 and 1 alone this is McNemar's exact test (McNemar
+    1947), with ties the sign test. Without discordant items p is 1.
+
+    Raises:
+        ValueError: the outcomes are no pairs, or not 0, 0.5 or 1.
+    """
+    if first.shape != second.shape or not np.isin([first, second], (0.0, 0.5, 1.0)).all():
+        raise ValueError("outcomes must come in pairs, each of them 0, 0.5 or 1")
+    from scipy.stats import binomtest
+
+    better, worse = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
+    discordant = better + worse
+    p_value = float(binomtest(better, discordant, 0.5).pvalue) if discordant else 1.0
+    return McNemar(better, worse, len(first) - discordant, p_value)
+
+
+def holm(p_values: Float64) -> Float64:
+    """p-values ``[m]`` corrected for there being m of them (Holm 1979), in the same order.
+
+    Calling those below alpha more than chance keeps the probability of one or more false calls at most alpha.
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate(p_values[order] * np.arange(m, 0, -1))
+    corrected = np.empty(m)
+    corrected[order] = np.minimum(stepped, 1.0)
+    return corrected
