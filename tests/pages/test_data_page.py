@@ -119,7 +119,7 @@ def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, t
     assert rows(app, "subset") == list(dataset.subsets) * 2
     assert rows(app, "original")[5:7] == [dataset.items[i] for i in dataset.originals[:2]]
     assert rows(app, "rewrite")[6] == dataset.items[dataset.rewrites["synonym"][1]]
-    assert "python -m core run heros --encoder minilm --dataset demo-minimal" in texts(app)
+    assert [link.proto.page for link in app.get("page_link")] == ["heros"]
     app.session_state[f"rows_page_{digest_of_strings(['demo-minimal', '1'])[:12]}"] = 100
     app.run()
     assert rows(app, "number") == [198] * 6 + [199] * 6
