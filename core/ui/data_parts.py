@@ -136,10 +136,10 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "state": st.column_config.TextColumn(width=110),
             "dataset": st.column_config.TextColumn(width=150),
             "holds": st.column_config.TextColumn(
-                width=200, help="Pairs or originals, and the texts that they are among"
+                width=260, help="Pairs or originals, and the texts that they are among"
             ),
-            "kind": st.column_config.TextColumn(width=70),
-            "licence": st.column_config.TextColumn(width=200),
+            "kind": st.column_config.TextColumn(width=110),
+            "licence": st.column_config.TextColumn(width=120),
             "id": st.column_config.TextColumn(help="As in the sidebar"),
         },
     )

@@ -61,16 +61,15 @@ def _names(table: OwnTable) -> list[str]:
 def show(pairs: OwnMinimalPairs) -> None:
     """The first rows and the counts."""
     st.markdown(f"**The first {min(EXAMPLE_ORIGINALS, pairs.rows)} of {pairs.rows:,} originals**")
+    columns = {ORIGINAL: pairs.originals, **pairs.rewrites}
     rows = [
-        (original if i == 0 else "", label(subset), rewrite)
-        for original, *rewrites in list(zip(pairs.originals, *pairs.rewrites.values(), strict=True))[:EXAMPLE_ORIGINALS]
-        for i, (subset, rewrite) in enumerate(zip(pairs.rewrites, rewrites, strict=True))
+        (label(role), texts[i]) for i in range(min(EXAMPLE_ORIGINALS, pairs.rows)) for role, texts in columns.items()
     ]
     st.dataframe(
-        pd.DataFrame(rows, columns=["original", "subset", "rewrite"]),
+        pd.DataFrame(rows, columns=["read as", "text"]),
         hide_index=True,
         key="upload_rows",
-        column_config={"subset": st.column_config.TextColumn(width=140)},
+        column_config={"read as": st.column_config.TextColumn(width=140)},
     )
     counts = [f"{pairs.rows:,} originals", f"{pairs.distinct_texts:,} distinct texts"]
     if pairs.repeated_originals:

@@ -17,6 +17,7 @@ from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
+from core.figures.heros import label
 from core.settings import Mode
 from core.types import DatasetKind
 from core.ui import upload_minimal as minimal_form
@@ -175,7 +176,7 @@ def _show_columns(readings: Sequence[ColumnReading]) -> None:
             [
                 {
                     "column": _name(column.name),
-                    "read as": str(column.use),
+                    "read as": label(column.use),
                     "holds": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }
