@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs
@@ -66,7 +66,12 @@ class OwnTable:
 
     def minimal_readings(self, columns: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
         """How every column is read as minimal pairs; see ``own_minimal.read_columns``."""
-        return own_minimal.read_columns(self.path, self.table, columns)
+        return own_minimal.read_columns(self.path, self.table, columns) if columns else self._minimal_guess
+
+    @cached_property
+    def _minimal_guess(self) -> tuple[ColumnReading, ...]:
+        """Made once: it may have to look into the sentences."""
+        return own_minimal.read_columns(self.path, self.table, None)
 
     def minimal_pairs(self, columns: Mapping[str, int] | None = None) -> OwnMinimalPairs:
         """The minimal pairs in the columns of an original and its rewrites.

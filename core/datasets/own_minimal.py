@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.errors import InputError
 from core.types import DatasetKind, MinimalPairSet
 
 MIN_ROWS = 2
+VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
 EXPECTED = f"a column original and at least one of {', '.join(SUBSETS)}"
 
 
@@ -202,12 +204,12 @@ def _negations(
             remedy="rename it",
         )
     originals, synonyms, one, other = (table.cells[n] for n in (named[ORIGINAL][0], named["synonym"][0], *unnamed))
-    rows = [
+    rows = (
         cells
         for cells in zip(originals, synonyms, one, other, strict=True)
         if all(isinstance(cell, str) for cell in cells)  # any other cell is said later
-    ]
-    first, second = minimal_pairs.main_first(path, rows)
+    )
+    first, second = minimal_pairs.main_first(path, list(islice(rows, VOTERS)))
     return {role: (unnamed[i], "by its sentences") for role, i in zip(NEGATIONS, (first, second), strict=True)}
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import catalog, fetch, own, own_files, uploads
+from core.datasets import catalog, fetch, own, own_files, own_minimal, uploads
 from core.datasets.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
 from core.datasets.own_columns import ColumnUse
 from core.datasets.own_minimal import OwnMinimalPairs
@@ -150,6 +150,17 @@ def test_the_header_of_heros_with_two_columns_of_a_name(
     assert uses(contents)["Negation (2)"] == negations[1]
     assert {c.name: c.why for c in contents.columns}["Negation (2)"] == "by its sentences"
     assert "negation_main is column 'Negation" in contents.summary
+
+
+def test_the_first_rows_tell_the_negations_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [ORIGINAL, "synonym", *NEGATIONS[::-1]]
+    rows = [[row[c] for c in columns] for row in DEMO[:3]] + [
+        [row[c] for c in (*columns[:2], *NEGATIONS)] for row in DEMO
+    ]
+    path = separated(tmp_path, "tsv", ["original", "synonym", "negation", "negation"], rows)
+    assert uses(found(path))["negation"] == NEGATIONS[0], "most rows"
+    monkeypatch.setattr(own_minimal, "VOTERS", 3)
+    assert uses(found(path))["negation"] == NEGATIONS[1]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
