@@ -118,7 +118,7 @@ def list_(
             references = [(s.form, s.description) for s in forms]
             output.print_table("Encoders by reference", ["form", "what it is"], references)
     if "datasets" in wanted:
-        print(f"Your own pairs: {datasets.OWN_FILE}; a .csv, .tsv, .jsonl or .parquet with the columns query and mate.")
+        print(f"Your own texts: {datasets.OWN_FILE}; {datasets.OWN_FORMS}.")
 
 
 @app.command()

@@ -1,11 +1,11 @@
-"""Data: what encoders can be tested on, whether it is here, what it looks like, and pairs of one's own."""
+"""Data: what encoders can be tested on, whether it is here, what it looks like, and texts of one's own."""
 
 from core import ui
 from core.ui import data_parts as parts
 from core.ui import upload_parts
 
 picks = ui.page(
-    "Data", "What can encoders be tested on, is it here, what does it look like, and how do you bring your own pairs?"
+    "Data", "What can encoders be tested on, is it here, what does it look like, and how do you bring your own texts?"
 )
 listed = parts.listed(picks.dataset)
 parts.choose(listed, picks.dataset)

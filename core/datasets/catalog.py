@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.datasets import loaders, minimal_pairs, own
-from core.datasets.own import OwnPairs
+from core.datasets.own_columns import OwnFile, size_in_words
 from core.errors import unknown
 from core.settings import ASSETS
 from core.types import Dataset, DatasetKind
@@ -44,7 +44,7 @@ class DatasetEntry:
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
         own: the user's file that it is made of and how that was read, for ``file:`` references.
-        pairs, texts: the counts as numbers, for estimates; 0 where they are not known before it is loaded.
+        pairs, texts: the counts as numbers (of a user's minimal pairs: its originals), for estimates; 0 where they are not known before it is loaded.
     """
 
     id: str
@@ -59,13 +59,17 @@ class DatasetEntry:
     revision: str
     files: tuple[SourceFile, ...]
     load: Callable[[str, tuple[Path, ...]], Dataset]
-    own: OwnPairs | None = None
+    own: OwnFile | None = None
     pairs: int = 0
     texts: int = 0
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
+OWN_FORMS = (
+    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate) or of minimal pairs (a column original and any "
+    f"of {', '.join(minimal_pairs.SUBSETS)})"
+)
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 _HEROS_REPOSITORY = "dcml0714/Heros"
@@ -246,22 +250,22 @@ def canonical(reference: str) -> str:
     return f"{own.PREFIX}{own.path_of(reference)}" if own.is_own(reference) else find(reference).id
 
 
-def _own_entry(pairs: OwnPairs) -> DatasetEntry:
+def _own_entry(file: OwnFile) -> DatasetEntry:
     """The entry of a user's file. It holds what was read, so that revision and content are of the same bytes."""
     return DatasetEntry(
-        id=pairs.reference,
-        title=pairs.path.name,
-        description="Pairs of your own, among all the texts of their file.",
-        kind=DatasetKind.PAIR_SET,
+        id=f"{own.PREFIX}{file.path}",
+        title=file.path.name,
+        description=file.description,
+        kind=file.kind,
         unit="text",
-        size=f"{len(pairs.pairs):,} pairs, {pairs.distinct_texts:,} texts",
+        size=size_in_words(file.kind, file.rows, len(file.used) - 1, file.distinct_texts),
         licence="yours",
         citation="your own file",
         url="",
-        revision=pairs.sha256,
+        revision=file.sha256,
         files=(),
-        load=lambda dataset_id, _: loaders.pair_set(dataset_id, pairs.pairs, ()),
-        own=pairs,
-        pairs=len(pairs.pairs),
-        texts=pairs.distinct_texts,
+        load=lambda dataset_id, _: file.dataset(dataset_id),
+        own=file,
+        pairs=file.rows,
+        texts=file.distinct_texts,
     )

@@ -4,7 +4,6 @@ original with its rewrites."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -17,6 +16,7 @@ from core.types import MinimalPairSet
 
 ORIGINAL = "original"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
+NEGATIONS = ("negation_main", "negation_antonym")
 NEGATION = "negation"  # a column that does not say which of the two it is
 # Headers, letters only. What is not here is no column of ours.
 _KNOWN = {
@@ -147,18 +147,24 @@ def _unquoted(rows: list[_Row]) -> list[_Row]:
 # --- the header
 
 
+def places(header: Iterable[str]) -> dict[str, list[int]]:
+    """Per role (the original, subsets, ``NEGATION``) the numbers of the columns whose names mean it; letters decide."""
+    found: dict[str, list[int]] = {}
+    for i, name in enumerate(header):
+        if role := _KNOWN.get(re.sub(r"[^a-z]", "", name.casefold())):
+            found.setdefault(role, []).append(i)
+    return found
+
+
 def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[str, int]:
     """Column number of the original and of every subset; other columns are nobody's.
 
     Raises:
         InputError: some are missing or there twice, or the two negations cannot be told apart.
     """
-    found: dict[str, list[int]] = {}
-    for i, cell in enumerate(header):
-        if name := _KNOWN.get(re.sub(r"[^a-z]", "", cell.casefold())):
-            found.setdefault(name, []).append(i)
+    found = places(header)
     unnamed = found.pop(NEGATION, [])
-    open_names = [name for name in ("negation_main", "negation_antonym") if name not in found]
+    open_names = [name for name in NEGATIONS if name not in found]
     missing = [name for name in (ORIGINAL, *SUBSETS) if name not in found and name not in open_names]
     twice = [name for name, places in found.items() if len(places) > 1]
     if missing or twice or len(unnamed) != len(open_names):
@@ -173,34 +179,41 @@ def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[s
         )
     columns = {name: places[0] for name, places in found.items()}
     if len(unnamed) == 2:
-        unnamed = _told_apart(path, table, columns, unnamed)
+        needed = (columns[ORIGINAL], columns["synonym"], *unnamed)
+        rows = [  # a missing cell is said later
+            tuple(row.cells[i] for i in needed) for row in table if len(row.cells) > max(*columns.values(), *unnamed)
+        ]
+        unnamed = [unnamed[i] for i in main_first(path, rows)]
     return columns | dict(zip(open_names, unnamed, strict=True))
 
 
-def _told_apart(path: Path, table: Sequence[_Row], columns: Mapping[str, int], unnamed: Sequence[int]) -> list[int]:
-    """The columns of the main clause's negation and of the replaced word's, in this order.
+def main_first(path: Path, rows: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """Which of two columns of negations negates the main clause, and which the replaced word: (0, 1) or (1, 0).
 
     Per row the one whose "not" comes or goes nearer to the word that the synonym replaces negates that word; the
     majority of the rows decides. Where the two are as near (often they are one, footnote 5), the row does not vote.
+
+    Args:
+        path: for the error.
+        rows: per original its text, its synonym rewrite, and its rewrites in the two columns.
+
+    Raises:
+        InputError: as many rows speak for one as for the other.
     """
-    width = 1 + max(*columns.values(), *unnamed)
-    votes: Counter[int] = Counter()
-    for row in table:
-        if len(row.cells) < width:
-            continue  # a missing cell, which is said later
-        original, synonym = words(row.cells[columns[ORIGINAL]]), words(row.cells[columns["synonym"]])
-        one, other = (_distance(original, synonym, words(row.cells[i])) for i in unnamed)
+    votes = [0, 0]  # for being the replaced word's
+    for row in rows:
+        original, synonym, *negations = (words(cell) for cell in row)
+        one, other = (_distance(original, synonym, negation) for negation in negations)
         if one is not None and other is not None and one != other:
-            votes[unnamed[0] if one < other else unnamed[1]] += 1
-    first, second = (votes[i] for i in unnamed)
-    if first == second:
+            votes[int(one > other)] += 1
+    if votes[0] == votes[1]:
         raise InputError(
             f"{path} has two columns called Negation, and the sentences do not tell which is which: "
-            f"{first:,} of {len(table):,} rows speak for either",
+            f"{votes[0]:,} of {len(rows):,} rows speak for either",
             expected="one column that negates the word that the synonym replaces, and one that negates the main clause",
             remedy="call them 'Negation main' and 'Negation antonym'",
         )
-    return [unnamed[1], unnamed[0]] if first > second else list(unnamed)
+    return (1, 0) if votes[0] > votes[1] else (0, 1)
 
 
 def words(text: str) -> list[str]:

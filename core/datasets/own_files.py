@@ -1,4 +1,4 @@
-"""The files that hold a user's pairs (CSV, TSV, JSONL, Parquet), each read into named columns of equal length."""
+"""The files that hold a user's texts (CSV, TSV, JSONL, Parquet), each read into named columns of equal length."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from core.datasets import minimal_pairs
 from core.errors import InputError
 
 MAX_BYTES = 256 * 2**20  # of the file, and of what Parquet unpacks to
@@ -77,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
     format_of(path)
     try:
         if path.is_dir():
-            raise InputError(f"{path} is a folder", expected="a file of pairs")
+            raise InputError(f"{path} is a folder", expected="a file of texts")
         if not path.is_file():
             raise InputError(f"there is no file {path}", remedy="check the path")
         _check_size(path, path.stat().st_size)
@@ -100,7 +101,7 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
     file_format = format_of(path)
     _check_size(path, len(data))
     if not data.strip():
-        raise InputError(f"{path} is empty", expected="a header and a pair of texts per row")
+        raise InputError(f"{path} is empty", expected="a header and rows of texts")
     if file_format is FileFormat.PARQUET:
         return _parquet(path, data)
     text = _text(path, data)
@@ -122,7 +123,7 @@ def _text(path: Path, data: bytes) -> str:
     if "\0" in text:
         raise InputError(f"{path} holds a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
     if not text.strip():
-        raise InputError(f"{path} is empty", expected="a header and a pair of texts per row")
+        raise InputError(f"{path} is empty", expected="a header and rows of texts")
     return text
 
 
@@ -139,7 +140,7 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
         raise InputError(
             f"{path} has one column, '{header[0][:40]}'", expected=f"two columns of text with {between} between"
         )
-    names = tuple(header) if has_header else tuple(f"column {number}" for number in range(1, len(header) + 1))
+    names = _numbered(header) if has_header else tuple(f"column {number}" for number in range(1, len(header) + 1))
     _check_names(path, names)
     first = int(has_header)
     rows: list[list[str]] = []
@@ -152,9 +153,20 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
         rows.append(cells)
         places.append(number)
     if len(rows) == first:
-        raise InputError(f"{path} has a header and no rows", expected="a pair of texts per row")
+        raise InputError(f"{path} has a header and no rows", expected="rows of texts")
     columns = tuple(zip(*rows[first:], strict=True))
     return FileTable(names, tuple(_kind(c) for c in columns), columns, places[first:], "line", separator)
+
+
+def _numbered(header: Sequence[str]) -> tuple[str, ...]:
+    """A header in which a second "Negation" got a number: HEROS' own has two columns of that name, and that alone may
+    stand there twice."""
+    names: list[str] = []
+    for name in header:
+        before = header[: len(names)].count(name)
+        repeats = before and minimal_pairs.NEGATION in minimal_pairs.places([name])
+        names.append(f"{name} ({before + 1})" if repeats else name)
+    return tuple(names)
 
 
 def _header(path: Path, text: str, separator: str, quoting: int) -> list[str]:
@@ -187,7 +199,7 @@ def _jsonl(path: Path, text: str) -> FileTable:
     lines = ((n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip())
     for number, line in _bounded(path, lines):
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
             why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
             raise InputError(
@@ -207,6 +219,15 @@ def _jsonl(path: Path, text: str) -> FileTable:
     return FileTable(names, tuple(_kind(c) for c in columns), columns, places, "line")
 
 
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; the json module alone would drop the first of two members of a name."""
+    out = dict(members)
+    if len(out) < len(members):
+        twice = Counter(name for name, _ in members).most_common(1)[0][0]
+        raise ValueError(f"'{twice}' is there twice")
+    return out
+
+
 def _parquet(path: Path, data: bytes) -> FileTable:
     import pyarrow as pa
     from pyarrow import parquet
@@ -224,7 +245,7 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     if len(set(names)) < len(names):
         raise InputError(f"{path} has several columns without a name", expected="columns of different names")
     if footer.num_rows == 0:
-        raise InputError(f"{path} has columns and no rows", expected="a pair of texts per row")
+        raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     _check_rows(path, footer.num_rows)
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]  # lists may be whole embeddings
     batches: list[Any] = []
@@ -237,7 +258,7 @@ def _parquet(path: Path, data: bytes) -> FileTable:
                 raise InputError(
                     f"{path} unpacks to more than {unpacked:,} bytes",
                     expected=f"at most {MAX_BYTES:,}",
-                    remedy="take a sample, or keep the two columns of text only",
+                    remedy="take a sample, or keep the columns of text only",
                 )
         table = pa.Table.from_batches(batches)
         columns = tuple(

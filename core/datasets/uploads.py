@@ -1,8 +1,8 @@
-"""Pairs that users uploaded: kept under the cache as two-column files, each with its original beside it.
+"""Pairs and minimal pairs that users uploaded: kept under the cache, each with the original file beside it.
 
-``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the pairs as they were confirmed, in the columns ``query`` and
-``mate``, so that ``file:PATH`` reads them back whatever the original's columns were called), ``original/<name>``,
-and ``upload.json``.
+``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
+``mate``, or ``original`` and the subsets' names, so that ``file:PATH`` reads them back whatever the original's columns
+were called), ``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import logging
 import re
 import shutil
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from core.datasets import own
-from core.datasets.own import OwnPairs
+from core.datasets import minimal_pairs, own
+from core.datasets.own_columns import OwnFile, size_in_words
+from core.datasets.own_minimal import OwnMinimalPairs
+from core.datasets.own_pairs import OwnPairs
 from core.errors import BlindspotError, InputError
 from core.files import cannot_write, make_folder
 from core.settings import Mode, Settings
-from core.types import digest_of_strings
+from core.types import DatasetKind, digest_of_strings
 
 log = logging.getLogger(__name__)
 RECORD = "upload.json"
@@ -34,20 +37,21 @@ class Upload:
     """A stored upload.
 
     Attributes:
-        path: of the two-column file.
+        path: of the file that holds the confirmed columns.
         name: of the file that was uploaded.
         original_sha256: of its bytes.
-        query, mate: the columns of the original that were confirmed.
-        pairs, texts: how many there are, and how many distinct texts.
+        kind: what it was read as.
+        columns: uses (``query``, ``mate``; ``original`` and subsets), each with the column of the uploaded file.
+        rows, texts: how many pairs or originals there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
     """
 
     path: Path
     name: str
     original_sha256: str
-    query: str
-    mate: str
-    pairs: int
+    kind: DatasetKind
+    columns: tuple[tuple[str, str], ...]
+    rows: int
     texts: int
     uploaded_at: str
 
@@ -57,36 +61,40 @@ class Upload:
         return f"{own.PREFIX}{self.path}"
 
     @property
+    def size(self) -> str:
+        """Counts for people."""
+        return size_in_words(self.kind, self.rows, len(self.columns) - 1, self.texts)
+
+    @property
     def original(self) -> Path:
         return self.path.parent / "original" / self.name
 
 
-def add(pairs: OwnPairs, data: bytes, settings: Settings) -> Upload:
+def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     """Store an upload that was read and confirmed; nothing is overwritten, the same one again is found.
 
     Args:
-        pairs: as ``own.parse`` read them; its path's name is the file's name.
+        contents: as ``own.OwnTable`` read them; its path's name is the file's name.
         data: the bytes that it read.
 
     Raises:
-        InputError: this server takes no uploads, or the pairs are too large once written out.
+        InputError: this server takes no uploads, or the texts are too large once written out.
         BlindspotError: the disk does not let us; nothing is left behind.
     """
     _check_mode(settings)
-    name = safe_name(pairs.path.name)
+    name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
-    lines = (json.dumps({"query": query, "mate": mate}, ensure_ascii=False) for query, mate in pairs.pairs)
-    written = "".join(f"{line}\n" for line in lines).encode()
+    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(contents)).encode()
     as_read_back = own.parse(path, written)  # the limits hold for it too
-    folder = settings.uploads / digest_of_strings([name, pairs.sha256, as_read_back.sha256])[:12]
+    folder = settings.uploads / digest_of_strings([name, contents.sha256, as_read_back.sha256])[:12]
     upload = Upload(
         path=folder / path,
         name=name,
-        original_sha256=pairs.sha256,
-        query=pairs.query.name,
-        mate=pairs.mate.name,
-        pairs=len(pairs.pairs),
-        texts=pairs.distinct_texts,
+        original_sha256=contents.sha256,
+        kind=contents.kind,
+        columns=tuple((use.value, column.name) for use, column in contents.used.items()),
+        rows=contents.rows,
+        texts=contents.distinct_texts,
         uploaded_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
     record = json.dumps(asdict(upload) | {"path": path.name}, ensure_ascii=False, indent=1).encode()
@@ -94,6 +102,19 @@ def add(pairs: OwnPairs, data: bytes, settings: Settings) -> Upload:
     if not folder.exists():
         _write_folder(folder, files)
     return _read(folder)
+
+
+def _rows(contents: OwnFile) -> Iterator[dict[str, str]]:
+    """The texts under the names that are read back by themselves."""
+    if isinstance(contents, OwnMinimalPairs):
+        names = [minimal_pairs.ORIGINAL, *contents.rewrites]
+        for texts in zip(contents.originals, *contents.rewrites.values(), strict=True):
+            yield dict(zip(names, texts, strict=True))
+    elif isinstance(contents, OwnPairs):
+        for query, mate in contents.pairs:
+            yield {"query": query, "mate": mate}
+    else:
+        raise TypeError(f"there is no form to keep a {contents.kind} in")
 
 
 def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
@@ -165,8 +186,14 @@ def safe_name(name: str) -> str:
 
 def _read(folder: Path) -> Upload:
     values = json.loads((folder / RECORD).read_bytes())
-    upload = Upload(**(values | {"path": folder / Path(values["path"]).name}))
-    if not all(isinstance(n, int) for n in (upload.pairs, upload.texts)):
+    if "query" in values:  # written when all uploads were pairs
+        values["kind"], values["rows"] = DatasetKind.PAIR_SET, values.pop("pairs")
+        values["columns"] = [(use, values.pop(use)) for use in ("query", "mate")]
+    values["path"] = folder / Path(values["path"]).name
+    values["kind"] = DatasetKind(values["kind"])
+    values["columns"] = tuple((str(use), str(column)) for use, column in values["columns"])
+    upload = Upload(**values)
+    if not all(isinstance(n, int) for n in (upload.rows, upload.texts)):
         raise TypeError("its counts are no numbers")
     return upload
 

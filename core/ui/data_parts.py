@@ -12,10 +12,12 @@ import streamlit as st
 from core.datasets import catalog, fetch, own, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
+from core.datasets.own_columns import size_in_words
 from core.datasets.preview import MinimalPairPreview, PairPreview
 from core.datasets.uploads import Upload
 from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
+from core.store.records import RunState
 from core.types import DatasetKind, MinimalPairSet, PairSet, digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets, pick_dataset
@@ -24,7 +26,7 @@ from core.ui.upload_parts import remove_button
 from core.ui.work import fetch_button
 
 ROWS_PER_PAGE = 10
-ORIGINALS_PER_PAGE = 2
+REWRITES_PER_PAGE = 12
 BACKGROUND_ITEMS = 10
 # A sign beside the word, so that neither colour nor an icon font is needed to read it.
 SIGNS = {
@@ -62,20 +64,23 @@ def listed(picked: str) -> list[Listed]:
             continue
         upload, path = stored.get(reference), own.path_of(reference)
         state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
-        size = f"{upload.pairs:,} pairs, {upload.texts:,} texts" if upload else _size_when_run(reference)
+        kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
         title = upload.name if upload else path.name
-        out.append(Listed(reference, title, DatasetKind.PAIR_SET, size, "yours", state, upload))
+        out.append(Listed(reference, title, kind, size, "yours", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
         st.rerun()
     return out
 
 
-def _size_when_run(reference: str) -> str:
-    """Counts of a user's file, from its newest run."""
-    for run in repository().runs(dataset=reference):
-        if {"pairs", "background"} <= run.metrics.keys():
-            return f"{run.metrics['pairs']:,.0f} pairs, {run.metrics['background']:,.0f} texts"
-    return "–"
+def _as_run(reference: str) -> tuple[DatasetKind, str]:
+    """Kind and counts of a user's file, from its newest finished run."""
+    for run in repository().runs(dataset=reference, state=RunState.DONE):
+        entry = DIAGNOSTICS.get(run.plan.diagnostic)
+        if entry and {"pairs", "items"} <= run.coverage.keys():
+            pairs, texts = run.coverage["pairs"], run.coverage["items"]
+            originals = int(run.metrics.get("originals", pairs))
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, originals, pairs // originals, texts)
+    return DatasetKind.PAIR_SET, "–"
 
 
 def dataset_state(entry: DatasetEntry) -> DataState:
@@ -131,10 +136,10 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "state": st.column_config.TextColumn(width=110),
             "dataset": st.column_config.TextColumn(width=150),
             "holds": st.column_config.TextColumn(
-                width=200, help="Pairs or originals, and the texts that they are among"
+                width=260, help="Pairs or originals, and the texts that they are among"
             ),
-            "kind": st.column_config.TextColumn(width=70),
-            "licence": st.column_config.TextColumn(width=200),
+            "kind": st.column_config.TextColumn(width=110),
+            "licence": st.column_config.TextColumn(width=120),
             "id": st.column_config.TextColumn(help="As in the sidebar"),
         },
     )
@@ -190,7 +195,8 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
 
 def _reading(entry: DatasetEntry, row: Listed) -> str:
     if row.upload:
-        return f"query from column “{row.upload.query}”, mate from column “{row.upload.mate}” of {row.upload.name}"
+        columns = ", ".join(f"{use} from column “{column}”" for use, column in row.upload.columns)
+        return f"{columns} of {row.upload.name}"
     return entry.own.summary if entry.own else ""
 
 
@@ -198,7 +204,7 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of what it is made of."""
     if entry.own:
         files = [(str(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
-        what = ["the pairs"]
+        what = ["as read" if row.upload else "your file"]
         if row.upload and row.upload.original.is_file():
             original = row.upload.original
             files.append((str(original), original.stat().st_size, row.upload.original_sha256))
@@ -261,13 +267,13 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
 
 
 def _next_step(entry: DatasetEntry) -> None:
-    """Where encoders are tested on it."""
-    if entry.kind is DatasetKind.PAIR_SET:
-        st.page_link("pages/evalrank.py", label="Test encoders on it", icon=":material/arrow_forward:")
-        return
-    for diagnostic in (d for d in DIAGNOSTICS.values() if d.dataset_kind is entry.kind):
-        command = f"python -m core run {diagnostic.id} --encoder minilm --dataset {entry.id}"
-        st.caption(f"{diagnostic.title} tests encoders on it, for now on the command line: `{command}`")
+    """The pages on which encoders are tested on it."""
+    for diagnostic in (d for d in DIAGNOSTICS.values() if d.dataset_kind is entry.kind and d.figures):
+        st.page_link(
+            f"pages/{diagnostic.id}.py",
+            label=f"Test encoders on it: {diagnostic.title}",
+            icon=":material/arrow_forward:",
+        )
 
 
 # --- its rows
@@ -315,10 +321,11 @@ def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
     same = [f"**{n:,}** {subset} rewrites that change nothing" for subset, n in data.same.items() if n]
     parts = [f"**{data.originals:,}** originals", f"**{len(data.dataset.items):,}** distinct {unit}s", *same]
     st.markdown(" · ".join(parts))
-    pages = -(-data.originals // ORIGINALS_PER_PAGE)
+    per_page = max(1, REWRITES_PER_PAGE // len(data.dataset.subsets))
+    pages = -(-data.originals // per_page)
     key = f"rows_page_{content}"
     number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * ORIGINALS_PER_PAGE, number * ORIGINALS_PER_PAGE)
+    rows = data.rows((number - 1) * per_page, number * per_page)
     st.markdown("**Minimal pairs**")
     st.dataframe(
         pd.DataFrame(rows, columns=["number", "original", "subset", "rewrite"]),

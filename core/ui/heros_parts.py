@@ -29,10 +29,10 @@ SENTENCES_PER_PAGE = 10
 def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
     """The picked dataset if it holds minimal pairs; else the built-in one, and a word about it."""
     try:
-        kind = datasets.find(picks.dataset).kind
-    except BlindspotError:  # a user's file that is gone: it held pairs
-        kind = None
-    if kind is entry.dataset_kind:
+        fits = datasets.find(picks.dataset).kind is entry.dataset_kind
+    except BlindspotError:  # a user's file that is gone: its runs tell what it held
+        fits = bool(repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE))
+    if fits:
         return picks.dataset
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.caption(
@@ -60,7 +60,12 @@ def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> No
             run_form(entry, dataset, {})
         return
     with st.container(border=True, key="empty"):
-        described = datasets.find(dataset)
+        try:
+            described = datasets.find(dataset)
+        except BlindspotError as error:
+            st.warning("Nothing more can be computed on this file.", icon=":material/report:")
+            st.text(str(error))
+            return
         st.subheader(f"No HEROS run on {tables.dataset_title(dataset)} yet", anchor=False)
         st.markdown(f"{described.description} ({described.size}.)")
         requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]

@@ -71,7 +71,7 @@ def shared_pickers(page: str) -> Picks:
             bind="query-params",
             format_func=_in_address,
             on_change=_forget_pair,
-            help="What the encoders are tested on; the page *Data* shows each of them. Pairs of your own appear here "
+            help="What the encoders are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
             "`python -m core run evalrank --dataset file:PATH`.",
         )

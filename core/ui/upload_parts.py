@@ -1,4 +1,4 @@
-"""Bringing pairs of one's own: upload, how the columns are read, confirm; and taking them away again."""
+"""Bringing texts of one's own: upload, how the columns are read, confirm; and taking them away again."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import own, own_files, uploads
-from core.datasets.own import ColumnReading, ColumnUse, OwnPairs, OwnTable
+from core.datasets.own import OwnTable
+from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile
 from core.datasets.own_files import FileFormat
+from core.datasets.own_minimal import OwnMinimalPairs
+from core.datasets.own_pairs import OwnPairs
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
+from core.figures.heros import label
 from core.settings import Mode
+from core.types import DatasetKind
+from core.ui import upload_minimal as minimal_form
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
 from core.ui.resources import jobs, settings
 
 EXAMPLE_PAIRS = 5
+KINDS = {DatasetKind.PAIR_SET: "positive pairs", DatasetKind.MINIMAL_PAIR_SET: "minimal pairs"}
 _ROUND = "_upload_round"  # a new number gives an empty uploader
 _SAID = "_upload_said"  # what the last action came to, shown once
 
@@ -28,18 +35,21 @@ def upload() -> None:
     """The uploader, and for a file in it how it is read and the button that keeps it."""
     _say()
     number = st.session_state.setdefault(_ROUND, 0)
-    with st.expander("Add pairs of your own", icon=":material/upload_file:", key=f"own_{number}"):
+    with st.expander("Add texts of your own", icon=":material/upload_file:", key=f"own_{number}"):
         if settings().mode is Mode.DEMO:
             st.info(
                 "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
-                "to test encoders on your pairs.",
+                "to test encoders on your texts.",
                 icon=":material/block:",
             )
             return
         st.markdown(
-            "Two texts per row that belong together: a query and its mate. Each mate will be ranked among all the "
-            f"texts of the file. At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs "
-            "Blindspot."
+            "A file of one of two kinds, a row each:\n"
+            "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
+            "among all the texts of the file.\n"
+            "- **Minimal pairs**: an original and one or more rewrites of it (synonym, antonym, negation, random word, "
+            "typo). Each rewrite will be compared with its original.\n\n"
+            f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
         )
         file = st.file_uploader(
             "A .csv, .tsv, .jsonl or .parquet file",
@@ -66,30 +76,67 @@ def _pairs(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str
     return _table.pairs(columns)
 
 
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _minimal_pairs(
+    _table: OwnTable,
+    file_id: str,  # noqa: ARG001 - cache key
+    header: bool,  # noqa: ARG001 - cache key
+    columns: tuple[tuple[str, int], ...],
+) -> OwnMinimalPairs:
+    return _table.minimal_pairs(dict(columns))
+
+
 def _confirm(file: UploadedFile) -> None:
     """How the file is read; the reader may correct it before it is kept."""
     header = True
     if file.name.lower().endswith((".csv", ".tsv")):
         header = st.checkbox("The first line names the columns", value=True, key=f"upload_header_{file.file_id}")
     try:
-        table = _table(file, file.file_id, header)
-        columns = _columns(table, f"{file.file_id}_{header}")
-        if columns is None:
-            return
-        _show_columns(table.readings(columns))
-        pairs = _pairs(table, file.file_id, header, columns)
+        contents = _contents(file, header)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return
-    _show_pairs(pairs)
+    if contents is None:
+        return
+    minimal_form.show(contents) if isinstance(contents, OwnMinimalPairs) else _show_pairs(contents)
     st.button(
-        "Keep these pairs",
+        f"Keep these {KINDS[contents.kind]}",
         key="upload_keep",
         type="primary",
         icon=":material/check:",
         on_click=_keep,
-        args=(pairs, file),
+        args=(contents, file),
     )
+
+
+def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | None:
+    """What the file holds as it is to be read; None while columns have to be chosen.
+
+    Raises:
+        BlindspotError: what is wrong with it.
+    """
+    table = _table(file, file.file_id, header)
+    key = f"{file.file_id}_{header}"
+    kind = st.segmented_control(
+        "Read as",
+        list(KINDS),
+        format_func=lambda kind: KINDS[kind],
+        default=table.kind,
+        required=True,
+        key=f"upload_kind_{key}",
+        help="Minimal pairs, where the names of the columns say so: `original`, and `synonym` or another rewrite.",
+    )
+    if kind is DatasetKind.MINIMAL_PAIR_SET:
+        chosen = minimal_form.columns(table, key)
+        if chosen is None:
+            return None
+        _show_columns(table.minimal_readings(chosen))
+        return _minimal_pairs(table, file.file_id, header, tuple(chosen.items()))
+    columns = _columns(table, key)
+    if columns is None:
+        return None
+    _show_columns(table.readings(columns))
+    return _pairs(table, file.file_id, header, columns)
 
 
 def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:
@@ -129,7 +176,7 @@ def _show_columns(readings: Sequence[ColumnReading]) -> None:
             [
                 {
                     "column": _name(column.name),
-                    "read as": str(column.use),
+                    "read as": label(column.use),
                     "holds": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }
@@ -153,9 +200,9 @@ def _show_pairs(pairs: OwnPairs) -> None:
     st.caption(" · ".join(counts))
 
 
-def _keep(pairs: OwnPairs, file: UploadedFile) -> None:
+def _keep(contents: OwnFile, file: UploadedFile) -> None:
     try:
-        upload = uploads.add(pairs, file.getvalue(), settings())
+        upload = uploads.add(contents, file.getvalue(), settings())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return

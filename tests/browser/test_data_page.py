@@ -55,7 +55,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     path.write_text("note,left,right\nx,a <b>dog</b> runs,a dog is running\n,it rains,rain falls\n", "utf-8")
     visitor = reader().open(f"{serve(cache)}/data")
     visitor.see("data")
-    visitor.page.get_by_text("Add pairs of your own").click()
+    visitor.page.get_by_text("Add texts of your own").click()
     visitor.page.locator("input[type=file]").set_input_files(path)
     expect(visitor.page.get_by_text("line 3, column 'note': nothing there")).to_be_visible()
     for which, column in (("Query", "left"), ("Mate", "right")):

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from core.datasets import catalog, fetch, own, own_files
-from core.datasets.own import ColumnUse, OwnPairs
+from core.datasets.own_columns import ColumnUse
 from core.datasets.own_files import ColumnKind, FileFormat
+from core.datasets.own_pairs import OwnPairs
 from core.errors import InputError
 from core.settings import ASSETS, Settings
 
@@ -198,13 +199,14 @@ def test_a_named_column_may_hold_numbers_where_all_is_text(tmp_path: Path) -> No
 
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     path = write(tmp_path, "csv", [{"query": f"q{i}", "mate": f"m{i}", "other": f"o{i}"} for i in range(2)])
-    found = own.read(path, ("other", "query"))
+    table = own.tabulate(path, path.read_bytes())
+    found = table.pairs(("other", "query"))
     assert found.pairs == (("o0", "q0"), ("o1", "q1"))
     assert [c.why for c in found.columns] == ["as asked", "", "as asked"]
     with pytest.raises(InputError, match="has no column 'x'; expected one of query, mate, other"):
-        own.read(path, ("query", "x"))
+        table.pairs(("query", "x"))
     with pytest.raises(InputError, match="cannot be both"):
-        own.read(path, ("query", "query"))
+        table.pairs(("query", "query"))
 
 
 # --- what is counted
@@ -438,16 +440,16 @@ def test_without_a_header_lines_are_counted_from_the_first(tmp_path: Path) -> No
     with pytest.raises(InputError, match="line 2: 1 cell"):
         own.tabulate(path, b"a,b\nc\n", header=False)
     with pytest.raises(InputError, match="line 2, column 'column 2': nothing there"):
-        own.parse(path, b"a,b\nc,\n", header=False)
+        own.tabulate(path, b"a,b\nc,\n", header=False).pairs()
     with pytest.raises(InputError, match="has 1 pair"):
-        own.parse(path, b"a,b\n", header=False)
+        own.tabulate(path, b"a,b\n", header=False).pairs()
 
 
 def test_without_a_header_the_first_line_may_hold_a_text_twice(tmp_path: Path) -> None:
     path, content = tmp_path / "pairs.csv", b"cat,cat\nold,aged\n"
     with pytest.raises(InputError, match="two columns 'cat'"):
         own.tabulate(path, content)
-    assert own.parse(path, content, header=False).pairs == (("cat", "cat"), ("old", "aged"))
+    assert own.tabulate(path, content, header=False).pairs().pairs == (("cat", "cat"), ("old", "aged"))
 
 
 def test_a_guess_that_fails_leaves_columns_to_choose(tmp_path: Path) -> None:

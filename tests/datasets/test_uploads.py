@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 
 from core.datasets import catalog, fetch, own, own_files, uploads
-from core.datasets.own import OwnPairs
+from core.datasets.own_pairs import OwnPairs
 from core.errors import BlindspotError, InputError
 from core.settings import Mode, Settings
+from core.types import DatasetKind
 
 CONTENT = b"id,left,right\n1,a dog runs,a dog is running\n2,it rains,rain falls\n3,old,aged\n"
 COLUMNS = ("right", "left")
 
 
 def read(content: bytes = CONTENT, name: str = "pairs.csv", columns: tuple[str, str] | None = COLUMNS) -> OwnPairs:
-    return own.parse(Path(name), content, columns)
+    return own.tabulate(Path(name), content).pairs(columns)
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
@@ -35,7 +36,9 @@ def test_a_choice_of_columns_survives_in_a_dataset_like_any_other(settings: Sett
     assert entry.own.pairs == (("a dog is running", "a dog runs"), ("rain falls", "it rains"), ("aged", "old"))
     assert fetch.load(entry, settings).items[:2] == ("a dog is running", "a dog runs")
     assert upload.original.read_bytes() == CONTENT
-    assert (upload.name, upload.query, upload.mate, upload.pairs, upload.texts) == ("pairs.csv", "right", "left", 3, 6)
+    assert (upload.name, upload.kind, upload.rows, upload.texts) == ("pairs.csv", DatasetKind.PAIR_SET, 3, 6)
+    assert upload.columns == (("query", "right"), ("mate", "left"))
+    assert upload.size == "3 pairs, 6 texts"
     assert uploads.found(settings) == (upload,)
 
 

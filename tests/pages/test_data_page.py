@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from core.datasets import catalog, loaders, own, uploads
 from core.datasets.catalog import DATASETS, SourceFile
 from core.settings import ASSETS, Settings
 from core.store.repository import Repository
-from core.types import digest_of_strings
+from core.types import DatasetKind, digest_of_strings
 from core.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.pages.test_pages import texts
@@ -119,7 +120,7 @@ def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, t
     assert rows(app, "subset") == list(dataset.subsets) * 2
     assert rows(app, "original")[5:7] == [dataset.items[i] for i in dataset.originals[:2]]
     assert rows(app, "rewrite")[6] == dataset.items[dataset.rewrites["synonym"][1]]
-    assert "python -m core run heros --encoder minilm --dataset demo-minimal" in texts(app)
+    assert [link.proto.page for link in app.get("page_link")] == ["heros"]
     app.session_state[f"rows_page_{digest_of_strings(['demo-minimal', '1'])[:12]}"] = 100
     app.run()
     assert rows(app, "number") == [198] * 6 + [199] * 6
@@ -255,9 +256,105 @@ def test_a_guess_of_no_use_can_be_corrected(
     assert len(kept(tmp_path)) == 1
 
 
+MINIMAL = (
+    b"query\tmate\toriginal\ttypo\tNegation\n"
+    b"q0\tm0\ta *big* dog\ta bgi dog\tno dog\n"
+    b"q1\tm1\tit rains\tit rians\tno rain\n"
+)
+
+
+def role(app: AppTest, which: str):
+    return next(box for box in app.selectbox if box.label == which)
+
+
+def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = upload(open_app(tmp_path, "data"), MINIMAL, "mine.tsv")
+    assert not app.exception
+    assert "does not say which negation it holds" in app.info[0].value
+    assert [role(app, which).value for which in ("Original", "Typo", "Negation of the clause")] == [2, 3, -1]
+    assert rows(app, "read as") == ["original", "typo"] * 2, "what can be read is shown"
+    role(app, "Negation of the clause").set_value(4).run()
+    assert rows(app, "read as")[:3] == ["original", "negation of the clause", "typo"]
+    assert rows(app, "text")[:4] == ["a *big* dog", "no dog", "a bgi dog", "it rains"]
+    assert "The columns query and mate have names of positive pairs" in texts(app)
+    role(app, "Synonym").set_value(4).run()
+    assert [e.value for e in app.error] == [
+        "column 'Negation' cannot be both synonym and negation\\_main; expected two columns"
+    ]
+    assert not any(b.key == "upload_keep" for b in app.button)
+    role(app, "Synonym").set_value(-1).run()
+    keep(app)
+
+    (stored,) = kept(tmp_path)
+    assert app.selectbox(key="data").value == stored.reference
+    assert stored.size == "2 originals with 2 rewrites each, 6 texts"
+    assert stored.size in list(app.dataframe[0].value["holds"])
+    assert "original from column “original”, negation_main from column “Negation”" in texts(app).replace("\\", "")
+    assert rows(app, "subset") == ["negation_main", "typo"] * 2
+    assert rows(app, "rewrite") == ["no dog", "a bgi dog", "no rain", "it rians"]
+    assert [link.proto.page for link in app.get("page_link")] == ["heros"]
+
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    app.switch_page("pages/heros.py").run()
+    app.selectbox(key="new_encoder").options.append("grams")
+    app.selectbox(key="new_encoder").set_value("grams").run()
+    app.button(key="run_new").click().run()
+    until_idle(app)
+    assert not app.exception
+    assert app.get("plotly_chart")
+    (run,) = Repository.at(tmp_path / "results.duckdb").runs()
+    assert (run.plan.diagnostic, run.plan.dataset) == ("heros", stored.reference)
+    assert run.metrics["originals"] == 2
+
+
+def test_a_file_of_minimal_pairs_can_be_kept_as_pairs(open_app: OpenApp, tmp_path: Path) -> None:
+    app = upload(open_app(tmp_path, "data"), MINIMAL, "mine.tsv")
+    (kind,) = (g for g in app.get("button_group") if g.label == "Read as")
+    assert kind.value is DatasetKind.MINIMAL_PAIR_SET
+    kind.set_value(DatasetKind.PAIR_SET).run()
+    assert rows(app, "read as") == ["query", "mate", "not used", "not used", "not used"]
+    keep(app)
+    (stored,) = kept(tmp_path)
+    assert (stored.kind, stored.rows) == (DatasetKind.PAIR_SET, 2)
+    assert rows(app, "mate") == ["m0", "m1"]
+
+
+def test_a_file_that_was_run_is_listed_as_what_it_held(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(tmp_path / "cache")
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    repository = Repository.at(settings.store)
+    names = []
+    for diagnostic, example in (("evalrank", "own_pairs.csv"), ("heros", "own_minimal.tsv")):
+        names.append(f"file:{shutil.copy(ASSETS / 'demo' / example, tmp_path)}")
+        request = pipeline.request(diagnostic, "grams", "none", names[-1], {}, settings)
+        pipeline.run(request, settings, repository)
+    (tmp_path / "own_minimal.tsv").unlink()
+    repository.database.close()
+    app = open_app(tmp_path / "cache", "data", data=names[1])
+    frame = app.dataframe[0].value.set_index("id")
+    assert frame.loc[names[0], ["state", "holds", "kind"]].tolist() == ["◆ your file", "8 pairs, 16 texts", "pair set"]
+    assert frame.loc[names[1], ["state", "holds", "kind"]].tolist() == [
+        "○ missing",
+        "6 originals with 3 rewrites each, 24 texts",
+        "minimal-pair set",
+    ]
+    app.switch_page("pages/heros.py").run()
+    assert not app.exception
+    assert "holds no minimal pairs" not in texts(app)
+    assert "mean normalised similarity over 6 sentences" in texts(app).lower()
+    app.switch_page("pages/evalrank.py").run()
+    assert "Nothing more can be computed on this file" in texts(app)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
+        ("a.csv", b"original,typo\na,b\n", "has 1 original"),
+        ("a.tsv", b"original\ttypo\na\tb\nc\t\n", "line 3, column 'typo': nothing there"),
         ("a.csv", b"", "a.csv is empty"),
         ("a.csv", b"query,mate\n", "has a header and no rows"),
         ("a.csv", b"query\nx\ny\n", "has one column"),

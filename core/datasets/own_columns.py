@@ -1,0 +1,162 @@
+"""How the columns of a user's file are read, and what every kind of such a file has in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar
+
+from core.datasets.own_files import ColumnKind, FileFormat, FileTable
+from core.errors import InputError
+from core.types import Dataset, DatasetKind
+
+EXAMPLES = 3
+
+
+class ColumnUse(StrEnum):
+    """What a column is read as; of a minimal-pair set the rewrites by the names of their subsets."""
+
+    QUERY = "query"
+    MATE = "mate"
+    ORIGINAL = "original"
+    SYNONYM = "synonym"
+    ANTONYM = "antonym"
+    NEGATION_MAIN = "negation_main"
+    NEGATION_ANTONYM = "negation_antonym"
+    RANDOM_MLM = "random_mlm"
+    TYPO = "typo"
+    UNUSED = "not used"
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """How one column is read, for people to confirm.
+
+    Attributes:
+        why: "by its name", "by its sentences", "first text column", "second text column", "as asked", or "".
+        examples: its first cells, as text.
+    """
+
+    name: str
+    kind: ColumnKind
+    use: ColumnUse
+    why: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OwnFile(ABC):
+    """A file that was read.
+
+    Attributes:
+        path: absolute.
+        separator: between the cells of a .csv or .tsv; "" elsewhere.
+        sha256: of the file's bytes.
+        columns: all of them, in the file's order.
+    """
+
+    path: Path
+    format: FileFormat
+    separator: str
+    sha256: str
+    columns: tuple[ColumnReading, ...]
+
+    kind: ClassVar[DatasetKind]
+
+    @property
+    def used(self) -> dict[ColumnUse, ColumnReading]:
+        """The columns that are read as something, in the order of ``ColumnUse``."""
+        found = {column.use: column for column in self.columns}
+        return {use: found[use] for use in ColumnUse if use in found and use is not ColumnUse.UNUSED}
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many pairs or originals there are."""
+
+    @property
+    @abstractmethod
+    def distinct_texts(self) -> int:
+        """How many texts there are, each counted once."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """What it is, in a sentence."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """How it was read: one line for people."""
+
+    @abstractmethod
+    def as_manifest(self) -> dict[str, Any]:
+        """How it was read, without its texts, for a run's manifest."""
+
+    @abstractmethod
+    def dataset(self, dataset_id: str) -> Dataset:
+        """What diagnostics compute on."""
+
+
+def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str:
+    """Counts of a user's file for people.
+
+    Args:
+        rows: pairs, or originals.
+        subsets: rewrites that each original has; of pairs any number.
+        texts: distinct ones.
+    """
+    if kind is DatasetKind.PAIR_SET:
+        return f"{rows:,} pairs, {texts:,} texts"
+    each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
+    return f"{rows:,} originals with {each} each, {texts:,} texts"
+
+
+def readings(table: FileTable, uses: Mapping[int, tuple[ColumnUse, str]]) -> tuple[ColumnReading, ...]:
+    """Every column of a file as it is read.
+
+    Args:
+        uses: per number of a column what it is used as, and why; the others are not used.
+    """
+    return tuple(
+        ColumnReading(
+            name=name,
+            kind=table.kinds[number],
+            use=uses.get(number, (ColumnUse.UNUSED, ""))[0],
+            why=uses.get(number, (ColumnUse.UNUSED, ""))[1],
+            examples=tuple("" if cell is None else str(cell) for cell in table.cells[number][:EXAMPLES]),
+        )
+        for number, name in enumerate(table.names)
+    )
+
+
+def texts_of(path: Path, table: FileTable, column: int) -> list[str]:
+    """The cells of a column that is used, all of them texts.
+
+    Raises:
+        InputError: a cell that is none; its row and column are named.
+    """
+    out = []
+    for row, cell in enumerate(table.cells[column]):
+        place = f"{path}, {table.where(row)}, column '{table.names[column]}'"
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            raise InputError(f"{place}: nothing there", expected="a text", remedy="fill it in or remove the row")
+        if not isinstance(cell, str):
+            shown = str(cell)
+            shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+            raise InputError(f"{place}: {shown} is not text", expected="a text")
+        if not _is_unicode(cell):
+            raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+        out.append(cell)
+    return out
+
+
+def _is_unicode(cell: str) -> bool:
+    try:
+        cell.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,230 @@
+"""Minimal pairs in a user's file: which columns are the original and its rewrites, and the texts in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from core.datasets import minimal_pairs
+from core.datasets.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
+from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile, readings, texts_of
+from core.datasets.own_files import ColumnKind, FileTable
+from core.errors import InputError
+from core.types import DatasetKind, MinimalPairSet
+
+MIN_ROWS = 2
+VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
+EXPECTED = f"a column original and at least one of {', '.join(SUBSETS)}"
+
+
+@dataclass(frozen=True)
+class OwnMinimalPairs(OwnFile):
+    """A file of minimal pairs.
+
+    Attributes:
+        originals: in the file's order, to the letter; those that repeat too.
+        rewrites: per subset that the file has, in the order in which subsets are shown, a rewrite per original.
+        could_be_pairs: names of the columns that would be query and mate if it were read as positive pairs, where
+            their names mean that; else none.
+    """
+
+    originals: tuple[str, ...]
+    rewrites: Mapping[str, tuple[str, ...]]
+    could_be_pairs: tuple[str, ...] = ()
+
+    kind = DatasetKind.MINIMAL_PAIR_SET
+
+    @property
+    def rows(self) -> int:
+        return len(self.originals)
+
+    @cached_property
+    def distinct_texts(self) -> int:
+        return len({*self.originals, *(text for texts in self.rewrites.values() for text in texts)})
+
+    @cached_property
+    def repeated_originals(self) -> int:
+        """Originals that stand in the file before; they count again in every mean."""
+        return len(self.originals) - len(set(self.originals))
+
+    @cached_property
+    def unchanged(self) -> int:
+        """Rewrites that are the same text as their original; such a pair tells nothing."""
+        return sum(
+            original == rewrite
+            for texts in self.rewrites.values()
+            for original, rewrite in zip(self.originals, texts, strict=True)
+        )
+
+    @property
+    def description(self) -> str:
+        return f"Minimal pairs of your own: every original with its {_listed(list(self.rewrites))}."
+
+    @property
+    def _not_used(self) -> list[str]:
+        return [column.name for column in self.columns if column.use is ColumnUse.UNUSED]
+
+    def as_manifest(self) -> dict[str, Any]:
+        return {
+            "columns": {role.value: column.name for role, column in self.used.items()},
+            "why": {role.value: column.why for role, column in self.used.items()},
+            "not_used": self._not_used,
+            "format": self.format.value,
+            "separator": self.separator,
+            "rows": self.rows,
+            "repeated_originals": self.repeated_originals,
+            "unchanged_rewrites": self.unchanged,
+        }
+
+    @property
+    def summary(self) -> str:
+        unused = ", ".join(f"'{name}'" for name in self._not_used)
+        unused = f"; not used: {unused}" if unused else ""
+        pairs = " and ".join(f"'{name}'" for name in self.could_be_pairs)
+        other = f"; {pairs} would be positive pairs if no column were called original" if pairs else ""
+        return (
+            f"{self.path.name}: minimal pairs: {self._columns_in_words}{unused}; {self.rows:,} originals, "
+            f"{self.distinct_texts:,} texts, repeated originals: {self.repeated_originals:,}, "
+            f"rewrites that change nothing: {self.unchanged:,}{other}"
+        )
+
+    @property
+    def _columns_in_words(self) -> str:
+        by_reason: dict[str, list[str]] = {}
+        for role, column in self.used.items():
+            by_reason.setdefault(column.why, []).append(f"{role} is column '{column.name}'")
+        return ", ".join(
+            f"{', '.join(columns)} ({'each ' if len(columns) > 1 else ''}{why})" for why, columns in by_reason.items()
+        )
+
+    def dataset(self, dataset_id: str) -> MinimalPairSet:
+        return minimal_pairs.minimal_pair_set(dataset_id, self.originals, self.rewrites)
+
+
+def is_told(table: FileTable) -> bool:
+    """Whether a file's header says that it holds minimal pairs: an original and at least one known rewrite.
+
+    A column of numbers is neither: ``typos`` may count them.
+    """
+    roles = {
+        role
+        for role, numbers in minimal_pairs.places(table.names).items()
+        if any(table.kinds[number] is not ColumnKind.NUMBER for number in numbers)
+    }
+    return ORIGINAL in roles and len(roles) > 1
+
+
+def named_columns(table: FileTable) -> dict[str, int]:
+    """Numbers of the columns whose names alone say which of the original and the rewrites they are; for where no
+    guess of all of them can be made."""
+    found = minimal_pairs.places(table.names)
+    alone = {role: found[role][0] for role in (ORIGINAL, *SUBSETS) if len(found.get(role, ())) == 1}
+    return {role: number for role, number in alone.items() if table.kinds[number] is not ColumnKind.NUMBER}
+
+
+def read_columns(path: Path, table: FileTable, asked: Mapping[str, int] | None) -> tuple[ColumnReading, ...]:
+    """How every column is read.
+
+    Args:
+        asked: per role (``original`` and subsets) the number of its column, where they are known; guessed if left out.
+
+    Raises:
+        InputError: no original or no rewrites, two columns for one role, negations that cannot be told apart, or a
+            column of numbers.
+    """
+    chosen = {role: (number, "as asked") for role, number in asked.items()} if asked else _guess(path, table)
+    if ORIGINAL not in chosen:
+        raise InputError(f"{path} has no column original: {_names(table)}", expected=EXPECTED)
+    if len(chosen) == 1:
+        raise InputError(f"{path} has no column of rewrites: {_names(table)}", expected=EXPECTED)
+    uses: dict[int, tuple[ColumnUse, str]] = {}
+    for role, (number, why) in chosen.items():
+        name = table.names[number]
+        if number in uses:
+            raise InputError(f"column '{name}' cannot be both {uses[number][0]} and {role}", expected="two columns")
+        if table.kinds[number] is ColumnKind.NUMBER:
+            raise InputError(
+                f"{path}, column '{name}', read as {role}: it holds numbers",
+                expected="texts",
+                remedy="give it another name if it is something else",
+            )
+        uses[number] = (ColumnUse(role), why)
+    return readings(table, uses)
+
+
+def read_texts(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> dict[str, tuple[str, ...]]:
+    """The texts per role, the original's first, then those of the subsets in the order in which they are shown.
+
+    Raises:
+        InputError: a cell that is no text, which is named; or too few rows.
+    """
+    number = {reading.use.value: i for i, reading in enumerate(columns)}
+    roles = [role for role in (ORIGINAL, *SUBSETS) if role in number]
+    texts = {role: tuple(texts_of(path, table, number[role])) for role in roles}
+    if len(texts[ORIGINAL]) < MIN_ROWS:
+        raise InputError(
+            f"{path} has {len(texts[ORIGINAL])} original",
+            expected=f"at least {MIN_ROWS}, since similarities are laid beside those of unrelated sentences",
+        )
+    return texts
+
+
+def _guess(path: Path, table: FileTable) -> dict[str, tuple[int, str]]:
+    """Number and reason of the column of every role that the header names."""
+    found = minimal_pairs.places(table.names)
+    unnamed = found.pop(NEGATION, [])
+    for role, numbers in found.items():
+        if len(numbers) > 1:
+            raise _several(path, table, role, numbers)
+    chosen = {role: (numbers[0], "by its name") for role, numbers in found.items()}
+    return chosen | _negations(path, table, chosen, unnamed)
+
+
+def _negations(
+    path: Path, table: FileTable, named: Mapping[str, tuple[int, str]], unnamed: list[int]
+) -> dict[str, tuple[int, str]]:
+    """The same of the columns whose names say no more than that they are negations."""
+    left = [role for role in NEGATIONS if role not in named]
+    if not unnamed:
+        return {}
+    if len(unnamed) > len(left):
+        raise _several(path, table, "the two negations", [*(named[r][0] for r in NEGATIONS if r in named), *unnamed])
+    if len(left) == 1:
+        return {left[0]: (unnamed[0], "the negation that is left")}
+    if len(unnamed) == 1 or not {ORIGINAL, "synonym"} <= named.keys():
+        names = " and ".join(f"'{table.names[number]}'" for number in unnamed)
+        raise InputError(
+            f"{path}: the name of column {names} does not say which negation it holds",
+            expected="'Negation main' where the main clause is negated, 'Negation antonym' where it is the word that "
+            "synonym and antonym replace",
+            remedy="rename it",
+        )
+    originals, synonyms, one, other = (table.cells[n] for n in (named[ORIGINAL][0], named["synonym"][0], *unnamed))
+    rows = (
+        cells
+        for cells in zip(originals, synonyms, one, other, strict=True)
+        if all(isinstance(cell, str) for cell in cells)  # any other cell is said later
+    )
+    first, second = minimal_pairs.main_first(path, list(islice(rows, VOTERS)))
+    return {role: (unnamed[i], "by its sentences") for role, i in zip(NEGATIONS, (first, second), strict=True)}
+
+
+def _several(path: Path, table: FileTable, role: str, numbers: list[int]) -> InputError:
+    names = ", ".join(f"'{table.names[number]}'" for number in sorted(numbers))
+    return InputError(
+        f"{path} has {len(numbers)} columns for {role}: {names}",
+        expected="one column each",
+        remedy="rename those that are something else",
+    )
+
+
+def _names(table: FileTable) -> str:
+    return ", ".join(f"'{name[:40]}'" if name else "(no name)" for name in table.names)
+
+
+def _listed(subsets: list[str]) -> str:
+    return f"{', '.join(subsets[:-1])} and {subsets[-1]}" if len(subsets) > 1 else subsets[0]
