@@ -44,7 +44,8 @@ class DatasetEntry:
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
         own: the user's file that it is made of and how that was read, for ``file:`` references.
-        pairs, texts: the counts as numbers (of a user's minimal pairs: its originals), for estimates; 0 where they are not known before it is loaded.
+        pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
+            not known before it is loaded.
     """
 
     id: str
