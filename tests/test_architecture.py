@@ -52,8 +52,11 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
+    "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.explore core.frequency",
+    "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_doctor core.explore "
+    "core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "

@@ -20,7 +20,7 @@ from uuid import uuid4
 from core.datasets import own
 from core.datasets.own import OwnPairs
 from core.errors import BlindspotError, InputError
-from core.files import cannot_write, make_folder
+from core.files import cannot_write, make_folder, sha256_of
 from core.settings import Mode, Settings
 from core.types import digest_of_strings
 
@@ -78,7 +78,7 @@ def add(pairs: OwnPairs, data: bytes, settings: Settings) -> Upload:
     lines = (json.dumps({"query": query, "mate": mate}, ensure_ascii=False) for query, mate in pairs.pairs)
     written = "".join(f"{line}\n" for line in lines).encode()
     as_read_back = own.parse(path, written)  # the limits hold for it too
-    folder = settings.uploads / digest_of_strings([name, pairs.sha256, as_read_back.sha256])[:12]
+    folder = settings.uploads / _folder_name(name, pairs.sha256, as_read_back.sha256)
     upload = Upload(
         path=folder / path,
         name=name,
@@ -161,6 +161,26 @@ def safe_name(name: str) -> str:
     stem = re.sub(r"[^\w.-]+", "_", last.stem).strip("._-")
     ending = re.sub(r"[^\w.]+", "", last.suffix)[:10]
     return f"{stem.encode()[:MAX_NAME_BYTES].decode(errors='ignore') or 'pairs'}{ending}"
+
+
+def damage(folder: Path) -> str:
+    """What is wrong with the files of a stored upload, or "": its folder is named by what it held."""
+    try:
+        upload = _read(folder)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        return f"{folder / RECORD} is no record of an upload: {error}"
+    for path in (upload.path, upload.original):
+        if not path.is_file():
+            return f"{path} is gone"
+    if sha256_of(upload.original) != upload.original_sha256:
+        return f"{upload.original} was changed"
+    if _folder_name(upload.name, upload.original_sha256, sha256_of(upload.path)) != folder.name:
+        return f"{upload.path} was changed"
+    return ""
+
+
+def _folder_name(name: str, original_sha256: str, written_sha256: str) -> str:
+    return digest_of_strings([name, original_sha256, written_sha256])[:12]
 
 
 def _read(folder: Path) -> Upload:
