@@ -75,17 +75,19 @@ def mirror(settings: Settings) -> Iterator[Finding]:
     if settings.mirror.startswith(("http://", "https://")):
         yield _mirror_url(settings.mirror, wanted)
     else:
-        yield _mirror_folder(Path(settings.mirror).expanduser(), wanted)
+        yield _mirror_folder(settings.mirror, wanted)
 
 
-def _mirror_folder(folder: Path, wanted: dict[str, SourceFile]) -> Finding:
+def _mirror_folder(named: str, wanted: dict[str, SourceFile]) -> Finding:
+    folder = Path(named).expanduser()
     if not folder.is_dir():
         return problem(
             DATASETS,
             "mirror",
-            f"BLINDSPOT_MIRROR is '{folder}', and there is no folder {folder.absolute()}; "
+            f"BLINDSPOT_MIRROR is '{without_password(named)}', and there is no such folder here; "
             "expected a folder, or a URL that begins with http:// or https://",
-            "correct it, or unset it to download from the public sources",
+            "correct it (a path that is not absolute begins where Blindspot is started), or unset it to download from "
+            "the public sources",
         )
     return _mirror_has([i for i, file in wanted.items() if (folder / file.source / file.path).is_file()], wanted)
 
@@ -121,17 +123,15 @@ def _mirror_has(has: list[str], wanted: dict[str, SourceFile]) -> Finding:
         )
     if lacking:
         what = f"has {', '.join(has)}; not {', '.join(lacking)}"
-        return note(
-            DATASETS, "mirror", what, "add their files if you need them: while it is set, nothing else is asked"
-        )
+        return note(DATASETS, "mirror", what, "add their files where you need them: no other source is asked")
     return ok(DATASETS, "mirror", f"has {', '.join(has)}")
 
 
 def all_uploads(settings: Settings) -> Iterator[Finding]:
     """Uploaded pairs whose files are gone or changed."""
     whole = 0
-    for folder in sorted(settings.uploads.glob("*/")):
-        if folder.name.startswith(".") or folder.name == "encoders":
+    for folder in sorted(settings.uploads.glob("*")):
+        if not folder.is_dir() or folder.name.startswith(".") or folder.name == "encoders":
             continue
         if wrong := uploads.damage(folder):
             remedy = f"delete {folder} and upload the file again on the page Data; its runs stay"

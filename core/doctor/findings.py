@@ -92,4 +92,5 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """One line; names of files that are no text stay printable."""
+    return " ".join(text.split()).encode("utf-8", "surrogateescape").decode("utf-8", "replace")

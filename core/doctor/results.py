@@ -62,12 +62,8 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
             yield note(STORE, name, f"interrupted, and cannot be continued here: {error}", f"forget it: {forget}")
             continue
         when = f"{run.started_at:%Y-%m-%d %H:%M} UTC"
-        yield note(
-            STORE,
-            name,
-            f"interrupted: {label}, begun {when}",
-            f"continue: {command(run.plan)} - or forget it: {forget}",
-        )
+        remedy = f"go on with: {command(run.plan)} (or forget it: {forget})"
+        yield note(STORE, name, f"interrupted: {label}, begun {when}", remedy)
 
 
 def command(plan: RunPlan) -> str:

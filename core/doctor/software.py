@@ -150,7 +150,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
     settings = usable_settings(environment)
     in_use = {
         "BLINDSPOT_CACHE": str(settings.cache),
-        "BLINDSPOT_MIRROR": without_password(settings.mirror) or "none, files come from their public sources",
+        "BLINDSPOT_MIRROR": without_password(settings.mirror) or "files come from their public sources",
         "BLINDSPOT_DEVICE": settings.device,
         "BLINDSPOT_MODE": settings.mode.value,
     }

@@ -57,8 +57,8 @@ def inspect(database: Database, patience: float) -> StoreFacts | None:
     except duckdb.Error as error:
         raise BlindspotError(
             f"the store {database.path} cannot be read: {_first_line(error)}",
-            remedy="if it is damaged, move it away: what it holds can be computed again, and quickly where the "
-            "embeddings are still in the cache",
+            remedy="check its permissions; if it is damaged, move it away: what it holds can be computed again, "
+            "quickly where the embeddings are still in the cache",
         ) from error
 
 
