@@ -49,6 +49,6 @@ def examine(
         (content.DATASETS, "datasets", lambda: content.all_datasets(settings)),
         (content.DATASETS, "mirror", lambda: content.mirror(settings)),
         (content.UPLOADS, "pairs", lambda: content.all_uploads(settings)),
-        (results.STORE, "store", lambda: results.store(settings, repository)),
+        (results.STORE, "file", lambda: results.store(settings, repository)),
     )
     return tuple(finding for area, name, check in checks for finding in guarded(area, name, check))

@@ -36,23 +36,27 @@ def kinds(settings: Settings) -> dict[str, Path]:
 def writable(settings: Settings) -> Iterator[Finding]:
     """Whether files can be written to the cache and to each of its folders: one is written and removed."""
     if wrong := cannot_write_to(settings.cache):
-        yield problem(CACHE, "folder", f"{settings.cache}: {wrong}", f"correct that, {ANOTHER_FOLDER}")
+        yield problem(CACHE, "folder", f"{settings.cache} cannot be used: {wrong}", f"correct that, {ANOTHER_FOLDER}")
         return
     yield ok(CACHE, "folder", f"{settings.cache}{'' if settings.cache.exists() else ' (made when it is first needed)'}")
     for kind, folder in kinds(settings).items():
         if os.path.lexists(folder) and (wrong := cannot_write_to(folder)):
             remedy = f"check who owns it (was Blindspot run as another user?), {ANOTHER_FOLDER}"
-            yield problem(CACHE, kind, f"{folder}: {wrong}", remedy)
+            yield problem(CACHE, kind, f"{folder} cannot be used: {wrong}", remedy)
 
 
 def kernels(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
     """Whether numba can keep what it compiles; where it cannot, every start compiles anew, or fails."""
     name = "NUMBA_CACHE_DIR"
-    folder = Path(environment.get(name) or settings.cache / "numba")
+    if not environment.get(name):
+        yield ok(CACHE, name, f"not set: {settings.cache / 'numba'}")  # and is looked at with the cache
+        return
+    folder = Path(environment[name])
     if wrong := cannot_write_to(folder):
-        yield problem(CACHE, name, f"{folder}: {wrong}", f"unset {name}, or set it to a folder that can be written")
+        remedy = f"unset {name}, or set it to a folder that can be written"
+        yield problem(CACHE, name, f"{folder} cannot be used: {wrong}", remedy)
     else:
-        yield ok(CACHE, name, f"{'set' if environment.get(name) else 'not set'}: {folder}")
+        yield ok(CACHE, name, f"{folder}")
 
 
 def free_space(settings: Settings) -> Iterator[Finding]:
@@ -151,10 +155,11 @@ def cannot_write_to(folder: Path) -> str:
     """
     try:
         nearest = _nearest(folder)
+        it = "it" if nearest == folder else str(nearest)
         if nearest.is_symlink() and not nearest.exists():
-            return f"{nearest} is a link that leads nowhere"
+            return f"{it} is a link that leads nowhere"
         if not nearest.is_dir():
-            return f"{nearest} is no folder"
+            return f"{it} is no folder"
         probe = nearest / f".blindspot-{uuid4().hex}.tmp"
         try:
             with probe.open("xb") as file:

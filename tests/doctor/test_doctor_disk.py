@@ -83,7 +83,7 @@ def test_a_cache_that_cannot_be_one(tmp_path: Path) -> None:
     ):
         (found,) = disk.writable(make_settings(cache))
         assert found.state is State.PROBLEM, cache
-        assert found.what.startswith(f"{cache}: ")
+        assert found.what.startswith(f"{cache} cannot be used: ")
         assert why in found.what
         assert "BLINDSPOT_CACHE" in found.remedy
 
@@ -92,15 +92,18 @@ def test_a_part_of_the_cache_that_cannot_be_written(settings: Settings) -> None:
     settings.cache.mkdir()
     settings.embeddings.write_text("", "utf-8")
     settings.data.mkdir()
-    (found,) = problems(disk.writable(settings))
-    assert found.name == "embeddings"
-    assert found.what.startswith(str(settings.embeddings))
+    (settings.cache / "numba").symlink_to("/proc")
+    folder, kernels = problems(disk.writable(settings))
+    assert (folder.name, folder.what) == ("embeddings", f"{settings.embeddings} cannot be used: it is no folder")
+    assert kernels.name == "compiled kernels"
+    assert "cannot write there" in kernels.what
+    assert all("BLINDSPOT_CACHE" in found.remedy for found in (folder, kernels))
 
 
 def test_kernels_that_cannot_be_kept(settings: Settings) -> None:
     (found,) = disk.kernels(settings, {"NUMBA_CACHE_DIR": "/proc/kernels"})
     assert found.state is State.PROBLEM
-    assert found.what.startswith("/proc/kernels: cannot write there")
+    assert found.what.startswith("/proc/kernels cannot be used: cannot write there: ")
     assert found.remedy.startswith("unset NUMBA_CACHE_DIR")
 
 
