@@ -132,3 +132,8 @@ def test_a_library_that_is_missing_is_one_line() -> None:
     assert line.endswith(f"; install the requirements: {sys.executable} -m pip install -r requirements.txt")
     done = subprocess.run([*command, "--debug"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr.startswith("Traceback")
+
+
+def test_it_is_among_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    assert " doctor " in capsys.readouterr().out

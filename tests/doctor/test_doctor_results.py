@@ -129,13 +129,13 @@ def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, versio
     assert settings.store.read_bytes() == before
 
 
-def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings) -> None:
-    Repository.at(settings.store).remember_reference("dir:/a", {})
-    Repository.at(settings.store).database.close()
+def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings, repository: Repository) -> None:
+    repository.remember_reference("dir:/a", {})
+    let_go(repository)
     run_sql(settings, "INSERT INTO schema_migration VALUES (99, 'future', now()::TIMESTAMP)")
     found = only_problem(settings)
     with pytest.raises(BlindspotError) as refused:
-        Repository.at(settings.store).runs()
+        repository.runs()
     assert found.what == f"{refused.value.what}; expected {refused.value.expected}"
     assert found.remedy == refused.value.remedy
 
