@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|data|runs|export|bench`` (DESIGN section 6).
+"""The command line: ``python -m core list|run|data|runs|export|doctor|bench`` (DESIGN section 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, explore, frequency, pipeline
+from core import cli_compare, cli_doctor, explore, frequency, pipeline
 from core import cli_output as output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
@@ -353,6 +353,12 @@ def export(
     table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
     write_atomically(output, lambda f: writers[output.suffix](table, f))
     print(f"{table.num_rows} rows written to {output}")
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look for what is wrong here, and say what to do; exit code 1 where there is a problem."""
+    cli_doctor.report(as_json=as_json)
 
 
 @app.command()

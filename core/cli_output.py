@@ -63,6 +63,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     stdout.print(table, markup=False, highlight=False)
 
 
+def print_text(line: str) -> None:
+    """A line of its own, however long."""
+    print(line)
+
+
 def number(metric: Metric, value: float) -> str:
     return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
 

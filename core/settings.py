@@ -13,6 +13,7 @@ from core.errors import InputError, unknown
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
+VARIABLES = ("BLINDSPOT_CACHE", "BLINDSPOT_MIRROR", "BLINDSPOT_DEVICE", "BLINDSPOT_MODE")  # all that are read
 
 
 class Mode(StrEnum):

@@ -56,9 +56,12 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.manifests": f"{NOUNS} {STORE}",
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
+    "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.explore "
+    "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "
+    "core.explore "
     "core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,

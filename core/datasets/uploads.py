@@ -23,7 +23,7 @@ from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.errors import BlindspotError, InputError
-from core.files import cannot_write, make_folder
+from core.files import cannot_write, make_folder, sha256_of
 from core.settings import Mode, Settings
 from core.types import DatasetKind, digest_of_strings
 
@@ -86,7 +86,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     path = Path(f"{Path(name).stem}.jsonl")
     written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(contents)).encode()
     as_read_back = own.parse(path, written)  # the limits hold for it too
-    folder = settings.uploads / digest_of_strings([name, contents.sha256, as_read_back.sha256])[:12]
+    folder = settings.uploads / _folder_name(name, contents.sha256, as_read_back.sha256)
     upload = Upload(
         path=folder / path,
         name=name,
@@ -182,6 +182,26 @@ def safe_name(name: str) -> str:
     stem = re.sub(r"[^\w.-]+", "_", last.stem).strip("._-")
     ending = re.sub(r"[^\w.]+", "", last.suffix)[:10]
     return f"{stem.encode()[:MAX_NAME_BYTES].decode(errors='ignore') or 'pairs'}{ending}"
+
+
+def damage(folder: Path) -> str:
+    """What is wrong with the files of a stored upload, or "": its folder is named by what it held."""
+    try:
+        upload = _read(folder)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        return f"{folder / RECORD} is no record of an upload: {error}"
+    for path in (upload.path, upload.original):
+        if not path.is_file():
+            return f"{path} is gone"
+    if sha256_of(upload.original) != upload.original_sha256:
+        return f"{upload.original} was changed"
+    if _folder_name(upload.name, upload.original_sha256, sha256_of(upload.path)) != folder.name:
+        return f"{upload.path} was changed"
+    return ""
+
+
+def _folder_name(name: str, original_sha256: str, written_sha256: str) -> str:
+    return digest_of_strings([name, original_sha256, written_sha256])[:12]
 
 
 def _read(folder: Path) -> Upload:

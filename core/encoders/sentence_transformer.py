@@ -116,10 +116,16 @@ class SentenceTransformerEncoder:
     @cached_property
     def _model(self) -> SentenceTransformer:
         if self.weights_sha256:
-            self._check_weights()
+            self.check_weights()
         return _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
 
-    def _check_weights(self) -> None:
+    def check_weights(self) -> None:
+        """Compare the weights with ``weights_sha256``.
+
+        Raises:
+            DataCorrupt: they are others.
+            BlindspotError: they are missing.
+        """
         weights = self.folder / "model.safetensors"
         if not weights.is_file():
             raise BlindspotError(

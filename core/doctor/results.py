@@ -1,0 +1,124 @@
+"""The store: whether it can be used, and the runs in it that wait for something."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from core import pipeline
+from core.datasets import own
+from core.diagnostics import catalog as diagnostics
+from core.doctor.disk import bytes_of
+from core.doctor.findings import Finding, counted, note, ok, problem, size
+from core.encoders import catalog as encoders
+from core.errors import InputError
+from core.settings import Settings
+from core.store.inspection import StoreFacts, inspect
+from core.store.records import RunPlan, RunRecord, RunState
+from core.store.repository import Repository
+
+STORE = "store"
+PATIENCE_SECONDS = 1.5  # another process writes for milliseconds
+NAMES_SHOWN = 5
+
+
+def store(settings: Settings, repository: Repository) -> Iterator[Finding]:
+    """The file, its schema and its runs. It is opened for reading only, and not made where there is none."""
+    path = repository.database.path
+    facts = inspect(repository.database, PATIENCE_SECONDS)
+    if facts is None:
+        yield ok(STORE, "file", f"none yet: the first run makes {path}")
+        return
+    written_ahead = path.with_name(f"{path.name}.wal")
+    shown = f"{path}, {size(bytes_of(path) + bytes_of(written_ahead))}, {counted(facts.rows, 'row')}, all readable"
+    if os.access(path, os.W_OK):
+        yield ok(STORE, "file", shown)
+    else:
+        yield problem(
+            STORE, "file", f"{path} cannot be written", "check who owns it (was Blindspot run as another user?)"
+        )
+    waits = "" if facts.schema_version == facts.newest_version else "; brought up to date when it is next used"
+    yield ok(STORE, "schema", f"version {facts.schema_version} of {facts.newest_version}{waits}")
+    states = Counter(run.state for run in facts.runs)
+    counts = ", ".join(f"{states[state]} {state}" for state in RunState if states[state])
+    yield ok(STORE, "runs", counts or "none yet")
+    yield from _interrupted(facts.runs, settings)
+    yield from _of_other_versions(facts.runs)
+    yield from _gone(facts)
+
+
+def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Finding]:
+    for run in runs:
+        if run.state is not RunState.INTERRUPTED:
+            continue
+        name = f"run {run.run_id[:8]}"
+        forget = f"python -m core runs delete {run.run_id}"
+        try:
+            label = pipeline.request_of(run, settings).label
+        except InputError as error:
+            yield note(STORE, name, f"interrupted, and cannot be continued here: {error}", f"forget it: {forget}")
+            continue
+        when = f"{run.started_at:%Y-%m-%d %H:%M} UTC"
+        remedy = f"go on with: {command(run.plan)} (or forget it: {forget})"
+        yield note(STORE, name, f"interrupted: {label}, begun {when}", remedy)
+
+
+def command(plan: RunPlan) -> str:
+    """The command line that computes a run, or goes on with it, for a POSIX shell."""
+    words = ["python", "-m", "core", "run", plan.diagnostic]
+    # With the others that it is compared with, the same items are ranked.
+    for encoder in (plan.variant.encoder, *plan.support):
+        words += ["--encoder", encoder]
+    words += ["--transform", plan.variant.transform, "--dataset", plan.dataset]
+    for name, value in sorted(plan.params.items()):
+        words += [f"--{name}", value]
+    return shlex.join(words)
+
+
+def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
+    """Runs of what this version does not have, or computes otherwise."""
+    unknown: Counter[str] = Counter()
+    older: Counter[tuple[str, int]] = Counter()
+    encoders_gone: Counter[str] = Counter()
+    for run in runs:
+        plan = run.plan
+        entry = diagnostics.DIAGNOSTICS.get(plan.diagnostic)
+        if entry is None:
+            unknown[plan.diagnostic] += 1
+        elif entry.version != plan.diagnostic_version:
+            older[plan.diagnostic, plan.diagnostic_version] += 1
+        try:
+            encoders.canonical(plan.variant.encoder)
+        except InputError:
+            encoders_gone[plan.variant.encoder] += 1
+    for name, count in sorted(unknown.items()):
+        what = f"{counted(count, 'run')} of the diagnostic '{name}', which this Blindspot does not have"
+        yield note(STORE, name, what, "a version that has it shows them; nothing is lost")
+    for (name, version), count in sorted(older.items()):
+        now = diagnostics.DIAGNOSTICS[name].version
+        what = f"{counted(count, 'run')} of {name} version {version}, this Blindspot computes version {now}"
+        yield note(STORE, name, what, "run them again to compare them with new ones")
+    for name, count in sorted(encoders_gone.items()):
+        what = f"{counted(count, 'run')} of the encoder '{name}', which this Blindspot does not have"
+        yield note(STORE, name, what, "their scores are shown; a version that has it can run them again")
+
+
+def _gone(facts: StoreFacts) -> Iterator[Finding]:
+    """Files and folders of users that runs or pickers name and that are not there any more."""
+    named = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
+    named |= {run.plan.variant.encoder for run in facts.runs} | set(facts.references)
+    gone = sorted(name for name in named if _is_gone(name))
+    if gone:
+        shown = ", ".join(gone[:NAMES_SHOWN]) + (", ..." if len(gone) > NAMES_SHOWN else "")
+        remedy = "put them back to run them again; stored scores stay"
+        yield note(STORE, "files", f"not there any more: {shown}", remedy)
+
+
+def _is_gone(reference: str) -> bool:
+    scheme, colon, rest = reference.partition(":")
+    path = Path(rest if own.is_own(reference) else rest.partition("?")[0])
+    by_path = own.is_own(reference) or scheme in {"dir", "vectors", "table"}
+    return bool(colon) and by_path and path.is_absolute() and not path.exists()

@@ -1,0 +1,192 @@
+"""Versions that are installed against those that are pinned, and the settings of the environment."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+import core
+from core.doctor.findings import Finding, note, ok, problem, problem_of
+from core.errors import BlindspotError, InputError
+from core.settings import ROOT, VARIABLES, Settings
+
+VERSIONS = "versions"
+SETTINGS = "settings"
+REQUIREMENTS = ROOT / "requirements.txt"
+OLDEST, FIRST_TOO_NEW = (3, 11), (3, 14)
+PYTHONS = "Python 3.11, 3.12 or 3.13"
+PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
+OF_THE_TESTS = ("BLINDSPOT_CHROMIUM",)  # read by tests/browser, not by Settings
+LARGEST_TYPO = 2  # letters that are wrong in a variable's name
+NAMES_SHOWN = 5
+
+
+def python(
+    version: tuple[int, ...] = tuple(sys.version_info[:3]),
+    prefix: str = sys.prefix,
+    base_prefix: str = sys.base_prefix,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Finding]:
+    """The interpreter and the environment that it is of."""
+    shown = ".".join(str(part) for part in version)
+    if OLDEST <= version[:2] < FIRST_TOO_NEW:
+        yield ok(VERSIONS, "python", f"{shown}, {sys.executable}")
+    else:
+        yield problem(
+            VERSIONS,
+            "python",
+            f"{sys.executable} is Python {shown}; expected {PYTHONS}",
+            "set it up anew with one of them: make clean run PYTHON=python3.12",
+        )
+    if prefix == base_prefix and not (environment or {}).get("CONDA_PREFIX"):
+        yield note(
+            VERSIONS,
+            "environment",
+            f"this Python is in no virtual environment: {prefix} is shared with other programs",
+            "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python",
+        )
+    yield ok(VERSIONS, "blindspot", f"{core.__version__}, {ROOT}")
+
+
+def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
+    """Every pin of a requirements file, and of the ``constraints.txt`` beside it, against what is installed.
+
+    Nothing is imported: the installed packages' metadata tell.
+
+    Raises:
+        BlindspotError: the file is not there or holds a line that is no pin.
+    """
+    remedy = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(path))}"
+    for name, pin in pins(path).items():
+        installed = installed_version(name)
+        if installed == "":
+            yield problem(VERSIONS, name, f"not installed; expected {pin}", remedy)
+        elif installed is None:
+            again = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {name}=={pin}"
+            yield problem(
+                VERSIONS, name, f"its metadata name no version: half of it is installed; expected {pin}", again
+            )
+        elif _public(installed) != _public(pin):
+            yield problem(VERSIONS, name, f"{installed}; expected {pin}", remedy)
+        else:
+            yield ok(VERSIONS, name, installed)
+    constraints = path.with_name("constraints.txt")
+    if constraints.is_file():
+        yield _indirect(constraints, remedy)
+
+
+def _indirect(constraints: Path, remedy: str) -> Finding:
+    """What the direct requirements pull in; one that is not installed may be of another system."""
+    expected = pins(constraints)
+    installed = {name: installed_version(name) for name in expected}
+    differing = [
+        f"{name} {found} (expected {expected[name]})"
+        for name, found in installed.items()
+        if found and _public(found) != _public(expected[name])
+    ]
+    if not differing:
+        return ok(VERSIONS, "what they pull in", f"{sum(map(bool, installed.values()))} packages, as pinned")
+    more = f" and {len(differing) - NAMES_SHOWN} more" if len(differing) > NAMES_SHOWN else ""
+    what = f"not as pinned: {', '.join(differing[:NAMES_SHOWN])}{more}; scores may differ in their last digits"
+    return note(VERSIONS, "what they pull in", what, remedy)
+
+
+def pins(path: Path) -> dict[str, str]:
+    """Version by package of a requirements file; lines for pip itself (``-c``, ``-r``) are left out.
+
+    Raises:
+        BlindspotError: it is not there, or a line is no pin.
+    """
+    if not path.is_file():
+        raise BlindspotError(f"there is no {path}", remedy="get it back with: git checkout -- requirements.txt")
+    found = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        text = line.partition("#")[0].partition(";")[0].strip()
+        if not text or text.startswith("-"):
+            continue
+        match = PIN.fullmatch(text)
+        if match is None:
+            raise BlindspotError(
+                f"{path}, line {number}: '{text}'", expected="NAME==VERSION", remedy="correct the line"
+            )
+        found[match[1]] = match[2]
+    return found
+
+
+def installed_version(name: str) -> str | None:
+    """The version of an installed package; "" where there is none, None where its metadata are damaged."""
+    try:
+        return metadata.version(name) or None
+    except metadata.PackageNotFoundError:
+        return ""
+    except KeyError:  # metadata without a version, in some Python versions
+        return None
+
+
+def _public(version: str) -> str:
+    """A version without its build, such as ``+cpu``."""
+    return version.partition("+")[0]
+
+
+def usable_settings(environment: Mapping[str, str]) -> Settings:
+    """Settings with the default in place of every value that means nothing, so that the rest can be looked at."""
+    usable = {}
+    for name in VARIABLES:
+        value = environment.get(name, "")
+        if _refusal(name, value) is None:
+            usable[name] = value
+    return Settings.from_environment(usable)
+
+
+def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Every ``BLINDSPOT_*`` variable, those included that nothing reads because of a slip in their name."""
+    settings = usable_settings(environment)
+    in_use = {
+        "BLINDSPOT_CACHE": str(settings.cache),
+        "BLINDSPOT_MIRROR": without_password(settings.mirror) or "files come from their public sources",
+        "BLINDSPOT_DEVICE": settings.device,
+        "BLINDSPOT_MODE": settings.mode.value,
+    }
+    for name in VARIABLES:
+        value = environment.get(name, "")
+        if refused := _refusal(name, value):
+            remedy = refused.remedy or f"correct or unset {name}"
+            yield problem_of(SETTINGS, name, InputError(refused.what, expected=refused.expected, remedy=remedy))
+        else:
+            yield ok(SETTINGS, name, in_use[name] if value else f"not set: {in_use[name]}")
+    for name in sorted(environment):
+        if name in VARIABLES or name in OF_THE_TESTS:
+            continue
+        upper = name.upper()
+        typo = process.extractOne(upper, VARIABLES, scorer=OSA.distance, score_cutoff=LARGEST_TYPO)
+        if typo or upper.startswith("BLINDSPOT"):
+            nearest = typo or process.extractOne(upper, VARIABLES, scorer=OSA.distance)
+            yield problem(
+                SETTINGS,
+                name,
+                f"nothing reads {name}; expected one of {', '.join(VARIABLES)}",
+                f"did you mean {nearest[0]}? Rename or unset it",
+            )
+
+
+def _refusal(name: str, value: str) -> BlindspotError | None:
+    """Why a variable's value cannot be used, or None."""
+    try:
+        Settings.from_environment({name: value})
+    except InputError as error:
+        return error
+    except (OSError, RuntimeError, ValueError) as error:  # no such user in ~user, a circle of links
+        return InputError(f"{name} is '{value}', which is no path: {error}", expected="the path of a folder")
+    return None
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown: people paste what the doctor says into reports."""
+    return re.sub(r"(://)[^/@\s]+@", r"\1***@", url)
