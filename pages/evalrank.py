@@ -7,12 +7,14 @@ from core.diagnostics import catalog as diagnostics
 from core.figures import evalrank as figures
 from core.ui import comparability
 from core.ui import evalrank_parts as parts
+from core.ui.evalrank_view import Shown
+from core.ui.evalrank_views import look_closer
 
 ENTRY = diagnostics.find("evalrank")
 picks = ui.page("EvalRank", ENTRY.question)
 runs = parts.finished_runs(ENTRY, picks)
 parts.missing(ENTRY, picks, runs)
-runs = comparability.on_one_support(runs, picks)
+runs = parts.best_of(comparability.on_one_support(runs, picks))
 if runs:
     comparability.protocol_note(ENTRY, runs, picks)
     filtered = parts.reading()
@@ -33,13 +35,5 @@ if runs:
         ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}
         st.plotly_chart(figures.rank_curve(ranks, parts.background(runs), styles, scheme), key="curve")
     parts.score_details(ENTRY, runs)
-    with st.expander("Scores by how frequent the words are", icon=":material/bar_chart:", on_change="rerun") as shown:
-        if shown.open:
-            bands = comparability.frequency_bands(pairs, runs, filtered)
-            st.plotly_chart(figures.band_lines(bands, styles, scheme), key="bands")
-            comparability.bands_note()
-    st.subheader("Pairs", anchor=False)
-    selected = parts.pair_browser(pairs, runs, filtered)
-    if selected is not None:
-        parts.drill_down(pairs, runs, selected)
+    look_closer(Shown(ENTRY, picks, runs, pairs, filtered, styles, scheme))
 ui.how_computed(ENTRY)
