@@ -12,9 +12,9 @@ from core.ui.evalrank_views import look_closer
 
 ENTRY = diagnostics.find("evalrank")
 picks = ui.page("EvalRank", ENTRY.question)
-runs = parts.finished_runs(ENTRY, picks)
-parts.missing(ENTRY, picks, runs)
-runs = parts.best_of(comparability.on_one_support(runs, picks))
+found = parts.finished_runs(ENTRY, picks)
+parts.missing(ENTRY, picks, found)
+runs = parts.best_of(comparability.on_one_support(found, picks))
 if runs:
     comparability.protocol_note(ENTRY, runs, picks)
     filtered = parts.reading()
