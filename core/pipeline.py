@@ -156,31 +156,15 @@ def run(
     dataset_entry = datasets.find(request.dataset)
     with watch.measure("load"):
         dataset = fetch.load(dataset_entry, settings, progress, cancel)
-        encoder = encoders.resolve(request.variant.encoder, settings)
-    toolkit = dict(request.params).get("protocol") == TOOLKIT
-    if toolkit and isinstance(encoder, VocabularyEncoder):
-        encoder = encoder.as_toolkit()
+        encoder = _encoder(request, settings)
+    toolkit = _is_toolkit(request)
     cache = EmbeddingCache(settings.embeddings)
     embedded, ranked, own_support = None, None, True
-    if not toolkit and (request.support or encoder.info.is_partial):
+    if _may_rank_a_part(request, encoder):
         with watch.measure("encode"):
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
             ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
-    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
-    support_digest = "" if ranked is None else ranked.digest
-    plan = RunPlan(
-        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
-        diagnostic=entry.id,
-        diagnostic_version=entry.version,
-        variant=request.variant,
-        dataset=request.dataset,
-        dataset_digest=dataset.content_digest,
-        params=dict(request.params),
-        embedding_digest=embedding_digest,
-        support=request.support if support_digest else (),
-        support_digest=support_digest,
-        own_support=own_support,
-    )
+    plan = _plan(request, encoder, dataset, ranked, own_support)
     if found := repository.runs(run_id=plan.run_id, state=RunState.DONE):
         if keep_embeddings:
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
@@ -212,6 +196,70 @@ def run(
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def find(request: RunRequest, settings: Settings, repository: Repository) -> RunRecord | None:
+    """The finished run of a request, where the store has it; for this look nothing is encoded or downloaded.
+
+    None also where it cannot be told without: the dataset is not here, or embeddings are gone that decide which of
+    its items are ranked.
+
+    Raises:
+        BlindspotError: what is here cannot be read.
+    """
+    if request.variant not in repository.variants():
+        return None  # so that no model is looked up that was never here
+    dataset_entry = datasets.find(request.dataset)
+    if fetch.dataset_state(dataset_entry, settings) is fetch.DataState.MISSING:
+        return None
+    dataset = fetch.load(dataset_entry, settings)
+    encoder, ranked, own_support = _encoder(request, settings), None, True
+    if _may_rank_a_part(request, encoder):
+        cache = EmbeddingCache(settings.embeddings)
+        needed = [encoder, *(encoders.resolve(other, settings) for other in request.support)]
+        stored = [cache.read(e.identity.embedding_digest(dataset.texts_digest)) for e in needed]
+        if stored[0] is None or None in stored:
+            return None
+        ranked, own_support = _support(request, stored[0].covered, dataset, settings, cache, no_progress, CancelToken())
+    run_id = _plan(request, encoder, dataset, ranked, own_support).run_id
+    return next(iter(repository.runs(run_id=run_id, state=RunState.DONE)), None)
+
+
+def _is_toolkit(request: RunRequest) -> bool:
+    return dict(request.params).get("protocol") == TOOLKIT
+
+
+def _encoder(request: RunRequest, settings: Settings) -> Encoder:
+    """The request's encoder, looking words up as its protocol does."""
+    encoder = encoders.resolve(request.variant.encoder, settings)
+    return encoder.as_toolkit() if _is_toolkit(request) and isinstance(encoder, VocabularyEncoder) else encoder
+
+
+def _may_rank_a_part(request: RunRequest, encoder: Encoder) -> bool:
+    """Whether it has to be known which items have a vector before it is known what the run is."""
+    return not _is_toolkit(request) and bool(request.support or encoder.info.is_partial)
+
+
+def _plan(
+    request: RunRequest, encoder: Encoder, dataset: Dataset, ranked: RankedPairs | None, own_support: bool
+) -> RunPlan:
+    """What identifies the run of a request; ``ranked`` and ``own_support`` as ``_support`` gives them."""
+    entry = diagnostics.find(request.diagnostic)
+    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
+    support_digest = "" if ranked is None else ranked.digest
+    return RunPlan(
+        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
+        diagnostic=entry.id,
+        diagnostic_version=entry.version,
+        variant=request.variant,
+        dataset=request.dataset,
+        dataset_digest=dataset.content_digest,
+        params=dict(request.params),
+        embedding_digest=embedding_digest,
+        support=request.support if support_digest else (),
+        support_digest=support_digest,
+        own_support=own_support,
+    )
 
 
 def _support(

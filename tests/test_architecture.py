@@ -54,7 +54,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.explore core.frequency",
+    "core.cli_options": f"{NOUNS} core.transforms",
+    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_sweep "
+    "core.explore core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -69,7 +72,7 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli",),
+    "typer": ("core.cli", "core.cli_options", "core.cli_sweep"),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.
