@@ -41,7 +41,7 @@ choices as the options' can stand in a file:
     diagnostics = ["evalrank", "heros"]
     support = "common"                            # or "own"
     params.metric = ["cos", "l2"]                 # for the diagnostics that
-    params.protocol = "definition"                # have them; all combinations
+    params.protocol = "definition"                # have them
 """
 
 
@@ -179,7 +179,7 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    return f"{max(seconds, 1):.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
@@ -260,10 +260,8 @@ def _print_scores(group: Sequence[Done]) -> None:
     request, entry = group[0].request, diagnostics.find(group[0].request.diagnostic)
     headline, *others = shown_metrics(entry, [one.record for one in group])
     ranked, how = list(group), ""
-    if headline.higher_is_better is not None:
-        sign = -1.0 if headline.higher_is_better else 1.0
-        last = float("inf")  # what has no headline, if anything
-        ranked.sort(key=lambda one: sign * one.record.metrics.get(headline.name, sign * last))
+    if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
+        ranked.sort(key=lambda one: one.record.metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
     in_part = any(one.record.coverage["items"] != one.record.coverage["items_covered"] for one in group)
     columns = ["variant", headline.name, *(m.name for m in others), *(["pairs ranked"] if in_part else []), "run"]

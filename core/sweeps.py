@@ -57,8 +57,8 @@ class Expansion:
 
     Attributes:
         requests: distinct, in the order in which they are best run: every encoder first meets every dataset with the
-            first transform. So an encoder or a dataset that cannot be used is noticed early, all texts are encoded
-            early, and what is left then takes about equally long.
+            first transform, so that one that cannot be used is noticed early and all texts are encoded; then come the
+            other transforms, encoder by encoder, so that soon it is known how long each of the rest takes.
         unfit: diagnostic and dataset ids that were left out, because the diagnostic needs another kind of dataset.
     """
 
@@ -112,10 +112,10 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     # A transform changes nothing that a request is checked for, so the others follow from the first one's.
     rest = [
         replace(request, variant=Variant(encoder, chain))
-        for (_, encoder), group in itertools.groupby(first, lambda r: (r.dataset, r.variant.encoder))
-        for requests in [tuple(group)]
+        for encoder in dict.fromkeys(request.variant.encoder for request in first)
         for chain in chains[1:]
-        for request in requests
+        for request in first
+        if request.variant.encoder == encoder
     ]
     return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
 
@@ -226,5 +226,5 @@ class Pace:
 
 
 def _kind(request: RunRequest) -> tuple[object, ...]:
-    """What runs have in common that take about equally long."""
-    return request.diagnostic, request.dataset, request.params
+    """What runs have in common that take about equally long, whatever the encoder."""
+    return request.diagnostic, request.dataset, request.params, request.variant.transform
