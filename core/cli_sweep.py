@@ -220,7 +220,11 @@ def _list(expansion: sweeps.Expansion, settings: Settings, repository: Repositor
     output.print_table("Runs", ["no.", "diagnostic", "variant", "dataset", "params", "in the store"], rows)
     for note in _notes(expansion):
         print(note)
-    print(f"{len(ids)} runs: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
+    print(f"{_runs(len(ids))}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
+
+
+def _runs(number: int) -> str:
+    return f"{number:,} run" if number == 1 else f"{number:,} runs"
 
 
 def _values(request: RunRequest) -> str:
@@ -241,7 +245,7 @@ def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[st
         print(note)
     computed = sum(one.outcome.computed for one in done)
     failed = f", {len(failures)} failed" if failures else ""
-    print(f"{len(done) + len(failures)} runs: {computed} computed, {len(done) - computed} found in the store{failed}")
+    print(f"{_runs(len(done) + len(failures))}: {computed} computed, {len(done) - computed} found in the store{failed}")
 
 
 def _notes(expansion: sweeps.Expansion) -> list[str]:

@@ -204,6 +204,13 @@ def test_a_dry_run_finds_what_was_ranked_in_common(blindspot: Command, tmp_path:
     assert [r["run_id"] for r in blindspot(*sweep, "--dry-run").json["planned"]] == [None, None]
 
 
+def test_a_dry_run_asks_no_hub(blindspot: Command) -> None:
+    of_hub = ("--encoder", "hf:no/such", "--dataset", "demo-pairs", "--diagnostic", "evalrank")
+    said = blindspot("sweep", *of_hub, "--dry-run")
+    assert said.code == 0
+    assert said.out.endswith("1 run: 0 in the store, 1 to compute\n")
+
+
 # --- what goes wrong
 
 
@@ -326,6 +333,19 @@ def test_progress_names_number_run_and_what_is_left(blindspot: Command, monkeypa
         line.startswith("8 of 8 (about ") and "left): HEROS of bigrams + center on small-minimal" in line
         for line in lines
     )
+
+
+def test_what_is_found_says_nothing_of_how_long_computing_takes(
+    blindspot: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = ("--transform", "none", "--transform", "center")
+    some = ("sweep", "--encoder", "trigrams", *DATASETS, "--diagnostic", "evalrank", "--diagnostic", "heros", *both)
+    assert blindspot(*some).code == 0
+    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", 0.0)
+    said = blindspot(*SMALL, *both)
+    assert said.out.endswith("8 runs: 4 computed, 4 found in the store\n")
+    assert any(line.startswith("8 of 8: ") for line in said.err.splitlines())
+    assert " left)" not in said.err
 
 
 def test_a_killed_sweep_continues_and_ends_with_the_numbers_of_an_undisturbed_one(

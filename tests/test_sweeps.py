@@ -264,3 +264,12 @@ def test_the_rest_is_told_once_nothing_is_left_to_encode(at: Settings) -> None:
     pace.note(requests[6], 4.0, is_typical=True)
     assert pace.remaining(requests[6:]) == 3.0 + 5.0
     assert pace.remaining(()) == 0
+
+
+def test_texts_that_are_still_to_be_encoded_take_a_time_of_their_own(at: Settings) -> None:
+    first, second, *_ = sweeps.expand(SMALL, at).requests
+    assert (first.variant.encoder, second.variant.encoder) == SMALL.encoders
+    pace = Pace()
+    pace.note(first, 1.0, is_typical=True)
+    assert pace.remaining([first]) == 1.0
+    assert pace.remaining([second]) is None
