@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|data|runs|export|doctor|bench`` (DESIGN section 6).
+"""The command line: ``python -m core list|run|sweep|data|runs|export|doctor|bench`` (DESIGN section 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,9 @@ import typer
 
 from core import cli_compare, cli_doctor, explore, frequency, pipeline
 from core import cli_output as output
+from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
+from core.cli_sweep import HELP as SWEEP_HELP
+from core.cli_sweep import sweep
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
@@ -27,24 +29,7 @@ from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.transforms import STEPS
 
-TRANSFORM_HELP = (
-    f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
-    "several times for several variants"
-)
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
-
-SUPPORT_HELP = (
-    "which items are ranked where word vectors leave some out: those that all the encoders cover, so that their scores "
-    "can be compared (common), or those that each one covers (own)"
-)
-
-
-class Support(StrEnum):
-    """The items that an encoder of several is ranked on."""
-
-    COMMON = "common"
-    OWN = "own"
-
 
 app = typer.Typer(
     name="python -m core",
@@ -58,8 +43,7 @@ runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.add_typer(data_app, name="data")
 app.add_typer(runs_app, name="runs")
 runs_app.command("compare")(cli_compare.compare)
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+app.command(help=SWEEP_HELP)(sweep)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Display
 from rich.table import Table
 
 from core.diagnostics.base import Metric
@@ -72,13 +73,19 @@ def number(metric: Metric, value: float) -> str:
     return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
 
 
+class TitledListener(Listener, Protocol):
+    """Progress that says what it is of; the title may be changed on the way."""
+
+    title: str
+
+
 @contextmanager
-def progress(title: str) -> Iterator[Listener]:
+def progress(title: str) -> Iterator[TitledListener]:
     """Progress on stderr: a bar on a terminal, now and then a line elsewhere."""
     if not stderr.is_terminal:
         yield _Lines(title)
         return
-    with Progress(
+    with Display(
         TextColumn("{task.fields[title]}: {task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[count]}"),
@@ -93,30 +100,30 @@ class _Lines:
     """Progress as lines, one every few seconds."""
 
     def __init__(self, title: str) -> None:
-        self._title = title
+        self.title = title
         self._said = monotonic()
 
     def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
         if monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = monotonic()
             share = fraction if fraction is not None else done / total if total else 1.0
-            print(f"{self._title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
+            print(f"{self.title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
 
 
 class _Bar:
     """Progress as a bar: one bar per stage, removed when the work is done."""
 
-    def __init__(self, display: Progress, title: str) -> None:
+    def __init__(self, display: Display, title: str) -> None:
         self._display = display
-        self._title = title
-        self._stage = ""
+        self.title = title
+        self._shown = ("", "")  # title and stage
         self._task: TaskID | None = None
 
     def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
-        if stage != self._stage or self._task is None:
+        if self._task is None or self._shown != (self.title, stage):
             if self._task is not None:
                 self._display.remove_task(self._task)
-            self._task = self._display.add_task(stage, total=1.0, title=self._title, count="")
-            self._stage = stage
+            self._task = self._display.add_task(stage, total=1.0, title=self.title, count="")
+            self._shown = (self.title, stage)
         share = fraction if fraction is not None else done / total if total else 1.0
         self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}" if total > 1 else "")

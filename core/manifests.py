@@ -1,12 +1,78 @@
-"""What differed between two runs: their manifests laid beside each other."""
+"""Manifests: what another person needs to get a run's numbers, and what differed between two runs."""
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from core.store.records import RunRecord
+import core
+from core.datasets.catalog import DatasetEntry
+from core.diagnostics.evalrank import TOOLKIT
+from core.encoders.base import Encoder, library_versions
+from core.encoders.cache import Embedded
+from core.store.records import RunPlan, RunRecord
+from core.transforms import FittedChain
+from core.types import Dataset
+
+
+def manifest_of(
+    plan: RunPlan,
+    encoder: Encoder,
+    embedded: Embedded,
+    transform: FittedChain,
+    dataset: Dataset,
+    entry: DatasetEntry,
+    checksums: Mapping[str, str],
+    seeds: Mapping[str, int],
+) -> dict[str, Any]:
+    """The manifest of a run that was computed just now.
+
+    Args:
+        checksums: of the dataset's files, as they were downloaded.
+        seeds: of everything that was drawn.
+    """
+    files = dict(checksums)
+    reading: dict[str, Any] = {}
+    if entry.own:
+        files = {str(entry.own.path): entry.own.sha256}
+        reading = {"reading": entry.own.as_manifest()}
+    return {
+        "blindspot": core.__version__,
+        "python": platform.python_version(),
+        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
+        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
+        "embeddings": {
+            "digest": plan.embedding_digest,
+            "encoded_now": embedded.encoded_now,
+            "truncated_share": embedded.facts.truncated_share,
+        },
+        "dataset": {
+            "id": dataset.id,
+            "digest": plan.dataset_digest,
+            "revision": entry.revision,
+            "files": files,
+            **reading,
+        },
+        "transform": {**transform.record(), "fitted_on": f"{transform.n} {_fitted_on(plan, transform, dataset)}"},
+        "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
+        "params": dict(plan.params),
+        "seeds": dict(seeds),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
+    if plan.params.get("protocol") == TOOLKIT and transform.n != len(dataset.items):
+        return "vectors of the file"
+    return "items ranked" if plan.support_digest else "items"
+
+
+# --- two of them
 
 NOT_THERE = "–"  # what a manifest without a fact shows
 # In the order in which they matter for the numbers; what is not named here comes last, by its own name.

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-import core
+from core import manifests
 from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
-from core.encoders.base import Encoder, VocabularyEncoder, library_versions
-from core.encoders.cache import Embedded, EmbeddingCache
+from core.encoders.base import Encoder, VocabularyEncoder
+from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository
 from core.toolkit import prepare
-from core.transforms import FittedChain, TransformChain
+from core.transforms import TransformChain
 from core.types import (
     Bool,
     CancelToken,
@@ -182,31 +177,15 @@ def run(
     dataset_entry = datasets.find(request.dataset)
     with watch.measure("load"):
         dataset = fetch.load(dataset_entry, settings, progress, cancel)
-        encoder = encoders.resolve(request.variant.encoder, settings)
-    toolkit = dict(request.params).get("protocol") == TOOLKIT
-    if toolkit and isinstance(encoder, VocabularyEncoder):
-        encoder = encoder.as_toolkit()
+        encoder = _encoder(request, settings)
+    toolkit = _is_toolkit(request)
     cache = EmbeddingCache(settings.embeddings)
     embedded, ranked, own_support = None, None, True
-    if not toolkit and (request.support or encoder.info.is_partial):
+    if _may_rank_a_part(request, encoder):
         with watch.measure("encode"):
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
             ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
-    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
-    support_digest = "" if ranked is None else ranked.digest
-    plan = RunPlan(
-        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
-        diagnostic=entry.id,
-        diagnostic_version=entry.version,
-        variant=request.variant,
-        dataset=request.dataset,
-        dataset_digest=dataset.content_digest,
-        params=dict(request.params),
-        embedding_digest=embedding_digest,
-        support=request.support if support_digest else (),
-        support_digest=support_digest,
-        own_support=own_support,
-    )
+    plan = _plan(request, encoder, dataset, ranked, own_support)
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
     if found and not again:
         if keep_embeddings:
@@ -235,7 +214,9 @@ def run(
             return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
         result = _with_coverage(result, dataset, embedded.covered, ranked)
         checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
-        manifest = _manifest(plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds)
+        manifest = manifests.manifest_of(
+            plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds
+        )
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
@@ -248,6 +229,70 @@ def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str,
     nothing = float("nan")
     both = {name: (stored.get(name, nothing), now.get(name, nothing)) for name in {**stored, **now}}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+
+
+def find(request: RunRequest, settings: Settings, repository: Repository) -> RunRecord | None:
+    """The finished run of a request, where the store has it; for this look nothing is encoded or downloaded.
+
+    None also where it cannot be told without: the dataset is not here, or embeddings are gone that decide which of
+    its items are ranked.
+
+    Raises:
+        BlindspotError: what is here cannot be read.
+    """
+    if request.variant not in repository.variants():
+        return None  # so that no model is looked up that was never here
+    dataset_entry = datasets.find(request.dataset)
+    if fetch.dataset_state(dataset_entry, settings) is fetch.DataState.MISSING:
+        return None
+    dataset = fetch.load(dataset_entry, settings)
+    encoder, ranked, own_support = _encoder(request, settings), None, True
+    if _may_rank_a_part(request, encoder):
+        cache = EmbeddingCache(settings.embeddings)
+        needed = [encoder, *(encoders.resolve(other, settings) for other in request.support)]
+        stored = [cache.read(e.identity.embedding_digest(dataset.texts_digest)) for e in needed]
+        if stored[0] is None or None in stored:
+            return None
+        ranked, own_support = _support(request, stored[0].covered, dataset, settings, cache, no_progress, CancelToken())
+    run_id = _plan(request, encoder, dataset, ranked, own_support).run_id
+    return next(iter(repository.runs(run_id=run_id, state=RunState.DONE)), None)
+
+
+def _is_toolkit(request: RunRequest) -> bool:
+    return dict(request.params).get("protocol") == TOOLKIT
+
+
+def _encoder(request: RunRequest, settings: Settings) -> Encoder:
+    """The request's encoder, looking words up as its protocol does."""
+    encoder = encoders.resolve(request.variant.encoder, settings)
+    return encoder.as_toolkit() if _is_toolkit(request) and isinstance(encoder, VocabularyEncoder) else encoder
+
+
+def _may_rank_a_part(request: RunRequest, encoder: Encoder) -> bool:
+    """Whether it has to be known which items have a vector before it is known what the run is."""
+    return not _is_toolkit(request) and bool(request.support or encoder.info.is_partial)
+
+
+def _plan(
+    request: RunRequest, encoder: Encoder, dataset: Dataset, ranked: RankedPairs | None, own_support: bool
+) -> RunPlan:
+    """What identifies the run of a request; ``ranked`` and ``own_support`` as ``_support`` gives them."""
+    entry = diagnostics.find(request.diagnostic)
+    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
+    support_digest = "" if ranked is None else ranked.digest
+    return RunPlan(
+        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
+        diagnostic=entry.id,
+        diagnostic_version=entry.version,
+        variant=request.variant,
+        dataset=request.dataset,
+        dataset_digest=dataset.content_digest,
+        params=dict(request.params),
+        embedding_digest=embedding_digest,
+        support=request.support if support_digest else (),
+        support_digest=support_digest,
+        own_support=own_support,
+    )
 
 
 def _support(
@@ -322,54 +367,6 @@ def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
         "items": len(dataset.items),
         "items_covered": int(np.count_nonzero(covered)),
     }
-
-
-def _manifest(
-    plan: RunPlan,
-    encoder: Encoder,
-    embedded: Embedded,
-    transform: FittedChain,
-    dataset: Dataset,
-    entry: DatasetEntry,
-    checksums: Mapping[str, str],
-    seeds: Mapping[str, int],
-) -> dict[str, Any]:
-    """What another person needs to get the same numbers."""
-    files = dict(checksums)
-    reading: dict[str, Any] = {}
-    if entry.own:
-        files = {str(entry.own.path): entry.own.sha256}
-        reading = {"reading": entry.own.as_manifest()}
-    return {
-        "blindspot": core.__version__,
-        "python": platform.python_version(),
-        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
-        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
-        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
-        "embeddings": {
-            "digest": plan.embedding_digest,
-            "encoded_now": embedded.encoded_now,
-            "truncated_share": embedded.facts.truncated_share,
-        },
-        "dataset": {
-            "id": dataset.id,
-            "digest": plan.dataset_digest,
-            "revision": entry.revision,
-            "files": files,
-            **reading,
-        },
-        "transform": {**transform.record(), "fitted_on": f"{transform.n} {_fitted_on(plan, transform, dataset)}"},
-        "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
-        "params": dict(plan.params),
-        "seeds": dict(seeds),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
-    if plan.params.get("protocol") == TOOLKIT and transform.n != len(dataset.items):
-        return "vectors of the file"
-    return "items ranked" if plan.support_digest else "items"
 
 
 def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str, support_digest: str) -> str:

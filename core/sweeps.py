@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from core import pipeline
@@ -56,8 +57,8 @@ class Expansion:
 
     Attributes:
         requests: distinct, in the order in which they are best run: every encoder first meets every dataset with the
-            first transform. So an encoder or a dataset that cannot be used is noticed early, all texts are encoded
-            early, and what is left then takes about equally long.
+            first transform, so that one that cannot be used is noticed early and all texts are encoded; then come the
+            other transforms, encoder by encoder, so that soon it is known how long each of the rest takes.
         unfit: diagnostic and dataset ids that were left out, because the diagnostic needs another kind of dataset.
     """
 
@@ -111,10 +112,10 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     # A transform changes nothing that a request is checked for, so the others follow from the first one's.
     rest = [
         replace(request, variant=Variant(encoder, chain))
-        for (_, encoder), group in itertools.groupby(first, lambda r: (r.dataset, r.variant.encoder))
-        for requests in [tuple(group)]
+        for encoder in dict.fromkeys(request.variant.encoder for request in first)
         for chain in chains[1:]
-        for request in requests
+        for request in first
+        if request.variant.encoder == encoder
     ]
     return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
 
@@ -202,3 +203,28 @@ def _combinations(entry: DiagnosticEntry, params: Mapping[str, tuple[str, ...]])
     """The parameters that a diagnostic has, one value each, in all combinations."""
     own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
+
+
+class Pace:
+    """How long the rest of a sweep takes, as far as what was done of it tells."""
+
+    def __init__(self) -> None:
+        self._met: set[tuple[str, str]] = set()  # encoder and dataset
+        self._seconds: dict[tuple[object, ...], list[float]] = {}
+
+    def note(self, request: RunRequest, seconds: float, *, is_typical: bool) -> None:
+        """A run took some seconds; it is typical where it was computed and its texts had been encoded before."""
+        self._met.add((request.variant.encoder, request.dataset))
+        if is_typical:
+            self._seconds.setdefault(_kind(request), []).append(seconds)
+
+    def remaining(self, rest: Sequence[RunRequest]) -> float | None:
+        """Seconds that ``rest`` takes, by the median of its like; None while some of it has nothing like it, or has
+        texts to encode, which takes a time of its own."""
+        known = all((r.variant.encoder, r.dataset) in self._met and _kind(r) in self._seconds for r in rest)
+        return sum(median(self._seconds[_kind(r)]) for r in rest) if known else None
+
+
+def _kind(request: RunRequest) -> tuple[object, ...]:
+    """What runs have in common that take about equally long, whatever the encoder."""
+    return request.diagnostic, request.dataset, request.params, request.variant.transform

@@ -46,23 +46,24 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.datasets": WORLD,
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache",
-    "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
+    "core.pipeline": f"{BELOW_PIPELINE} core.manifests core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
-    "core.manifests": f"{NOUNS} {STORE}",
+    "core.manifests": BELOW_PIPELINE,
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "
-    "core.explore "
-    "core.frequency",
+    "core.cli_options": f"{NOUNS} core.transforms",
+    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
+    "core.cli_doctor core.cli_sweep core.explore core.frequency",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -78,7 +79,7 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli", "core.cli_compare"),
+    "typer": ("core.cli", "core.cli_compare", "core.cli_options", "core.cli_sweep"),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.
