@@ -1,11 +1,13 @@
-"""The README's first insight, computed anew from the demo's runs."""
+"""The README's first insights, computed anew from the demo's runs."""
 
 from __future__ import annotations
 
 import csv
+import math
+import shutil
 from pathlib import Path
 
-from core import explore
+from core import explore, pipeline
 from core.diagnostics import catalog as diagnostics
 from core.explore import Relation
 from core.settings import ASSETS, Settings
@@ -33,3 +35,14 @@ def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(
         and items[0].relation is Relation.ABOVE
     ]
     assert 0.75 < sum(text in negations for text in first) / len(first) < 0.85
+
+
+def test_a_negated_word_is_nearer_than_a_synonym_in_most_sentences(demo_cache: Path, settings: Settings) -> None:
+    shutil.copytree(demo_cache / "embeddings", settings.embeddings)
+    request = next(
+        r for r in pipeline.demo_requests(settings) if r.diagnostic == "heros" and r.variant.transform == "none"
+    )
+    metrics = pipeline.run(request, settings, Repository.at(settings.store)).record.metrics
+    assert round(metrics["negation_antonym"], 2) == 0.96
+    assert math.floor(100 * metrics["synonym"]) == 95
+    assert 45 <= 100 * metrics["synonym>negation_antonym"] <= 46
