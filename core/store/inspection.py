@@ -16,7 +16,7 @@ from core.store.records import RunRecord, record_of
 RETRY_SECONDS = 0.05
 # Columns of ``record_of`` that come from other tables, or that a store of an older schema lacks.
 _MAY_LACK = (
-    "metrics embedding_digest support support_digest own_support dimension parameters memory_bytes texts seconds device"
+    "names scores embedding_digest support support_digest own_support dimension parameters memory_bytes texts seconds device"
 ).split()
 
 
@@ -104,7 +104,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFa
     runs: list[RunRecord] = []
     if "run" in tables:
         found = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
-        runs = [record_of(dict.fromkeys(_MAY_LACK) | {"metrics": {}} | row) for row in found.to_pylist()]
+        runs = [record_of(dict.fromkeys(_MAY_LACK) | row) for row in found.to_pylist()]
     references: list[str] = []
     if "encoder_reference" in tables:
         sql = "SELECT reference FROM encoder_reference WHERE NOT is_removed ORDER BY reference"
