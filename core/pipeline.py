@@ -187,6 +187,8 @@ def run(
             ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
     plan = _plan(request, encoder, dataset, ranked, own_support)
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
+    if found and found[0].plan.dataset != request.dataset:  # a copy of a file
+        repository.remember_alias(request.dataset, plan.dataset_digest)
     if found and not again:
         if keep_embeddings:
             cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)

@@ -331,6 +331,9 @@ def test_pairs_of_ones_own_in_every_format(
     copy = path.rename(tmp_path / f"moved.{ending}")
     moved = blindspot(*options, f"file:{copy}")
     assert f"found in the store, where file:{path} has the same pairs" in moved.out
+    by_new_name = blindspot("runs", "--dataset", f"file:{copy}", "--json").json["runs"]
+    assert said.json["runs"][0]["run_id"] in [run["run_id"] for run in by_new_name], "the pages find it so, too"
+    assert len(by_new_name) == 2
     assert len(blindspot("runs", "--dataset", f"file:own.{ending}", "--json").json["runs"]) == 2, "by the path alone"
     assert blindspot("data", "fetch", f"file:{copy}").out == f"file:{copy}: your file, nothing to download\n"
     assert blindspot("data", "verify", f"file:{copy}").out == f"file:{copy}: your file\n"

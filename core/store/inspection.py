@@ -16,7 +16,8 @@ from core.store.records import RunRecord, record_of
 RETRY_SECONDS = 0.05
 # Columns of ``record_of`` that come from other tables, or that a store of an older schema lacks.
 _MAY_LACK = (
-    "names scores embedding_digest support support_digest own_support dimension parameters memory_bytes texts seconds device"
+    "names scores embedding_digest support support_digest own_support "
+    "dimension parameters memory_bytes texts seconds device"
 ).split()
 
 

@@ -113,7 +113,8 @@ class RunRecord:
 class RunFilter(TypedDict, total=False):
     """What runs of the store are wanted; what is left out does not filter.
 
-    ``run_id`` is how their ids begin, ``version`` that of the diagnostic. ``current`` keeps those over the newest
+    ``run_id`` is how their ids begin, ``version`` that of the diagnostic; ``dataset`` may be another name of the same
+    content (``Repository.remember_alias``). ``current`` keeps those over the newest
     content of their dataset: a user's file may have changed, and its old pairs with it.
     """
 

@@ -253,6 +253,11 @@ class Repository:
                 },
             )
 
+    def remember_alias(self, dataset: str, dataset_digest: str) -> None:
+        """Note that a stored dataset's content was asked for under another name: its runs are this name's too."""
+        with self.database.transaction() as cursor:
+            cursor.execute(query("remember_alias"), {"dataset": dataset, "dataset_digest": dataset_digest})
+
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
         """Keep an encoder among those that are here, with what looking at it found; again after it was removed."""
         with self.database.transaction() as cursor:

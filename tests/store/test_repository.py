@@ -133,6 +133,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         store_run(repository, run_id, dataset)
     assert counts(repository) == {
         "dataset": 2,
+        "dataset_alias": 0,
         "dataset_minimal_pair": 0,
         "dataset_pair": 25,
         "dataset_text": 50,

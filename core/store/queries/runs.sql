@@ -13,7 +13,9 @@ WITH newest AS (
       AND ($version IS NULL OR diagnostic_version = $version)
       AND ($encoder IS NULL OR encoder = $encoder)
       AND ($variants IS NULL OR list_contains($variants, encoder || '~' || transform))
-      AND ($dataset IS NULL OR dataset = $dataset)
+      AND ($dataset IS NULL
+           OR dataset = $dataset
+           OR dataset_digest IN (SELECT dataset_digest FROM dataset_alias WHERE dataset = $dataset))
       AND ($params IS NULL OR params = $params)
       AND ($run_seqs IS NULL OR list_contains($run_seqs, run_seq))
       AND ($status IS NULL OR status = $status)
