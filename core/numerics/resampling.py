@@ -22,7 +22,7 @@ from core.types import Float64, Int64
 SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
 FLIPS = 9_999  # of a sign-flip test
 POWER = 0.8  # of the smallest difference that could have been detected
-_NUMBERS_AT_A_TIME = 4_000_000  # of a matrix of draws
+_NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
 
 # --- what belongs together
@@ -86,8 +86,27 @@ def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES
     """Medians of ``values [m, k]`` in the same resamples as those of ``bootstrap_means``, ``[resamples, k]``.
 
     Each distinct value is counted per group once; how often it occurs in a resample is then a product with the draws,
-    and the median is where the cumulated counts pass the middle.
+    and the median is where the cumulated counts pass the middle. Values far from the median are counted as one: a
+    median that comes out at the edge of what is told apart is computed again from all of them.
     """
+    near = [_near_the_median(column) for column in values.T]
+    low, high = np.array([[n[0] for n in near], [n[1] for n in near]])
+    middles = _middles(np.clip(values, low, high), groups, resamples, seed)
+    at_edge = (middles <= low) & (low > values.min(axis=0)) | (middles >= high) & (high < values.max(axis=0))
+    if (again := np.any(at_edge, axis=(0, 1))).any():
+        middles[..., again] = _middles(values[:, again], groups, resamples, seed)
+    return np.asarray(middles.mean(axis=1))
+
+
+def _near_the_median(column: Float64) -> tuple[float, float]:
+    """Values below and above the middle fifth of a column."""
+    distinct = np.unique(column)
+    first, last = np.searchsorted(distinct, np.quantile(column, [0.4, 0.6]))
+    return float(distinct[max(first - 1, 0)]), float(distinct[min(last + 1, len(distinct) - 1)])
+
+
+def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float64:
+    """The lower and the upper middle value in each resample, ``[resamples, 2, k]``."""
     from scipy.sparse import csr_array
 
     number = int(groups.max()) + 1
@@ -99,16 +118,14 @@ def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES
     out = []
     for drawn in _draws(number, resamples, seed):
         turned = np.ascontiguousarray(drawn.T)
-        out.append(np.stack([_medians(distinct, table @ turned) for distinct, table in tables], axis=1))
+        columns = []
+        for distinct, table in tables:
+            up_to = np.cumsum(np.asarray(table @ turned), axis=0)
+            total = up_to[-1]
+            middle = [distinct[(up_to <= position).sum(axis=0)] for position in ((total - 1) // 2, total // 2)]
+            columns.append(np.stack(middle, axis=1))
+        out.append(np.stack(columns, axis=2))
     return np.concatenate(out)
-
-
-def _medians(distinct: Float64, counts: Float64) -> Float64:
-    """Median per resample of sorted values that occur ``counts [values, resamples]`` times."""
-    up_to = np.cumsum(counts, axis=0)
-    total = up_to[-1]
-    middle = [distinct[(up_to <= position).sum(axis=0)] for position in ((total - 1) // 2, total // 2)]
-    return np.asarray((middle[0] + middle[1]) / 2)
 
 
 # --- dyadic-robust

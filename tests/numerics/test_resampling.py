@@ -93,6 +93,18 @@ def test_the_bootstrap_is_a_loop_that_concatenates_the_drawn_components(
         assert median.tolist() == np.median(values[pairs], axis=0).tolist()
 
 
+def test_a_median_far_from_the_sample_s_is_found_too() -> None:
+    """One group in ten holds values of its own, so that resamples differ widely."""
+    rng = np.random.default_rng(11)
+    groups = np.repeat(np.arange(12), 20)
+    values = (100.0 * groups + rng.integers(0, 90, size=240))[:, np.newaxis]
+    medians = bootstrap_medians(values, groups, 300, 1)
+    expected = [np.median(values[pairs]) for pairs in drawn_pairs(groups, 300, 1)]
+    assert medians[:, 0].tolist() == expected
+    low, high = resampling._near_the_median(values[:, 0])
+    assert min(expected) < low < high < max(expected), "some lie beyond what is told apart at first"
+
+
 def test_differences_stand_on_the_same_resamples() -> None:
     rng = np.random.default_rng(5)
     groups, values = components(*pair_graph(5, 90, 40)), rng.normal(size=(40, 2))
