@@ -22,10 +22,9 @@ from core.numerics.stats import RESAMPLES, Interval, holm
 from core.types import Float64, Int64
 
 ALPHA = 0.05  # a corrected p-value below it is called more than chance
-# What is compared, and what values are marked by that are not separable from the best; "_filtered" comes on top.
-COMPARED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank", "median_rank")
-MARKED = ("mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mrr_filtered", "hits@1_filtered", "mean_rank")
-WITH_INTERVAL = tuple(dict.fromkeys([*MARKED, *COMPARED, *(f"{name}_filtered" for name in COMPARED)]))
+TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # raw; "_filtered" comes on top
+COMPARED = (*TESTED, "median_rank")
+WITH_INTERVAL = (*COMPARED, "hits@5", *(f"{name}_filtered" for name in COMPARED))
 
 LARGE_COMPONENT = 0.1  # share of the pairs in one component from which on components are not resampled
 FEWEST_UNITS = 10  # pairs, each with its reverse: fewer say nothing about how sure a mean is
@@ -295,8 +294,15 @@ def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Diff
     return sample.differences([Contrast(m, r, baseline) for r in sample.run_ids if r != baseline for m in metrics])
 
 
-def best_and_alike(sample: Sample, metrics: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """Per metric the runs that have the best value, and those that are not separable from the first of these."""
+def best_and_alike(sample: Sample) -> Mapping[str, frozenset[str]]:
+    """Per tested metric, raw and filtered, the run that has the best value, and those not separable from it.
+
+    The correction is for all tests of raw, and for all of filtered ranks, as it is where the best is the baseline.
+    """
+    return _best_and_alike(sample, TESTED) | _best_and_alike(sample, [f"{name}_filtered" for name in TESTED])
+
+
+def _best_and_alike(sample: Sample, metrics: Sequence[str]) -> dict[str, frozenset[str]]:
     best: dict[str, str] = {}
     for metric in metrics:
         sign = -1 if _HIGHER_IS_BETTER[metric] else 1
@@ -347,15 +353,11 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
         if verdict in by_verdict
     ]
     if alike := by_verdict.get(Verdict.ALIKE):
-        parts.append(f"not separable in {_listed(_with_smallest(d, name_of) for d in alike)}")
+        parts.append(f"not separable in {_listed(name_of[d.contrast.metric] for d in alike)}")
+        least = [shown(d.contrast.metric, d.smallest) for d in alike if d.smallest is not None]
+        if len(least) == len(alike):
+            parts[-1] += f", where differences from {_listed(least)} on would have been detected"
     return "; ".join(parts) + "."
-
-
-def _with_smallest(difference: Difference, name_of: Mapping[str, str]) -> str:
-    name = name_of[difference.contrast.metric]
-    if difference.smallest is None:
-        return name
-    return f"{name} (smallest detectable difference {shown(difference.contrast.metric, difference.smallest)})"
 
 
 def _listed(names: Iterable[str]) -> str:

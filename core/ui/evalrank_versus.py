@@ -102,8 +102,8 @@ def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], name
                 "high": d.interval.high if d.interval else math.nan,
                 "written": numbers.shown(d.contrast.metric, d.value, sign=True),
                 "interval": numbers.shown_interval(d.contrast.metric, d.interval, sign=True),
-                "p": d.p_value,
-                "p corrected": d.p_corrected,
+                "p": _p(d.p_value),
+                "p corrected": _p(d.p_corrected),
                 "better": d.wins,
                 "alike": d.ties,
                 "worse": d.losses,
@@ -113,6 +113,10 @@ def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], name
             for d in differences
         ]
     )
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
 
 
 def _verdict(difference: Difference) -> str:
@@ -131,8 +135,8 @@ def _table(rows: pd.DataFrame) -> None:
         column_config={
             "difference": column.TextColumn(help="The variant's value less the baseline's"),
             "interval": column.TextColumn("95% interval", help="Of this difference, from the same resamples for all"),
-            "p": column.NumberColumn(format="%.4f", help="Sign-flip test, two-sided"),
-            "p corrected": column.NumberColumn(format="%.4f", help="After Holm, for all the tests of this table"),
+            "p": column.TextColumn(help="Sign-flip test, two-sided"),
+            "p corrected": column.TextColumn(help="After Holm, for all the tests of this table"),
             "smallest": column.TextColumn(
                 "smallest detectable", help="The true difference that would have been found with probability 0.8"
             ),

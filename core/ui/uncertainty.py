@@ -74,7 +74,7 @@ def note(found: Sequence[Sample]) -> None:
 
 @st.cache_data(show_spinner="Comparing with the best …", max_entries=32)
 def _marks(_sample: Sample, run_ids: tuple[str, ...]) -> Mapping[str, frozenset[str]]:  # noqa: ARG001
-    return numbers.best_and_alike(_sample, numbers.MARKED)
+    return numbers.best_and_alike(_sample)
 
 
 @st.cache_data(show_spinner="Comparing with the best …", max_entries=128)
@@ -84,8 +84,9 @@ def _stored_marks(
     run_ids: tuple[str, ...],
 ) -> Mapping[str, frozenset[str]] | None:
     pairs = explore.pair_table(_entry, run_ids, repository())
-    found = numbers.samples(pairs, run_ids, numbers.MARKED) if len(pairs.frame) else ()
-    return numbers.best_and_alike(found[0], numbers.MARKED) if len(found) == 1 else None
+    metrics = [f"{name}{suffix}" for suffix in ("", "_filtered") for name in numbers.TESTED]
+    found = numbers.samples(pairs, run_ids, metrics) if len(pairs.frame) else ()
+    return numbers.best_and_alike(found[0]) if len(found) == 1 else None
 
 
 def _rows(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]]:
