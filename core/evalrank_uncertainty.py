@@ -356,7 +356,7 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
         parts.append(f"not separable in {_listed(name_of[d.contrast.metric] for d in alike)}")
         least = [shown(d.contrast.metric, d.smallest) for d in alike if d.smallest is not None]
         if len(least) == len(alike):
-            parts[-1] += f", where differences from {_listed(least)} on would have been detected"
+            parts[-1] += f", where differences from {_listed(least)} on would have been detected four times in five"
     return "; ".join(parts) + "."
 
 
