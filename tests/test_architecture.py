@@ -59,7 +59,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison core.explore "
+    "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison core.explore core.numerics.stats "
     "core.evalrank_uncertainty core.diagnostics.catalog",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "

@@ -35,9 +35,9 @@ def written(app: AppTest) -> str:
     return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning])
 
 
-def cells(app: AppTest, key: str) -> bytes:
-    """What stands in the cells of a styled table."""
-    (table,) = (frame for frame in app.dataframe if frame.key == key)
+def cells(app: AppTest, column: str) -> bytes:
+    """What stands in the cells of the first styled table that has a column."""
+    table = next(frame for frame in app.dataframe if column in frame.value)
     return bytes(table.proto.arrow_data.styler.display_values)
 
 
@@ -47,7 +47,7 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
     assert not app.exception
     assert numbers.method_in_words(sample) in written(app)
     bars = [t for t in json.loads(app.get("plotly_chart")[0].proto.spec)["data"] if t["type"] == "bar"]
-    shown = cells(app, "details")
+    shown = cells(app, "MRR optimistic")
     for run, bar in zip(runs, bars, strict=True):
         estimate = sample.estimates()[run.run_id]
         heights = [estimate[m].interval.high - estimate[m].value for m in ("mrr", "hits@1", "hits@3", "hits@10")]
@@ -62,10 +62,10 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     runs, sample = stored
     alike = numbers.best_and_alike(sample)["mrr"]
     assert len(alike) == 2, "centering changes next to nothing"
-    for page, key in (("evalrank", "details"), ("overview", "scores_evalrank_demo-pairs")):
+    for page, column in (("evalrank", "MRR optimistic"), ("overview", "texts/s")):
         app = open_app(demo_cache, page)
         assert "not separable from the best" in written(app)
-        shown = cells(app, key).decode("utf-8", "replace")
+        shown = cells(app, column).decode("utf-8", "replace")
         for run in runs:
             assert f"★ {run.metrics['mrr']:.4f}" in shown
 
@@ -81,7 +81,7 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     assert app.selectbox(key="base").value == "minilm~center"
     suffix = "" if ranks == "raw" else "_filtered"
     expected = numbers.against(sample, baseline.run_id, [f"{m}{suffix}" for m in numbers.COMPARED])
-    (table,) = (frame.value for frame in app.dataframe if frame.key == "versus")
+    (table,) = (frame.value for frame in app.dataframe if "verdict" in frame.value)
     assert len(table) == len(expected)
     for row, d in zip(table.to_dict("records"), expected, strict=True):
         assert row["difference"] == numbers.shown(d.contrast.metric, d.value, sign=True)
@@ -99,7 +99,7 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
 def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
     assert not app.exception
-    assert "The baseline of this link is not among the variants shown: gone~none" in written(app)
+    assert "The baseline of this link is not among the variants shown: gone\\~none" in written(app)
     assert app.selectbox(key="base").value == "best"
 
 
