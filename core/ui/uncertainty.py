@@ -83,9 +83,11 @@ def _stored_marks(
     table: str,  # noqa: ARG001
     run_ids: tuple[str, ...],
 ) -> Mapping[str, frozenset[str]] | None:
+    if repository().with_items(_entry, run_ids) != set(run_ids):
+        return None
     pairs = explore.pair_table(_entry, run_ids, repository())
     metrics = [f"{name}{suffix}" for suffix in ("", "_filtered") for name in numbers.TESTED]
-    found = numbers.samples(pairs, run_ids, metrics) if len(pairs.frame) else ()
+    found = numbers.samples(pairs, run_ids, metrics)
     return numbers.best_and_alike(found[0]) if len(found) == 1 else None
 
 

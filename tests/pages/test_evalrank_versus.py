@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,3 +108,22 @@ def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cac
     app = open_app(demo_cache, "evalrank", view=VIEW, enc="minilm~none")
     assert not app.exception
     assert "There is one variant only" in written(app)
+
+
+def test_the_overview_goes_without_marks_where_rows_are_gone(
+    open_app: OpenApp, demo_cache: Path, tmp_path: Path
+) -> None:
+    """Of one run, of all of them, and with their table."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    shutil.copy(demo_cache / "results.duckdb", cache)
+    repository = Repository.at(cache / "results.duckdb")
+    run = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"}, limit=1)[0]
+    for statement in (f"DELETE FROM {ENTRY.table} WHERE run_seq = {run.run_seq}", f"DROP TABLE {ENTRY.table}"):
+        with repository.database.transaction() as cursor:
+            cursor.execute(statement)
+        repository.database.close()
+        app = open_app(cache, "overview")
+        assert not app.exception
+        assert "★ best of its column." in written(app)
+        assert app.dataframe[0].value["MRR"].notna().all()
