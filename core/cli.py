@@ -43,6 +43,7 @@ runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.add_typer(data_app, name="data")
 app.add_typer(runs_app, name="runs")
 runs_app.command("compare")(cli_compare.compare)
+runs_app.command("scores")(cli_compare.scores)
 app.command(help=SWEEP_HELP)(sweep)
 
 
@@ -217,7 +218,8 @@ def runs(
     dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one, ``runs compare A B`` two."""
+    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one, ``runs compare A B`` two, ``runs
+    scores ID...`` several."""
     if context.invoked_subcommand:
         return
     settings = Settings.from_environment()

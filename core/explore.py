@@ -142,7 +142,8 @@ class PairTable:
 
     ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run id, ``<run_id> rank`` (shown rank,
     raw), ``<run_id> filtered rank``, ``<run_id> reciprocal rank`` and ``<run_id> filtered reciprocal rank``
-    (expected values), ``<run_id> similarity`` and ``<run_id> ties``.
+    (expected values), ``<run_id> similarity``, ``<run_id> greater`` and ``<run_id> ties`` (items above the mate, and
+    tied with it), ``<run_id> filtered greater`` and ``<run_id> filtered ties``.
     """
 
     frame: pd.DataFrame
@@ -156,6 +157,12 @@ class PairTable:
         name = f"{run_id} {'filtered ' if filtered else ''}reciprocal rank"
         return np.asarray(self.frame[name], dtype=np.float64)
 
+    def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
+        """How many items are above the mate and how many are tied with it, ``[m] float64`` each, NaN likewise."""
+        way = f"{run_id} {'filtered ' if filtered else ''}"
+        greater, ties = (np.asarray(self.frame[f"{way}{name}"], dtype=np.float64) for name in ("greater", "ties"))
+        return greater, ties
+
 
 def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
     """The stored per-pair rows of runs over one dataset, side by side.
@@ -168,13 +175,13 @@ def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repos
     if not rows["item_no"].isin(texts["item_no"]).all():  # the first run ranked fewer pairs than another
         texts = repository.items(entry, run_ids, texts=True).drop_duplicates("item_no", ignore_index=True)
     frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
+    columns = {}
     for run_id in run_ids:
         one = rows[rows["run_id"] == run_id].set_index("item_no").reindex(frame["item_no"])
-        frame[f"{run_id} rank"] = (1 + one["greater"] + one["ties"] / 2).to_numpy()
-        frame[f"{run_id} filtered rank"] = (1 + one["greater_filtered"] + one["ties_filtered"] / 2).to_numpy()
         for way, suffix in (("", ""), ("filtered ", "_filtered")):
             greater, ties = one[f"greater{suffix}"].to_numpy(), one[f"ties{suffix}"].to_numpy()
-            frame[f"{run_id} {way}reciprocal rank"] = expected_reciprocal_rank(greater, ties)
-        frame[f"{run_id} similarity"] = one["similarity"].to_numpy()
-        frame[f"{run_id} ties"] = one["ties"].to_numpy()
-    return PairTable(frame)
+            columns[f"{run_id} {way}rank"] = 1 + greater + ties / 2
+            columns[f"{run_id} {way}reciprocal rank"] = expected_reciprocal_rank(greater, ties)
+            columns[f"{run_id} {way}greater"], columns[f"{run_id} {way}ties"] = greater, ties
+        columns[f"{run_id} similarity"] = one["similarity"].to_numpy()
+    return PairTable(pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1))

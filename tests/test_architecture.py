@@ -48,6 +48,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.manifests core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
+    "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
@@ -58,7 +59,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
+    "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison core.explore core.numerics.stats "
+    "core.evalrank_uncertainty core.diagnostics.catalog",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
@@ -67,6 +69,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
+    "core.evalrank_uncertainty core.numerics.resampling "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",

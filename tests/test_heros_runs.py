@@ -378,7 +378,6 @@ def test_what_cannot_be_compared(
         (one, ranked[0], f"run {one.run_id} is of heros, run {ranked[0].run_id} of evalrank"),
         (one, after, f"run {one.run_id} is on 'own', run {after.run_id} on 'own' as it was at another time"),
         (one, elsewhere, f"run {one.run_id} is on 'own', run {elsewhere.run_id} on 'another'; expected two runs over"),
-        (ranked[0], ranked[1], "runs of evalrank cannot be compared; expected two runs of heros"),
     ]:
         code, out, err = blindspot("runs", "compare", first.run_id, second.run_id)
         assert (code, out) == (2, "")

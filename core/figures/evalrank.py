@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits
 
 # Per variant and side (query, mate) a row per band of frequency: columns ``band, pairs, mrr``.
 BandScores = Mapping[Variant, Mapping[str, pd.DataFrame]]
+# Per variant and key of SCORES the ends of an interval.
+Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
 
 
 def score_bars(
@@ -25,18 +27,21 @@ def score_bars(
     ceiling: Mapping[str, float] | None,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
+    intervals: Intervals | None = None,
 ) -> go.Figure:
     """MRR and Hits@k per variant as grouped bars with their values, and a line at the ceiling.
 
     Args:
         scores: a column ``variant`` and one per key of ``SCORES``, fractions.
         ceiling: the best that any encoder could reach, per key of ``SCORES``; None to leave it out.
+        intervals: drawn as error bars; of a variant that has none, none is drawn.
     """
     figure = go.Figure()
     labels = list(SCORES.values())
     for row in scores.to_dict("records"):
         style = styles[row["variant"]]
         values = [row[name] for name in SCORES]
+        ends = [(intervals or {}).get(row["variant"], {}).get(name) for name in SCORES]
         figure.add_bar(
             name=row["variant"].label,
             x=labels,
@@ -48,7 +53,9 @@ def score_bars(
             insidetextfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
             outsidetextfont={"color": ink(scheme), "size": 12},
             marker={"color": style.colour},
-            hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
+            error_y=_error_bars(values, ends, scheme),
+            customdata=["" if end is None else f" [{end[0]:.4f}, {end[1]:.4f}]" for end in ends],
+            hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(barmode="group", bargap=0.22, bargroupgap=0.06)
     figure.update_yaxes(range=[0, 1.04], title="score", tickformat=".1f")
@@ -72,6 +79,23 @@ def score_bars(
             hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
         )
     return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
+
+
+def _error_bars(
+    values: Sequence[float], ends: Sequence[tuple[float, float] | None], scheme: Scheme
+) -> dict[str, object] | None:
+    """From each value to the ends of its interval; None where there are no intervals."""
+    if all(end is None for end in ends):
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [None if end is None else end[1] - value for value, end in zip(values, ends, strict=True)],
+        "arrayminus": [None if end is None else value - end[0] for value, end in zip(values, ends, strict=True)],
+        "color": ink(scheme),
+        "thickness": 1.5,
+        "width": 3,
+    }
 
 
 def rank_curve(

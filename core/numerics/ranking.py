@@ -167,7 +167,7 @@ def expected_reciprocal_rank(greater: Int64, ties: Int64) -> Float64:
     return np.asarray(np.where(ties == 0, 1.0 / (greater + 1.0), harmonic))
 
 
-def expected_hit(greater: Int64, ties: Int64, k: int) -> Float64:
+def expected_hit(greater: Int64 | Float64, ties: Int64 | Float64, k: int) -> Float64:
     """``E[hit@k] = clip((k - g) / (t + 1), 0, 1)`` under random tie order."""
     return np.asarray(np.clip((k - greater) / (ties + 1.0), 0.0, 1.0))
 

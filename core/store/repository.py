@@ -214,6 +214,14 @@ class Repository:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
         return pd.DataFrame(table.to_pandas())
 
+    def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the runs whose per-item rows are there."""
+        with self.database.cursor() as cursor:
+            if entry.table not in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
+                return frozenset()
+            sql = query("runs_with_items").replace("{table}", entry.table)
+            return frozenset(row[0] for row in cursor.execute(sql, {"run_ids": list(run_ids)}).fetchall())
+
     def texts(self, dataset_digest: str, numbers: Sequence[int]) -> dict[int, str]:
         """Texts of a stored dataset by their numbers."""
         params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}

@@ -13,11 +13,12 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
+from core.evalrank_uncertainty import Sample
 from core.explore import PairTable
 from core.figures.evalrank import SCORES
 from core.figures.theme import MANY_VARIANTS
 from core.store.records import RunRecord, RunState
-from core.ui import tables
+from core.ui import tables, uncertainty
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.run_form import run_form
@@ -146,9 +147,9 @@ def ceiling_note(run: RunRecord, filtered: bool) -> None:
         st.caption(f"{pairs} Every query has one mate, so raw ranks can reach 1.")
 
 
-def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> None:
-    """The numbers behind the bars, and how far ties could move them."""
-    with st.expander("All scores, and what ties do to them", icon=":material/table:"):
+def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequence[Sample]) -> None:
+    """The numbers behind the bars, how sure they are, and how far ties could move them."""
+    with st.expander("All scores, how sure they are, and what ties do to them", icon=":material/table:"):
         names = {
             "mrr": "MRR",
             "mrr_optimistic": "MRR optimistic",
@@ -156,19 +157,23 @@ def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> None:
             "mrr_filtered": "MRR filtered",
             "hits@1": "Hits@1",
             "hits@1_filtered": "Hits@1 filtered",
+            "hits@3": "Hits@3",
             "hits@5": "Hits@5",
+            "hits@10": "Hits@10",
             "mean_rank": "mean rank",
             "median_rank": "median rank",
             "tied_pairs": "tied pairs",
         }
         frame = tables.score_table(runs, names)
         frame["tied pairs"] = frame["tied pairs"].astype(int)
-        styled = tables.mark_best(frame, entry, names).format("{:d}", subset=["tied pairs"])
+        written = uncertainty.with_intervals(samples, runs, list(names))
+        alike = uncertainty.marks(samples, runs)
+        styled = tables.mark_best(frame, entry, names, alike, written).format("{:d}", subset=["tied pairs"])
         st.dataframe(styled, hide_index=True, key="details")
         st.caption(
-            "Optimistic and pessimistic resolve every tie for or against the mate; the score is the expectation "
-            f"in between. {runs[0].metrics['self_pairs']:.0f} pair(s) are of a text with itself. "
-            "★ best of its column."
+            "In brackets: 95% intervals. Optimistic and pessimistic resolve every tie for or against the mate; the "
+            f"score is the expectation in between. {runs[0].metrics['self_pairs']:.0f} pair(s) are of a text with "
+            f"itself. {uncertainty.star_in_words(alike)}"
         )
 
 

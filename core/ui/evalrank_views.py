@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.ui import evalrank_kinds, evalrank_pairs
+from core.ui import evalrank_kinds, evalrank_pairs, evalrank_versus
 from core.ui.evalrank_view import Shown
 
 
@@ -23,6 +23,7 @@ DEFAULT = "pairs"
 # By their names, which also stand in the address.
 VIEWS: Mapping[str, View] = {
     DEFAULT: View("Which pairs does it get wrong, and what stands above the mate?", evalrank_pairs.show),
+    "A against B": View("Is it really better, or could that be chance?", evalrank_versus.show),
     "kinds of pair": View("On which kinds of pair does the score come about?", evalrank_kinds.show),
 }
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.diagnostics.base import DiagnosticEntry
 from core.store.records import Leaderboard, RunRecord, RunState
-from core.ui import tables
+from core.ui import tables, uncertainty
 from core.ui.pickers import Picks
 from core.ui.resources import repository
 from core.ui.work import being_computed, demo_button, rerun_button
@@ -79,8 +79,10 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, s
     shared = {name: title for name, title in columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
-    st.dataframe(tables.mark_best(frame, entry, shared), hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
-    star = " ★ best of its column." if len(runs) > 1 else ""
+    alike = uncertainty.stored_marks(entry, runs)
+    styled = tables.mark_best(frame, entry, shared, alike)
+    st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
+    star = f" {uncertainty.star_in_words(alike)}" if len(runs) > 1 else ""
     more = (
         f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
         if board.variants > len(runs)

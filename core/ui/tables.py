@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
 import pandas as pd
 from pandas.io.formats.style import Styler
@@ -62,9 +62,21 @@ def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
     )
 
 
-def mark_best(frame: pd.DataFrame, entry: DiagnosticEntry, columns: Mapping[str, str]) -> Styler:
-    """``frame`` with the best value of every score marked; a tie for the best marks all of them."""
+def mark_best(
+    frame: pd.DataFrame,
+    entry: DiagnosticEntry,
+    columns: Mapping[str, str],
+    alike: Mapping[str, Collection[int]] | None = None,
+    written: Mapping[tuple[int, str], str] | None = None,
+) -> Styler:
+    """``frame`` with the best value of every score marked; a tie for the best marks all of them.
+
+    Args:
+        alike: per metric the rows (from 0) that are not separable from the best: marked like it.
+        written: how a cell (row, metric) is written, where it is not the bare number.
+    """
     styler = frame.style.format(dict.fromkeys(columns.values(), f"{{:.{_DECIMALS}f}}"))
+    marked: set[tuple[int, str]] = set()
     better = {m.name: m.higher_is_better for m in entry.metrics}
     for name, title in columns.items():
         higher = better[name]
@@ -72,9 +84,19 @@ def mark_best(frame: pd.DataFrame, entry: DiagnosticEntry, columns: Mapping[str,
             continue
         shown = frame[title].round(_DECIMALS)
         best = frame.index[shown == (shown.max() if higher else shown.min())]
+        best = best.union(frame.index[sorted((alike or {}).get(name, ()))])
         cells = pd.IndexSlice[best, [title]]
         styler = styler.format(f"★ {{:.{_DECIMALS}f}}", subset=cells).set_properties(
             subset=cells, **{"font-weight": "bold"}
         )
+        marked |= {(int(row), name) for row in best}
+    for (row, name), text in (written or {}).items():
+        whole = f"★ {text}" if (row, name) in marked else text
+        styler = styler.format(_constant(whole), subset=pd.IndexSlice[[row], [columns[name]]])
     counts: list[Hashable] = [c for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame]
     return styler.format("{:,.0f}", subset=counts, na_rep="–") if counts else styler
+
+
+def _constant(text: str) -> Callable[[object], str]:
+    """A formatter that writes a cell in one way whatever is in it."""
+    return lambda _: text
