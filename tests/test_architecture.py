@@ -44,6 +44,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pair_features": NOUNS,
     "core.pair_sources": NOUNS,
     "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
+    "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
+    f"{STORE} core.evalrank_rows",
+    "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
@@ -64,7 +67,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
-    "core.pair_kinds core.pair_sources",
+    "core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "
     "core.cli_kinds",
@@ -72,7 +75,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
-    "core.evalrank_rows core.pair_kinds core.pair_sources "
+    "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",

@@ -47,6 +47,8 @@ class DatasetEntry:
         pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
             not known before it is loaded.
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
+        core_texts: how many of its texts, the first ones, belong to those; the rest are frequent words, added so that
+            mates have more to compete with. 0 where nothing was added.
     """
 
     id: str
@@ -65,6 +67,7 @@ class DatasetEntry:
     pairs: int = 0
     texts: int = 0
     sources: str = ""
+    core_texts: int = 0
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
@@ -138,6 +141,7 @@ DATASETS = {
             revision="gensim 4.4.0, wordfreq 3.1.1",
             files=(),
             load=lambda dataset_id, _: loaders.demo_words(dataset_id),
+            core_texts=1_341,
         ),
         DatasetEntry(
             id="evalrank-sent",
@@ -201,6 +205,7 @@ DATASETS = {
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
             sources="evalrank-word-sources",
+            core_texts=5_846,
         ),
         DatasetEntry(
             id="heros",
@@ -301,7 +306,7 @@ SOURCES = {
             size="11,768 scored pairs in 13 sets",
             pairs=11_768,
             licence="each set as published by its authors; here as in the toolkit's repository (BSD-3-Clause)",
-            citation="the sets that Wang, Kuo and Li 2022, Just Rank, name in section 4.3 and table 1",
+            citation="each set's own paper; chosen by Wang, Kuo and Li 2022, Just Rank, section 4.3",
             url=f"https://github.com/{_EVALRANK_REPOSITORY}",
             revision=_EVALRANK_REVISION,
             files=tuple(

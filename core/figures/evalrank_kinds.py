@@ -47,7 +47,7 @@ def kind_lines(
                 **_points(rows, measure, few, offset, styles[variant], joined=joined),
                 name=variant.label,
                 legendgroup=str(variant),
-                showlegend=column == 1,
+                showlegend=False,
                 row=1,
                 col=column,
             )
@@ -59,6 +59,17 @@ def kind_lines(
             range=[-0.6, len(first) - 0.4],
             showgrid=False,
             col=column,
+        )
+    for variant in scores:  # a legend of their own, since a trace's would take the look of its first point
+        style = styles[variant]
+        figure.add_scatter(
+            x=[None],
+            y=[None],
+            name=variant.label,
+            legendgroup=str(variant),
+            mode="lines+markers" if joined else "markers",
+            line={"color": style.colour, "dash": style.dash, "width": 1.5},
+            marker={"symbol": style.symbol, "size": 9, "color": style.colour},
         )
     figure.update_yaxes(range=[0, min(1.04, 1.1 * highest + 0.01) if np.isfinite(highest) else 1.04], tickformat=".2f")
     figure.update_yaxes(title=TITLES[measure], col=1)

@@ -118,10 +118,30 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
     by_definition = [r for r in found if r.plan.own_support]
     same = [r for r in by_definition if r.plan.variant.transform == "center"]
     same = same or [r for r in by_definition if r.plan.variant == plan.variant]
+    st.info(both_protocols(run, same[0] if same else None), icon=":material/compare_arrows:")
+    if not same:
+        try:
+            request = pipeline.request(
+                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
+            )
+        except BlindspotError as error:
+            st.caption(as_text(str(error)))
+        else:
+            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
+
+
+def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
+    """Both numbers of one encoder, and why they differ, as Markdown.
+
+    Args:
+        run: under the toolkit protocol.
+        definition: by definition, of the same embeddings; None while it is not computed.
+    """
     toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"
-    if same:
-        m = same[0].metrics
-        exact = f"by definition Hits@1 **{m['hits@1']:.4f}**, MRR **{m['mrr']:.4f}** (`{same[0].plan.variant.label}`)"
+    if definition is not None:
+        m = definition.metrics
+        label = definition.plan.variant.label
+        exact = f"by definition Hits@1 **{m['hits@1']:.4f}**, MRR **{m['mrr']:.4f}** (`{label}`)"
         if m["pairs"] < run.metrics["pairs"]:
             exact += f" on the {m['pairs']:,.0f} pairs that it covers"
     else:
@@ -137,18 +157,7 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
             f"All texts without a vector share one stand-in there: {unknown:,} of {run.coverage['pairs']:,} pairs "
             "touch one, rounding decides their ties, and another machine may give other digits. " + why
         )
-    st.info(
-        f"`{plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}", icon=":material/compare_arrows:"
-    )
-    if not same:
-        try:
-            request = pipeline.request(
-                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
-            )
-        except BlindspotError as error:
-            st.caption(as_text(str(error)))
-        else:
-            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
+    return f"`{run.plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}"
 
 
 def bands_note() -> None:

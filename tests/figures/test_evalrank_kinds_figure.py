@@ -29,8 +29,9 @@ def drawn(rows: dict[Variant, pd.DataFrame], joined: bool = True, scheme: Scheme
 
 def test_each_side_has_a_panel_and_each_variant_one_name_in_the_legend() -> None:
     figure = drawn({ONE: ROWS, OTHER: ROWS})
-    assert [t.name for t in figure.data] == ["a", "b + center", "a", "b + center"]
-    assert [t.showlegend for t in figure.data] == [True, True, False, False]
+    assert [t.name for t in figure.data] == ["a", "b + center"] * 3
+    assert [t.showlegend for t in figure.data] == [False] * 4 + [None] * 2
+    assert figure.data[4].marker.symbol == "circle", "full, though the first point is hollow"
     assert list(figure.data[0].y) == [0.25, 0.5]
     assert list(figure.data[2].y) == [0.125]
     assert list(figure.layout.xaxis.ticktext) == ["rare<br>3", "frequent<br>40"]
