@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_doctor, cli_kinds, pipeline
+from core import cli_compare, cli_doctor, cli_kinds, cli_trust, pipeline
 from core import cli_output as output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
@@ -60,6 +60,8 @@ app.add_typer(runs_app, name="runs")
 runs_app.command("compare")(cli_compare.compare)
 runs_app.command("kinds")(cli_kinds.kinds)
 runs_app.command("frequency")(cli_kinds.frequency_bands)
+runs_app.command("trust")(cli_trust.trust)
+runs_app.command("overlap")(cli_trust.overlap)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 

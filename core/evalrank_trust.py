@@ -123,7 +123,7 @@ def choices(rows: RunRows, texts: PairTexts, *, filtered: bool) -> list[Choice]:
         (
             "without near-duplicates",
             texts.twins(),
-            "{n} whose texts differ in case, spaces and punctuation at most: any encoder finds those.",
+            "{n} whose texts differ in case, spaces and punctuation at most: they ask for the form, not for the meaning.",
         ),
         (
             "without a text and itself",

@@ -67,10 +67,12 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
-    "core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap",
+    "core.pair_kinds core.pair_sources",
+    "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
+    "core.evalrank_trust core.training_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "
-    "core.cli_kinds",
+    "core.cli_kinds core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -88,7 +90,7 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli", "core.cli_compare", "core.cli_kinds"),
+    "typer": ("core.cli", "core.cli_compare", "core.cli_kinds", "core.cli_trust"),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.

@@ -94,7 +94,7 @@ def _points(
             "symbol": [f"{style.symbol}-open" if few_pairs else style.symbol for few_pairs in hollow],
             "size": 9,
             "color": style.colour,
-            "line": {"width": 1.5},
+            "line": {"width": 1.5, "color": style.colour},
         },
         "error_y": {
             "array": np.nan_to_num(high - values),  # no interval is drawn as none; the hover says that there is none

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from core import pipeline
@@ -21,13 +20,14 @@ from core.evalrank_trust import (
     with_first_items,
 )
 from core.explore import EmbeddingsGone, PairTable
+from core.figures.choices_table import ChoiceRow, choices_table
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import comparability, evalrank_training
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
-from core.ui.resources import repository, settings
+from core.ui.resources import repository, scheme, settings
 from core.ui.work import rerun_button, run_button
 
 TOOLKIT = PROTOCOLS[1]
@@ -135,36 +135,22 @@ def _by_support(shown: Shown, run: RunRecord) -> list[Choice]:
 
 def _table(found: list[Choice]) -> None:
     """One row per choice, with the difference from the shown score."""
-    shown = next(choice.score for choice in found if choice.is_shown)
-    frame = pd.DataFrame(
-        {
-            "choice": [c.about for c in found],
-            "way": [c.way for c in found],
-            "MRR": [c.score.mrr for c in found],
-            "Δ MRR": [None if c.is_shown else c.score.mrr - shown.mrr for c in found],
-            "Hits@1": [c.score.hits_at_1 for c in found],
-            "Δ Hits@1": [None if c.is_shown else c.score.hits_at_1 - shown.hits_at_1 for c in found],
-            "pairs": [c.score.pairs for c in found],
-            "what it means": [c.meaning for c in found],
-        }
-    )
-    score, difference = (st.column_config.NumberColumn(format=f, width=80) for f in ("%.4f", "%+.4f"))
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key="trust_choices",
-        row_height=58,
-        column_config={
-            "choice": st.column_config.TextColumn(width=90),
-            "way": st.column_config.TextColumn(width=150),
-            "MRR": score,
-            "Hits@1": score,
-            "Δ MRR": difference,
-            "Δ Hits@1": difference,
-            "pairs": st.column_config.NumberColumn(format="localized", width=70),
-            "what it means": st.column_config.TextColumn(width=560),
-        },
-    )
+    base = next(choice.score for choice in found if choice.is_shown)
+    rows = [
+        ChoiceRow(
+            about=c.about,
+            way=c.way,
+            meaning=c.meaning,
+            mrr=c.score.mrr,
+            mrr_difference=None if c.is_shown else c.score.mrr - base.mrr,
+            hits_at_1=c.score.hits_at_1,
+            hits_difference=None if c.is_shown else c.score.hits_at_1 - base.hits_at_1,
+            pairs=c.score.pairs,
+            is_shown=c.is_shown,
+        )
+        for c in found
+    ]
+    st.html(choices_table(rows, scheme(), "What each choice does to the score"))
     st.caption("Δ: difference from the score that the page shows, which is the first row.")
 
 
