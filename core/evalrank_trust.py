@@ -123,7 +123,7 @@ def choices(rows: RunRows, texts: PairTexts, *, filtered: bool) -> list[Choice]:
         (
             "without near-duplicates",
             texts.twins(),
-            "{n} whose texts differ in case, spaces and punctuation at most: they ask for the form, not for the meaning.",
+            "{n} whose texts differ in case, spaces and punctuation at most: finding them shows little.",
         ),
         (
             "without a text and itself",
