@@ -1,4 +1,4 @@
-"""Parts of the EvalRank page that say what is comparable: items ranked, protocol, frequency."""
+"""Parts of the EvalRank page that say what is comparable: items ranked, protocol."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from core import frequency, pipeline
+from core import pipeline
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
-from core.explore import PairTable
-from core.figures.evalrank import BandScores
 from core.store.records import RunRecord, RunState
-from core.types import Float64, Variant
+from core.types import Variant
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
@@ -158,24 +156,3 @@ def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
             "touch one, rounding decides their ties, and another machine may give other digits. " + why
         )
     return f"`{run.plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}"
-
-
-def bands_note() -> None:
-    """What the bands are."""
-    st.caption(
-        "Occurrences per million words of English (wordfreq); of a text of several words the geometric mean. Words "
-        "that wordfreq lacks count as rarest. Point at a dot for the number of pairs."
-    )
-
-
-@st.cache_data(show_spinner="Looking up how frequent the words are …", max_entries=16)
-def _zipf(_texts: Sequence[str], dataset_digest: str, column: str, run_ids: tuple[str, ...]) -> Float64:  # noqa: ARG001
-    return frequency.zipf_of(_texts)
-
-
-def frequency_bands(table: PairTable, runs: Sequence[RunRecord], filtered: bool) -> BandScores:
-    """MRR per variant by how frequent query and mate are, for ``figures.band_lines``."""
-    digest, ids = runs[0].plan.dataset_digest, tuple(r.run_id for r in runs)
-    zipf = {side: _zipf(table.frame[side].tolist(), digest, side, ids) for side in ("query", "mate")}
-    reciprocal = {r.plan.variant: table.reciprocal_ranks(r.run_id, filtered=filtered) for r in runs}
-    return {v: {side: frequency.band_scores(z, ranks) for side, z in zipf.items()} for v, ranks in reciprocal.items()}
