@@ -41,6 +41,13 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transform_steps": f"{NOUNS} core.numerics",
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
+    "core.pair_features": NOUNS,
+    "core.pair_sources": NOUNS,
+    "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
+    "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
+    f"{STORE} core.evalrank_rows",
+    "core.training_overlap": f"{WORLD} core.datasets",
+    "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -61,16 +68,22 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison core.explore core.numerics.stats "
     "core.evalrank_uncertainty core.diagnostics.catalog",
+    "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
+    "core.pair_kinds core.pair_sources",
+    "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
+    "core.evalrank_trust core.training_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_sweep core.explore core.frequency",
+    "core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling "
-    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.encoder_library "
+    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
+    "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
+    "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
@@ -82,7 +95,14 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli", "core.cli_compare", "core.cli_options", "core.cli_sweep"),
+    "typer": (
+        "core.cli",
+        "core.cli_compare",
+        "core.cli_kinds",
+        "core.cli_options",
+        "core.cli_sweep",
+        "core.cli_trust",
+    ),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Variant
@@ -16,8 +15,6 @@ FIGURE_HEIGHT = 390
 LOW = 0.2  # a bar below this has no room for its value
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
-# Per variant and side (query, mate) a row per band of frequency: columns ``band, pairs, mrr``.
-BandScores = Mapping[Variant, Mapping[str, pd.DataFrame]]
 # Per variant and key of SCORES the ends of an interval.
 Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
 
@@ -128,35 +125,3 @@ def rank_curve(
         title="share of pairs with the mate in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
     )
     return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))
-
-
-def band_lines(bands: BandScores, styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
-    """MRR against how frequent the query is (left) and the mate is (right), a line per variant."""
-    figure = make_subplots(cols=2, shared_yaxes=True)
-    counts = {(side, *rows["pairs"]) for sides in bands.values() for side, rows in sides.items()}
-    highest = max(np.nanmax([*rows["mrr"], 0.0]) for sides in bands.values() for rows in sides.values())
-    for variant, sides in bands.items():
-        style = styles[variant]
-        for column, rows in enumerate(sides.values(), 1):
-            labels = rows["band"].tolist()
-            if len(counts) == len(sides):  # every variant ranked the same pairs
-                labels = [f"{band}<br>{pairs:,} pairs" for band, pairs in zip(labels, rows["pairs"], strict=True)]
-            figure.add_scatter(
-                name=variant.label,
-                x=labels,
-                y=rows["mrr"],
-                customdata=rows["pairs"],
-                mode="lines+markers",
-                line={"color": style.colour, "dash": style.dash},
-                marker={"symbol": style.symbol, "size": 9},
-                legendgroup=str(variant),
-                showlegend=column == 1,
-                hovertemplate="MRR %{y:.4f} in %{customdata:,} pairs<extra>%{fullData.name}</extra>",
-                row=1,
-                col=column,
-            )
-    figure.update_yaxes(range=[0, min(1.04, 1.15 * highest + 0.01)], tickformat=".2f")
-    figure.update_yaxes(title="MRR", col=1)
-    figure.update_xaxes(title="how frequent the query is, per million words", col=1)
-    figure.update_xaxes(title="how frequent the mate is", col=2)
-    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(bands))

@@ -1,4 +1,4 @@
-"""Parts of the EvalRank page that say what is comparable: items ranked, protocol, frequency."""
+"""Parts of the EvalRank page that say what is comparable: items ranked, protocol."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from core import frequency, pipeline
+from core import pipeline
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
-from core.explore import PairTable
-from core.figures.evalrank import BandScores
 from core.store.records import RunRecord, RunState
-from core.types import Float64, Variant
+from core.types import Variant
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
@@ -118,10 +116,30 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
     by_definition = [r for r in found if r.plan.own_support]
     same = [r for r in by_definition if r.plan.variant.transform == "center"]
     same = same or [r for r in by_definition if r.plan.variant == plan.variant]
+    st.info(both_protocols(run, same[0] if same else None), icon=":material/compare_arrows:")
+    if not same:
+        try:
+            request = pipeline.request(
+                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
+            )
+        except BlindspotError as error:
+            st.caption(as_text(str(error)))
+        else:
+            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
+
+
+def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
+    """Both numbers of one encoder, and why they differ, as Markdown.
+
+    Args:
+        run: under the toolkit protocol.
+        definition: by definition, of the same embeddings; None while it is not computed.
+    """
     toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"
-    if same:
-        m = same[0].metrics
-        exact = f"by definition Hits@1 **{m['hits@1']:.4f}**, MRR **{m['mrr']:.4f}** (`{same[0].plan.variant.label}`)"
+    if definition is not None:
+        m = definition.metrics
+        label = definition.plan.variant.label
+        exact = f"by definition Hits@1 **{m['hits@1']:.4f}**, MRR **{m['mrr']:.4f}** (`{label}`)"
         if m["pairs"] < run.metrics["pairs"]:
             exact += f" on the {m['pairs']:,.0f} pairs that it covers"
     else:
@@ -137,36 +155,4 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
             f"All texts without a vector share one stand-in there: {unknown:,} of {run.coverage['pairs']:,} pairs "
             "touch one, rounding decides their ties, and another machine may give other digits. " + why
         )
-    st.info(
-        f"`{plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}", icon=":material/compare_arrows:"
-    )
-    if not same:
-        try:
-            request = pipeline.request(
-                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
-            )
-        except BlindspotError as error:
-            st.caption(as_text(str(error)))
-        else:
-            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
-
-
-def bands_note() -> None:
-    """What the bands are."""
-    st.caption(
-        "Occurrences per million words of English (wordfreq); of a text of several words the geometric mean. Words "
-        "that wordfreq lacks count as rarest. Point at a dot for the number of pairs."
-    )
-
-
-@st.cache_data(show_spinner="Looking up how frequent the words are …", max_entries=16)
-def _zipf(_texts: Sequence[str], dataset_digest: str, column: str, run_ids: tuple[str, ...]) -> Float64:  # noqa: ARG001
-    return frequency.zipf_of(_texts)
-
-
-def frequency_bands(table: PairTable, runs: Sequence[RunRecord], filtered: bool) -> BandScores:
-    """MRR per variant by how frequent query and mate are, for ``figures.band_lines``."""
-    digest, ids = runs[0].plan.dataset_digest, tuple(r.run_id for r in runs)
-    zipf = {side: _zipf(table.frame[side].tolist(), digest, side, ids) for side in ("query", "mate")}
-    reciprocal = {r.plan.variant: table.reciprocal_ranks(r.run_id, filtered=filtered) for r in runs}
-    return {v: {side: frequency.band_scores(z, ranks) for side, z in zipf.items()} for v, ranks in reciprocal.items()}
+    return f"`{run.plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}"

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.evalrank import SCORES, band_lines, rank_curve, score_bars
+from core.figures.evalrank import SCORES, rank_curve, score_bars
 from core.figures.theme import Scheme, styles
 from core.types import Variant
 
@@ -121,22 +121,6 @@ def test_drawing_changes_nothing_that_it_is_given() -> None:
     rank_curve(ranks, 10, styles(VARIANTS, Scheme.LIGHT), Scheme.LIGHT)
     pd.testing.assert_frame_equal(given, before)
     assert np.array_equal(ranks[VARIANTS[0]], ranks_before)
-
-
-def test_bands_are_drawn_per_side_with_the_number_of_pairs() -> None:
-    one, other = Variant("a", "none"), Variant("b", "none")
-    rows = pd.DataFrame({"band": ["rare", "frequent"], "pairs": [3, 0], "mrr": [0.25, np.nan]})
-    more = rows.assign(pairs=[4, 1], mrr=[0.5, 0.1])
-    look = styles([one, other], Scheme.LIGHT)
-    alike = band_lines({one: {"query": rows, "mate": more}, other: {"query": rows, "mate": more}}, look, Scheme.LIGHT)
-    assert [t.name for t in alike.data] == ["a", "a", "b", "b"]
-    assert [t.showlegend for t in alike.data] == [True, False, True, False]
-    assert list(alike.data[0].x) == ["rare<br>3 pairs", "frequent<br>0 pairs"]
-    assert list(alike.data[1].y) == [0.5, 0.1]
-    # where the variants ranked different pairs, the axis names no number
-    apart = band_lines({one: {"query": rows, "mate": rows}, other: {"query": more, "mate": rows}}, look, Scheme.LIGHT)
-    assert list(apart.data[0].x) == ["rare", "frequent"]
-    assert list(apart.data[0].customdata) == [3, 0]
 
 
 def test_pairs_that_were_not_ranked_are_no_part_of_the_curve() -> None:
