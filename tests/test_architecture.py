@@ -48,6 +48,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
+    "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics {STORE}",
+    "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
@@ -67,7 +69,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.encoder_library "
-    "core.encoder_uploads "
+    "core.encoder_uploads core.what_if core.reference "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
