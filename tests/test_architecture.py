@@ -48,7 +48,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.store": f"{WORLD} core.encoders.cache",
     "core.pipeline": f"{BELOW_PIPELINE} core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
-    "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics {STORE}",
+    "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",

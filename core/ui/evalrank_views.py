@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.ui import evalrank_kinds, evalrank_pairs
+from core.ui import evalrank_kinds, evalrank_pairs, evalrank_what_if
 from core.ui.evalrank_view import Shown
 
 
@@ -24,6 +24,7 @@ DEFAULT = "pairs"
 VIEWS: Mapping[str, View] = {
     DEFAULT: View("Which pairs does it get wrong, and what stands above the mate?", evalrank_pairs.show),
     "kinds of pair": View("On which kinds of pair does the score come about?", evalrank_kinds.show),
+    "what if": View("What would another transform or similarity change?", evalrank_what_if.show),
 }
 
 
