@@ -63,8 +63,9 @@ def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Sch
                 row=1,
                 col=column,
             )
-        figure.update_xaxes(title=title, range=[0, 1], tickformat=".1f", row=1, col=column)
+        figure.update_xaxes(title=title, row=1, col=column)
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=names, range=[-0.7, len(rows) - 0.3], showgrid=False)
     highest = max(max(dot.scores.values()) for dot in dots)
-    figure.update_xaxes(range=[0, min(1.0, 1.15 * highest)])
+    # Short of 1, whose label would stand in the next panel's on a narrow screen.
+    figure.update_xaxes(range=[0, max(min(0.99, 1.15 * highest), 1.02 * highest)], nticks=3)
     return dress(figure, scheme, height=80 + ROW_HEIGHT * len(rows))

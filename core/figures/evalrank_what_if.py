@@ -15,16 +15,15 @@ _COLOURS = {
     Scheme.DARK: {UP: "#4FA8E0", SAME: "#8C98A8", DOWN: "#F27F45"},
 }
 _SYMBOLS = {UP: "triangle-up", SAME: "circle", DOWN: "triangle-down"}
-_PATTERNS = {UP: "", SAME: "", DOWN: "/"}
-# Bars of the histogram: the mate stands more than so many times as high, up to so many times.
+_PATTERNS = {UP: "", DOWN: "/"}
+# Bars of the histogram: which way, and rank before / rank after from and to. Mates that stay would dwarf the others.
 BINS = (
-    (DOWN, "10× and more", 0.0, 0.1),
+    (DOWN, "over 10×", 0.0, 0.1),
     (DOWN, "3 to 10×", 0.1, 1 / 3),
     (DOWN, "up to 3×", 1 / 3, 1.0),
-    (SAME, "stays", 1.0, 1.0),
     (UP, "up to 3×", 1.0, 3.0),
     (UP, "3 to 10×", 3.0, 10.0),
-    (UP, "10× and more", 10.0, np.inf),
+    (UP, "over 10×", 10.0, np.inf),
 )
 
 
@@ -65,18 +64,18 @@ def rank_scatter(before: Float64, after: Float64, item_no: Int64, background: in
 
 
 def bin_counts(factors: Float64) -> list[int]:
-    """How many of ``factors [s]`` (rank before / rank after) fall into each of ``BINS``."""
-    out = []
-    for way, _, low, high in BINS:
-        if way == SAME:
-            inside = factors == 1.0
-        elif way == UP:
-            inside = (factors > low) & (factors <= high) if np.isfinite(high) else factors > low
-        else:
-            inside = (factors >= low) & (factors < high)
-            inside = inside if low else factors < high
-        out.append(int(np.count_nonzero(inside)))
-    return out
+    """How many of ``factors [s]`` (rank before / rank after) fall into each of ``BINS``; 1 is in none.
+
+    An end towards 1 belongs to the bar that is nearer to 1, in both directions alike.
+    """
+    return [
+        int(
+            np.count_nonzero(
+                (factors >= low) & (factors < high) if way == DOWN else (factors > low) & (factors <= high)
+            )
+        )
+        for way, _, low, high in BINS
+    ]
 
 
 def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
@@ -95,11 +94,13 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
             "color": [_COLOURS[scheme][way] for way, *_ in BINS],
             "pattern": {"shape": [_PATTERNS[way] for way, *_ in BINS]},
         },
-        hovertext=[way if way == SAME else f"{way}, {label}" for way, label, *_ in BINS],
+        hovertext=[f"{way}, {label}" for way, label, *_ in BINS],
         hovertemplate="%{hovertext}: %{y:,} pairs, %{customdata:.1%}<extra></extra>",
         showlegend=False,
     )
-    ticks = [label if way == SAME else f"{label}<br>{'down' if way == DOWN else 'up'}" for way, label, *_ in BINS]
-    figure.update_xaxes(tickvals=list(range(len(BINS))), ticktext=ticks, title="how many times as high the mate stands")
+    ticks = [f"{label}<br>{'down' if way == DOWN else 'up'}" for way, label, *_ in BINS]
+    figure.update_xaxes(
+        tickvals=list(range(len(BINS))), ticktext=ticks, title="how many times as high, or as low, the mate stands"
+    )
     figure.update_yaxes(title="pairs", rangemode="tozero")
     return dress(figure, scheme, height=FIGURE_HEIGHT)

@@ -42,7 +42,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
             st.plotly_chart(figure, key="published_dots")
             st.caption(
                 "Hollow on a dashed line: published, not computed here. Filled: measured here under the toolkit "
-                f"protocol. All with the similarity {picks.metric}."
+                f"protocol. All by raw ranks, with the similarity {picks.metric}."
             )
         else:
             st.info(f"None of these was published with the similarity {picks.metric}; the table has what was.")

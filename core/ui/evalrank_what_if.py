@@ -51,14 +51,12 @@ def show(shown: Shown) -> None:
         text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} items …"
         with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
             result = _result(run.run_id, str(chain), metric, base)
+        _changes(base, result, shown, str(chain), metric)
     except EmbeddingsGone as gone:
         st.warning(str(gone))
         rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="if_again")
-        return
     except BlindspotError as error:
         st.error(as_text(str(error)))
-        return
-    _scores(base, result, shown, str(chain), metric)
 
 
 def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
@@ -78,9 +76,10 @@ def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
     transform = second.selectbox(
         "and transform it by",
         READY_CHAINS,
-        index=READY_CHAINS.index(DEFAULT_TRANSFORM),
+        index=None,  # and not that of a default: the sliders set this picker's value
         key="if_transform",
         bind="query-params",
+        placeholder=DEFAULT_TRANSFORM,
         accept_new_options=True,
         help="It replaces the variant's own transform. Choose one, or type steps joined by `+`, for example "
         "`center+whiten:64`.\n\n" + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
@@ -95,7 +94,11 @@ def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
         help="cos: cosine. l2: 1/(1 + distance). As stored: the one in the sidebar.",
     )
     run = runs.get(variant or best, runs[best])
-    return run, transform or "none", Metric(run.plan.params["metric"] if metric == AS_PICKED else str(metric))
+    return (
+        run,
+        transform or DEFAULT_TRANSFORM,
+        Metric(run.plan.params["metric"] if metric == AS_PICKED else str(metric)),
+    )
 
 
 def _sliders(chain: TransformChain, dimension: int | None) -> None:
@@ -128,7 +131,7 @@ def _result(run_id: str, transform: str, metric: Metric, _base: Basis) -> WhatIf
     return what_if.what_if(_base, transform, metric, settings())
 
 
-def _scores(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:
+def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:
     """How scores and ranks change, and the pairs that change most."""
     found = result.filtered if shown.filtered else result.raw
     n = len(base.sample)
@@ -161,7 +164,7 @@ def _scores(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: M
         figure = figures.rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
         st.plotly_chart(figure, key="if_scatter")
     with bars:
-        st.markdown("**How far do they move?**")
+        st.markdown("**How far do those go that move?**")
         st.plotly_chart(figures.change_bars(found.factors, scheme()), key="if_bars")
     _most_changed(base, found)
     _drill(base, transform, metric)
@@ -206,10 +209,14 @@ def _on_all_pairs(base: Basis, shown: Shown, transform: str, metric: Metric) -> 
         before, after = base.run.metrics[name], same[0].metrics[name]
         st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:.4f} → {after:.4f}.")
         return
-    request = pipeline.request(
-        plan.diagnostic, variant.encoder, variant.transform, plan.dataset, params, settings(), plan.support
-    )
-    run_button("Compute it on all pairs", request.label, [request], key="if_run")
+    try:
+        request = pipeline.request(
+            plan.diagnostic, variant.encoder, variant.transform, plan.dataset, params, settings(), plan.support
+        )
+    except BlindspotError as error:  # the encoder or the file of the dataset is gone; its embeddings are not
+        st.caption(as_text(str(error)))
+    else:
+        run_button("Compute it on all pairs", request.label, [request], key="if_run")
 
 
 def _most_changed(base: Basis, found: Comparison) -> None:
