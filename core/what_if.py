@@ -27,8 +27,8 @@ from core.numerics.ranking import (
     rank_pairs,
     without,
 )
+from core.numerics.resampling import dyadic_quantile, dyadic_variances
 from core.numerics.similarity import Metric
-from core.numerics.stats import Z_95
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -113,7 +113,7 @@ def sample(pairs: int, items: int, dimension: int) -> Int64:
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A score on the sampled pairs before and after, and a 95% interval of the paired difference."""
+    """A score on the sampled pairs before and after, and a 95% interval of the paired difference (dyadic-robust)."""
 
     name: str
     before: float
@@ -153,7 +153,8 @@ class Comparison:
         """The scores of ``SHOWN``, as a run defines them."""
         before, after = scores(self.before), scores(self.after)
         differences = np.stack([_values(self.after, name) - _values(self.before, name) for name in SHOWN], axis=1)
-        half = Z_95 * dyadic_errors(differences, self.queries, self.mates)
+        ends = self.queries, self.mates  # a sample of pairs may be any part of a component: no bootstrap over these
+        half = dyadic_quantile(*ends) * np.sqrt(dyadic_variances(differences, *ends))
         return tuple(
             ScoreChange(name, before[name], after[name], float(d - h), float(d + h))
             for name, d, h in zip(SHOWN, differences.mean(axis=0), half, strict=True)
@@ -173,29 +174,6 @@ def _values(counts: RankCounts, name: str) -> Float64:
     if name == "mrr":
         return expected_reciprocal_rank(counts.greater, counts.ties)
     return expected_hit(counts.greater, counts.ties, int(name.partition("@")[2]))
-
-
-def dyadic_errors(values: Float64, left: Int64, right: Int64) -> Float64:
-    """Standard errors of the means of ``values [m, k]`` over pairs, ``[k]``, where pairs that share a text depend on
-    each other (Aronow, Samii and Assenova 2015).
-
-    ``V = 1/m^2 * sum of e_p e_q over all pairs p, q that share a text``, e being the deviation from the mean: the
-    squared sums around each text, less those of each two texts, which stand in there twice. Where that comes out below
-    what independent pairs would give, as estimators of this kind can, the latter is taken.
-    """
-    e = values - values.mean(axis=0)
-    ends = np.sort(np.stack([left, right], axis=1), axis=1)
-    apart = ends[:, 0] != ends[:, 1]
-    around = _sums(np.concatenate([e, e[apart]]), np.concatenate([ends[:, 0], ends[apart, 1]]))
-    _, unit = np.unique(ends[apart], axis=0, return_inverse=True)
-    shared = (around**2).sum(axis=0) - (_sums(e[apart], unit.ravel()) ** 2).sum(axis=0)
-    return np.asarray(np.sqrt(np.maximum(shared, (e**2).sum(axis=0))) / len(values))
-
-
-def _sums(values: Float64, groups: Int64) -> Float64:
-    """Sums of ``values [m, k]`` per group, ``[groups, k]``."""
-    _, number = np.unique(groups, return_inverse=True)
-    return np.stack([np.bincount(number.ravel(), weights=column) for column in values.T], axis=1)
 
 
 def what_if(base: Basis, transform: str, metric: Metric, settings: Settings) -> WhatIf:
