@@ -7,6 +7,7 @@ from core.diagnostics import catalog as diagnostics
 from core.figures import evalrank as figures
 from core.ui import comparability, uncertainty
 from core.ui import evalrank_parts as parts
+from core.ui.evalrank_published import published
 from core.ui.evalrank_view import Shown
 from core.ui.evalrank_views import look_closer
 
@@ -39,5 +40,6 @@ if runs:
         ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}
         st.plotly_chart(figures.rank_curve(ranks, parts.background(runs), styles, scheme), key="curve")
     parts.score_details(ENTRY, runs, samples)
+    published(runs, picks)
     look_closer(Shown(ENTRY, picks, runs, pairs, filtered, styles, scheme))
 ui.how_computed(ENTRY)

@@ -56,6 +56,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pipeline": f"{BELOW_PIPELINE} core.manifests core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
+    "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
+    "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
@@ -80,7 +82,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.evalrank_uncertainty core.numerics.resampling "
+    "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.ui import evalrank_kinds, evalrank_pairs, evalrank_trust, evalrank_versus
+from core.ui import evalrank_kinds, evalrank_pairs, evalrank_trust, evalrank_versus, evalrank_what_if
 from core.ui.evalrank_view import Shown
 
 
@@ -26,6 +26,7 @@ VIEWS: Mapping[str, View] = {
     "A against B": View("Is it really better, or could that be chance?", evalrank_versus.show),
     "kinds of pair": View("On which kinds of pair does the score come about?", evalrank_kinds.show),
     "trust": View("How much of the score is the way of counting, or training on the pairs?", evalrank_trust.show),
+    "what if": View("What would another transform or similarity change?", evalrank_what_if.show),
 }
 
 
