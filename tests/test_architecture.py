@@ -41,6 +41,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transform_steps": f"{NOUNS} core.numerics",
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
+    "core.pair_features": NOUNS,
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -66,7 +67,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.encoder_library "
+    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
+    "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
