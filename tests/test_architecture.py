@@ -42,6 +42,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
+    "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -67,7 +68,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
+    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
