@@ -42,6 +42,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
+    "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
@@ -69,6 +71,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
+    "core.hubs core.reasons "
     "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",

@@ -46,14 +46,12 @@ def compared_pair(runs: Sequence[RunRecord]) -> Sides:
 
 def _valid(key: str, names: Sequence[str], default: str) -> str:
     """Give a picker a value that it can have: what it has, what the address says, the default."""
-    if key in st.session_state:
-        value = st.session_state[key]
-        if value not in names:
-            value = st.session_state[key] = default
-    else:
-        value = st.query_params.get(key)
-        if value not in names:  # into the address: a picker that appears with a value would not write it there
-            value = st.query_params[key] = default
+    value = st.session_state.get(key, st.query_params.get(key))
+    if value not in names:
+        value = st.session_state[key] = default
+        # A picker that appears with a value does not write it into the address by itself.
+        if key not in st.query_params:
+            st.query_params[key] = default
     return str(value)
 
 
