@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_doctor, explore, frequency, pipeline
+from core import cli_compare, cli_doctor, cli_kinds, pipeline
 from core import cli_output as output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
@@ -58,6 +58,8 @@ runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.add_typer(data_app, name="data")
 app.add_typer(runs_app, name="runs")
 runs_app.command("compare")(cli_compare.compare)
+runs_app.command("kinds")(cli_kinds.kinds)
+runs_app.command("frequency")(cli_kinds.frequency_bands)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
@@ -282,44 +284,6 @@ def runs_show(run_id: Annotated[str, typer.Argument(help="a run id, or how it be
     """Print everything about one run as JSON: scores, coverage, timings, manifest."""
     record = Repository.at(Settings.from_environment().store).run(run_id)
     output.print_json(output.run_json(record) | {"state": record.state})
-
-
-@runs_app.command("frequency")
-def runs_frequency(
-    run_id: Annotated[str, typer.Argument(help="run id, or its beginning")], as_json: AsJson = False
-) -> None:
-    """MRR of an EvalRank run by how frequent query and mate are in English, raw and filtered."""
-    repository = Repository.at(Settings.from_environment().store)
-    record = repository.run(run_id)
-    if record.plan.diagnostic != "evalrank" or record.state is not RunState.DONE:
-        raise InputError(
-            f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
-            expected="a finished run of evalrank",
-        )
-    table = explore.pair_table(diagnostics.find("evalrank"), [record.run_id], repository)
-    rows = []
-    for side in ("query", "mate"):
-        zipf = frequency.zipf_of(table.frame[side].tolist())
-        raw, filtered = (
-            frequency.band_scores(zipf, table.reciprocal_ranks(record.run_id, filtered=f)) for f in (False, True)
-        )
-        for band, pairs, mrr, mrr_filtered in zip(raw["band"], raw["pairs"], raw["mrr"], filtered["mrr"], strict=True):
-            known = {"mrr": float(mrr), "mrr_filtered": float(mrr_filtered)} if pairs else {}
-            rows.append(
-                {"side": side, "per_million": band, "pairs": int(pairs), "mrr": None, "mrr_filtered": None} | known
-            )
-    if as_json:
-        output.print_json({"run_id": record.run_id, "bands": rows})
-        return
-    output.print_table(
-        f"{record.plan.variant.label} on {record.plan.dataset}, by occurrences per million words (wordfreq)",
-        ["side", "per million", "pairs", "mrr", "mrr_filtered"],
-        [[_shown(value) for value in row.values()] for row in rows],
-    )
-
-
-def _shown(value: object) -> str:
-    return "–" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 @runs_app.command("delete")

@@ -29,6 +29,7 @@ class DatasetKind(StrEnum):
 
     PAIR_SET = "pair set"
     MINIMAL_PAIR_SET = "minimal-pair set"
+    SCORED_PAIRS = "set of scored pairs"
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:
@@ -113,6 +114,33 @@ class MinimalPairSet(Dataset):
         for subset, numbers in self.rewrites.items():
             parts += [subset, hashlib.sha256(numbers.tobytes()).hexdigest()]
         return digest_of_strings(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs(Dataset):
+    """Pairs that people scored, of one or several named sets with scales of their own.
+
+    Attributes:
+        sets: the names of the sets.
+        set_numbers: ``[m] int32``, index into ``sets`` of each pair's set.
+        firsts, seconds: ``[m] int32``, index into ``items`` of each pair's texts.
+        scores: ``[m] float64``, each on its set's scale; more is more alike.
+    """
+
+    sets: tuple[str, ...]
+    set_numbers: Int32
+    firsts: Int32
+    seconds: Int32
+    scores: Float64
+
+    kind = DatasetKind.SCORED_PAIRS
+
+    @cached_property
+    def content_digest(self) -> str:
+        """Digest of the texts, their order, the sets and the pairs with their scores."""
+        columns = (self.set_numbers, self.firsts, self.seconds, self.scores)
+        pairs = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
+        return digest_of_strings([self.kind, self.texts_digest, *self.sets, pairs])
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
+    "core.pair_sources": NOUNS,
+    "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
+    "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -63,15 +66,17 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison",
+    "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
+    "core.pair_kinds core.pair_sources",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_output core.cli_compare core.cli_doctor "
-    "core.explore "
-    "core.frequency",
+    "core.cli_kinds",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.hubs core.reasons "
+    "core.evalrank_rows core.pair_kinds core.pair_sources "
     "core.encoder_library "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
@@ -84,7 +89,7 @@ ONLY_IN = {
     "streamlit": ("app", "pages", "core.ui"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
-    "typer": ("core.cli", "core.cli_compare"),
+    "typer": ("core.cli", "core.cli_compare", "core.cli_kinds"),
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.

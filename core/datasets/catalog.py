@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import loaders, minimal_pairs, own
+from core.datasets import loaders, minimal_pairs, own, scored_pairs
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.errors import unknown
 from core.settings import ASSETS
@@ -46,6 +46,7 @@ class DatasetEntry:
         own: the user's file that it is made of and how that was read, for ``file:`` references.
         pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
             not known before it is loaded.
+        sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
     """
 
     id: str
@@ -63,6 +64,7 @@ class DatasetEntry:
     own: OwnFile | None = None
     pairs: int = 0
     texts: int = 0
+    sources: str = ""
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
@@ -164,6 +166,7 @@ DATASETS = {
                 ),
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+            sources="evalrank-sent-sources",
         ),
         DatasetEntry(
             id="evalrank-word",
@@ -197,6 +200,7 @@ DATASETS = {
                 ),
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
+            sources="evalrank-word-sources",
         ),
         DatasetEntry(
             id="heros",
@@ -228,18 +232,99 @@ DATASETS = {
     )
 }
 
+_STS_BENCHMARK = "data/sent_similarity/STS/STSBenchmark"
+_WORD_SETS = (
+    ("WS-353-ALL", 7405, "ce12919b240af45bdf46d243601eaca2b6212b159b5e7e9b435ee7ee40c5619c"),
+    ("WS-353-SIM", 4002, "f1da938998863c94e53f72f984a5c6e215f0b46c323aae8f0f4930703a339107"),
+    ("WS-353-REL", 5134, "66a7c88100624d0a391605ff61ce84e11d11ee620d51ec0298da49592838f8fa"),
+    ("MC-30", 543, "33ee05911496ff83d95cac351d0746c6f63b9181b605cb7d307f4daa8864511b"),
+    ("RG-65", 1210, "c243f3a91c3f5d8cf67f21a67f6fb80bde8b6bb060851a6a48e6f2d68ec98c9f"),
+    ("RW-STANFORD", 49851, "5108d54dfc746f44f9c3d7e31d2857c37cf71430bc1594175a61a3b89bb0ae1f"),
+    ("MEN-TR-3k", 53593, "3df21751d8f69d51619ec62251c045da70815f3fad27736db7c1fc99ff3bfacf"),
+    ("MTurk-287", 7218, "a9ae3a9decb75a9700fe0cf18b048c1344774d9f40e0196baf8e34d4cd9d1ce5"),
+    ("MTurk-771", 19629, "a8cc04ed7b45a95a4b8915814c75c30ef99ab6001b534205529b07273022f569"),
+    ("YP-130", 2614, "4b963f0771ba8cf1d378de8cd43387c31eae34a5e57e2de3685c53fc2cdd9a73"),
+    ("SIMLEX-999", 18024, "405394ffb7d25f6d0e3c041f87c9f27d29dc6b047506769953e85c4523b11685"),
+    ("VERB-143", 3320, "7259e19961c81912aa4c72de0102e480b2ad2bb9f4ce97d036fbde8e1a403001"),
+    ("SimVerb-3500", 65315, "9d84274e7ad029fd3cf69dd0516e9ade624bbef9bd4e2050f6cc1fa01471e0f5"),
+)
+
+# What the pairs of a dataset were taken from, with the scores that people gave them. Nothing is run on these, so no
+# picker has them; they are fetched like the others, where they are asked for.
+SOURCES = {
+    entry.id: entry
+    for entry in (
+        DatasetEntry(
+            id="evalrank-sent-sources",
+            title="STS-Benchmark and STR",
+            description="All scored pairs of STS-Benchmark and STR, whose most similar quarter evalrank-sent is.",
+            kind=DatasetKind.SCORED_PAIRS,
+            unit="sentence",
+            size="14,128 scored pairs in 4 sets",
+            pairs=14_128,
+            licence="CC BY-SA 4.0 (scores of STS-Benchmark); its texts as in its LICENSE.txt; STR as published",
+            citation="Cer et al. 2017, SemEval-2017 Task 1; Abdalla, Vishnubhotla and Mohammad 2023, What Makes "
+            "Sentences Semantically Related?",
+            url=f"https://github.com/{_EVALRANK_REPOSITORY}",
+            revision=_EVALRANK_REVISION,
+            files=(
+                _evalrank_file(
+                    f"{_STS_BENCHMARK}/sts-train.csv",
+                    896_257,
+                    "4fc4924edd059a43e9c7c8927a72cb8061a87ef98afdf2026a0e0b540b458693",
+                ),
+                _evalrank_file(
+                    f"{_STS_BENCHMARK}/sts-dev.csv",
+                    258_473,
+                    "c558fa95fec006608f13e3d942f153b614beabccbf33e64f36418d406a895e37",
+                ),
+                _evalrank_file(
+                    f"{_STS_BENCHMARK}/sts-test.csv",
+                    206_733,
+                    "22ef3e10603b6655d7c7978c8eee26e7d5291dd5a71c5531b934fb025c108cbf",
+                ),
+                _evalrank_file(
+                    "data/sent_similarity/STR/sem_text_rel_ranked.csv",
+                    1_009_609,
+                    "2624f378bbd4793466c235720e6d6b386449c322f576667825bea3998dc66a9d",
+                ),
+            ),
+            load=lambda dataset_id, paths: scored_pairs.sentence_sources(dataset_id, *paths),
+        ),
+        DatasetEntry(
+            id="evalrank-word-sources",
+            title="Thirteen word similarity sets",
+            description="All scored pairs of the thirteen word similarity sets whose most similar quarters "
+            "evalrank-word is.",
+            kind=DatasetKind.SCORED_PAIRS,
+            unit="word",
+            size="11,768 scored pairs in 13 sets",
+            pairs=11_768,
+            licence="each set as published by its authors; here as in the toolkit's repository (BSD-3-Clause)",
+            citation="the sets that Wang, Kuo and Li 2022, Just Rank, name in section 4.3 and table 1",
+            url=f"https://github.com/{_EVALRANK_REPOSITORY}",
+            revision=_EVALRANK_REVISION,
+            files=tuple(
+                _evalrank_file(f"data/word_similarity/EN-{name}.txt", size, sha256) for name, size, sha256 in _WORD_SETS
+            ),
+            load=scored_pairs.word_sources,
+        ),
+    )
+}
+
 
 def find(reference: str) -> DatasetEntry:
-    """The entry of a dataset: of the catalog, or made of a user's file, which is read for it.
+    """The entry of a dataset: of the catalog or its sources, or made of a user's file, which is read for it.
 
     Raises:
         InputError: no such dataset (the nearest id is suggested), or what is wrong with the file.
     """
     if own.is_own(reference):
         return _own_entry(own.find(reference))
-    if reference not in DATASETS:
+    entry = DATASETS.get(reference) or SOURCES.get(reference)
+    if entry is None:
         raise unknown("dataset", reference, [*DATASETS, OWN_FILE])
-    return DATASETS[reference]
+    return entry
 
 
 def canonical(reference: str) -> str:

@@ -1,0 +1,183 @@
+"""Kinds of pair, and the score on each of them: where does an encoder's MRR come from?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from core import frequency
+from core.evalrank_rows import RunRows
+from core.numerics.clusters import interval_of_mean
+from core.pair_features import length, lexical_overlap
+from core.pair_sources import PairSources
+from core.types import Bool, Float64, Int32, Int64
+
+FEW_PAIRS = 20  # a mean over fewer says little
+MEASURES = ("mrr", "hits@1")
+
+
+class Kind(StrEnum):
+    """What pairs are sorted by."""
+
+    OVERLAP = "overlap"
+    LENGTH = "length"
+    FREQUENCY = "frequency"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Values from ``low`` (in) to ``high`` (out)."""
+
+    label: str
+    low: float
+    high: float
+
+
+def _over(value: float) -> float:
+    """The next number above: where a bin begins that leaves ``value`` out."""
+    return float(np.nextafter(value, np.inf))
+
+
+OVERLAPS = (
+    Bin("none", -np.inf, _over(0)),
+    Bin("under 0.25", _over(0), 0.25),
+    Bin("0.25 to 0.5", 0.25, 0.5),
+    Bin("0.5 to 0.75", 0.5, 0.75),
+    Bin("0.75 to 1", 0.75, 1.0),
+    Bin("all words", 1.0, np.inf),
+)
+
+
+def _up_to(*ends: int) -> tuple[Bin, ...]:
+    """Bins of lengths, each with its upper end."""
+    middle = (Bin(f"over {low} to {high}", _over(low), _over(high)) for low, high in pairwise(ends))
+    first, last = Bin(f"up to {ends[0]}", -np.inf, _over(ends[0])), Bin(f"over {ends[-1]}", _over(ends[-1]), np.inf)
+    return (first, *middle, last)
+
+
+WORDS = _up_to(5, 10, 15, 20, 30)
+LETTERS = _up_to(4, 6, 8, 10)
+FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.BANDS)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Pairs of one kind.
+
+    Attributes:
+        side: ``query`` or ``mate`` where each has a kind of its own, else ``pair``.
+        inside: ``[m] bool``.
+    """
+
+    side: str
+    label: str
+    inside: Bool
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """How pairs are sorted.
+
+    Attributes:
+        axis: per side in words, what the groups are told apart by.
+        ordered: whether the groups of a side have an order, so that a line may join them.
+        groups: by side, in their order, those that have a pair; a pair may stand in several sources, and one without
+            words in no bin of overlap.
+    """
+
+    kind: Kind
+    axis: dict[str, str]
+    ordered: bool
+    groups: tuple[Group, ...]
+
+
+def of_words(queries: Sequence[str], mates: Sequence[str]) -> bool:
+    """Whether a dataset is one of words rather than of sentences: nine texts of ten have no space inside."""
+    texts = {*queries, *mates}
+    return sum(" " not in text.strip() for text in texts) >= 0.9 * len(texts)
+
+
+def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
+    """Sort pairs by a kind.
+
+    Args:
+        queries, mates: their texts.
+        sources: of the same pairs; needed for ``Kind.SOURCE``.
+
+    Raises:
+        ValueError: sources are needed and not given.
+    """
+    if kind is Kind.OVERLAP:
+        overlap = lexical_overlap(queries, mates)
+        axis = {"pair": "share of the words that query and mate have in common"}
+        return Grouping(kind, axis, True, _binned("pair", overlap, OVERLAPS))
+    if kind is Kind.LENGTH:
+        words_only = of_words(queries, mates)
+        long = _known_once(queries, mates, len if words_only else length)
+        axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
+        return Grouping(kind, axis, True, _binned("pair", long, LETTERS if words_only else WORDS))
+    if kind is Kind.FREQUENCY:
+        axis = {
+            "query": "how frequent the query is, per million words",
+            "mate": "how frequent the mate is, per million words",
+        }
+        sides = {"query": queries, "mate": mates}
+        groups = [g for side, texts in sides.items() for g in _binned(side, frequency.zipf_of(texts), FREQUENCIES)]
+        return Grouping(kind, axis, True, tuple(groups))
+    if sources is None:
+        raise ValueError("the sources of the pairs are needed")
+    groups = [Group("pair", name, sources.inside(name)) for name in sources.names]
+    groups.append(Group("pair", "in none of them", ~sources.known))
+    return Grouping(kind, {"pair": "set that the pair stands in"}, False, tuple(g for g in groups if g.inside.any()))
+
+
+def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:
+    """Mean over query and mate of a measure of a text, each text measured once, ``[m] float64``."""
+    known = {text: measure(text) for text in {*queries, *mates}}
+    return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, mates, strict=True)], dtype=np.float64)
+
+
+def _binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
+    groups = (Group(side, b.label, np.asarray((values >= b.low) & (values < b.high))) for b in bins)
+    return tuple(g for g in groups if g.inside.any())
+
+
+def scores_by_kind(
+    groups: Grouping,
+    rows: RunRows,
+    item_numbers: Int64,
+    queries: Int32 | Int64,
+    mates: Int32 | Int64,
+    *,
+    filtered: bool,
+) -> pd.DataFrame:
+    """The scores of a run on each kind of pair.
+
+    Args:
+        item_numbers: ``[m]``, number of each pair that the groups speak of; one that the run did not rank counts
+            nowhere.
+        queries, mates: ``[m]``, number of each pair's texts: pairs that share one are not independent.
+
+    Returns:
+        A row per group: ``side, label, pairs, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``; the mean
+        and its 95% interval (``core.numerics.clusters``), NaN over no pairs.
+    """
+    values = rows.aligned(item_numbers, filtered)
+    ranked = values["mrr"].notna().to_numpy()
+    out = []
+    for group in groups.groups:
+        inside = group.inside & ranked
+        row: dict[str, object] = {"side": group.side, "label": group.label, "pairs": int(inside.sum())}
+        for measure in MEASURES:
+            among = values[measure].to_numpy()[inside]
+            interval = interval_of_mean(among, queries[inside], mates[inside])
+            row[measure] = float(among.mean()) if len(among) else np.nan
+            row[f"{measure}_low"], row[f"{measure}_high"] = interval.low, interval.high
+        out.append(row)
+    return pd.DataFrame(out)

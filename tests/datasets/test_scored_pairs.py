@@ -1,0 +1,87 @@
+"""Files of scored pairs: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.datasets import catalog, fetch
+from core.datasets.catalog import DatasetEntry
+from core.datasets.scored_pairs import scored_pairs, semantic_relatedness, sts_benchmark, word_similarity
+from core.errors import DataCorrupt
+from core.settings import Settings
+from core.types import DatasetKind, ScoredPairs
+
+ENTRIES = pytest.mark.parametrize("entry", catalog.SOURCES.values(), ids=catalog.SOURCES)
+
+
+def test_a_part_of_sts_benchmark(tmp_path: Path) -> None:
+    path = tmp_path / "sts-dev.csv"
+    path.write_text('g\tf\t2012\t1\t4.750\tHe said "no .\ta b\n\ng\tf\t2012\t2\t0.5\tc\td\tmore\tand more\n')
+    assert sts_benchmark(path) == [('He said "no .', "a b", 4.75), ("c", "d", 0.5)]
+
+
+def test_str_has_both_sentences_in_a_cell(tmp_path: Path) -> None:
+    path = tmp_path / "str.csv"
+    path.write_bytes(b'Index,PairID,Text,Score\r\n0,x,"one, two\r\nthree",0.75\r\n1,y,"a\nb",1\r\n')
+    assert semantic_relatedness(path) == [("one, two", "three", 0.75), ("a", "b", 1.0)]
+
+
+def test_words_are_lower_cased(tmp_path: Path) -> None:
+    path = tmp_path / "EN-X.txt"
+    path.write_bytes(b"Jerusalem\tIsrael\t8.46\r\n\r\nsun sunlight 50.0\r\n")
+    assert word_similarity(path) == [("jerusalem", "israel", 8.46), ("sun", "sunlight", 50.0)]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "place"),
+    [
+        (sts_benchmark, "a\tb\tc\td\t1.0\tone\ttwo\na\tb\n", "line 2"),
+        (sts_benchmark, "a\tb\tc\td\tgood\tone\ttwo\n", "line 1"),
+        (semantic_relatedness, "Text,Score\none,1.0\n", "line 2"),
+        (semantic_relatedness, "Texts,Score\none,1.0\n", "line 2"),
+        (word_similarity, "a b 1\na b\n", "line 2: 'a b'"),
+    ],
+)
+def test_another_kind_of_line_is_named(tmp_path: Path, read, text: str, place: str) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "file.txt"
+    path.write_text(text)
+    with pytest.raises(DataCorrupt, match=re.escape(place)):
+        read(path)
+
+
+def test_the_sets_keep_their_rows_and_scores() -> None:
+    dataset = scored_pairs("x", {"one": [("a", "b", 2.0), ("b", "a", 1.0)], "two": [("c", "a", 0.5)]})
+    rows = [
+        (dataset.sets[s], dataset.items[i], dataset.items[j], score)
+        for s, i, j, score in zip(dataset.set_numbers, dataset.firsts, dataset.seconds, dataset.scores, strict=True)
+    ]
+    assert rows == [("one", "a", "b", 2.0), ("one", "b", "a", 1.0), ("two", "c", "a", 0.5)]
+    other = scored_pairs("x", {"one": [("a", "b", 2.0), ("b", "a", 1.5)], "two": [("c", "a", 0.5)]})
+    assert dataset.content_digest != other.content_digest
+    assert dataset.texts_digest == other.texts_digest
+
+
+@ENTRIES
+def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
+    assert catalog.find(entry.id) is entry
+    assert entry.id not in catalog.DATASETS, "nothing is run on them, so no picker has them"
+    assert entry.kind is DatasetKind.SCORED_PAIRS
+    assert entry.id in [d.sources for d in catalog.DATASETS.values()]
+    for file in entry.files:
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert file.size > 0
+        assert entry.revision in file.url
+    for told in (entry.title, entry.licence, entry.citation, entry.url):
+        assert told.strip()
+
+
+@pytest.mark.realdata
+@ENTRIES
+def test_sources_have_the_size_that_their_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
+    dataset = fetch.load(entry, shared_settings)
+    assert isinstance(dataset, ScoredPairs)
+    assert entry.size == f"{len(dataset.scores):,} scored pairs in {len(dataset.sets)} sets"
+    assert entry.pairs == len(dataset.scores)
