@@ -42,6 +42,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
+    "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
+    "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.pair_sources": NOUNS,
     "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
     "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
@@ -82,8 +85,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
-    "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference "
-    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features "
+    "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
+    "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "
     "core.encoder_uploads "

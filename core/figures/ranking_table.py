@@ -15,7 +15,7 @@ from core.texts import twin_key
 
 @dataclass(frozen=True)
 class TableRow:
-    """One item: its rank, a mark that says where it stands, a note, and whether it is the mate."""
+    """One item: its rank, a mark that says where it stands, a note, whether it is the mate, and why it may be there."""
 
     rank: int
     mark: str
@@ -23,6 +23,7 @@ class TableRow:
     text: str
     note: str
     is_mate: bool
+    why: str = ""
 
 
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
@@ -36,11 +37,12 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
     for row in rows:
         style = f' style="background:{tint}"' if row.is_mate else ""
         note = f' <span style="color:{faint}">({escape(row.note)})</span>' if row.note else ""
+        why = f'<div style="color:{faint};font-size:0.8rem">{escape(row.why)}</div>' if row.why else ""
         body.append(
             f"<tr{style}>"
             f'<td style="{cell}right;white-space:nowrap">{row.rank:,} {escape(row.mark)}</td>'
             f'<td style="{cell}right">{row.similarity:.4f}</td>'
-            f'<td style="{cell}left;overflow-wrap:anywhere">{_marked(row.text, known)}{note}</td>'
+            f'<td style="{cell}left;overflow-wrap:anywhere">{_marked(row.text, known)}{note}{why}</td>'
             "</tr>"
         )
     head = "".join(

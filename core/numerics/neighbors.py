@@ -1,0 +1,44 @@
+"""Neighbours: how often an item stands among the nearest of others (its k-occurrence; Radovanović 2010)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.numerics.similarity import Metric, row_norms
+from core.types import Float32, Int64
+
+SCORES_AT_ONCE = 8_000_000  # 32 MB of float32
+
+
+def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Metric) -> Int64:
+    """How many of the queries have each item among their ``k`` nearest items, ``[n] int64``.
+
+    A query is no neighbour of itself. Products are float32, and which of several tied items is the k-th is arbitrary:
+    counts, not ranks, are what this is good for.
+
+    Args:
+        matrix: ``[n, d] float32``, finite.
+        queries: ``[q]`` rows of ``matrix``, none twice.
+        k: fewer than n.
+    """
+    n = len(matrix)
+    if not 0 < k < n:
+        raise ValueError(f"k is {k}, with {n} items it must be 1 to {n - 1}")
+    norms = row_norms(matrix)
+    if metric is Metric.COS:
+        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        rows = np.asarray(matrix * factors[:, None], dtype=np.float32)
+        halves = np.zeros(n, dtype=np.float32)
+    else:  # the distance falls as x.y - |y|^2/2 rises; one scale for all keeps the squares in range
+        scale = norms.max(initial=0.0) or 1.0
+        rows = np.asarray(matrix / scale, dtype=np.float32)
+        halves = np.asarray((norms / scale) ** 2 / 2, dtype=np.float32)
+    counts = np.zeros(n, dtype=np.int64)
+    at_once = max(1, SCORES_AT_ONCE // n)
+    for start in range(0, len(queries), at_once):
+        part = queries[start : start + at_once]
+        scores = rows[part] @ rows.T - halves
+        scores[np.arange(len(part)), part] = -np.inf
+        nearest = np.argpartition(scores, n - k, axis=1)[:, n - k :]
+        counts += np.bincount(nearest.ravel(), minlength=n)
+    return counts
