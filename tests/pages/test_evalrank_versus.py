@@ -115,8 +115,7 @@ def test_the_overview_goes_without_marks_where_rows_are_gone(
 ) -> None:
     """Of one run, of all of them, and with their table."""
     cache = tmp_path / "cache"
-    cache.mkdir()
-    shutil.copy(demo_cache / "results.duckdb", cache)
+    shutil.copytree(demo_cache, cache)
     repository = Repository.at(cache / "results.duckdb")
     run = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"}, limit=1)[0]
     for statement in (f"DELETE FROM {ENTRY.table} WHERE run_seq = {run.run_seq}", f"DROP TABLE {ENTRY.table}"):
