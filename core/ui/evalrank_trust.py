@@ -42,6 +42,7 @@ def show(shown: Shown) -> None:
     protocol = other_protocol(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run)
     _table(found)
+    comparability.coverage_notes([run])
     _not_computed(shown, run, protocol)
     _why_published_numbers_differ(run, protocol)
     st.subheader("Was the encoder trained on these pairs?", anchor=False)
