@@ -12,7 +12,7 @@ import pandas as pd
 
 from core import frequency
 from core.evalrank_rows import RunRows
-from core.numerics.clusters import interval_of_mean
+from core.numerics.resampling import interval_of_mean
 from core.pair_features import length, lexical_overlap
 from core.pair_sources import PairSources
 from core.types import Bool, Float64, Int32, Int64
@@ -166,7 +166,7 @@ def scores_by_kind(
 
     Returns:
         A row per group: ``side, label, pairs, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``; the mean
-        and its 95% interval (``core.numerics.clusters``), NaN over no pairs.
+        and its 95% interval (``core.numerics.resampling``), NaN over no pairs.
     """
     values = rows.aligned(item_numbers, filtered)
     ranked = values["mrr"].notna().to_numpy()
@@ -176,7 +176,7 @@ def scores_by_kind(
         row: dict[str, object] = {"side": group.side, "label": group.label, "pairs": int(inside.sum())}
         for measure in MEASURES:
             among = values[measure].to_numpy()[inside]
-            interval = interval_of_mean(among, queries[inside], mates[inside])
+            interval = interval_of_mean(among, queries[inside].astype(np.int64), mates[inside].astype(np.int64))
             row[measure] = float(among.mean()) if len(among) else np.nan
             row[f"{measure}_low"], row[f"{measure}_high"] = interval.low, interval.high
         out.append(row)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from core.numerics.stats import RESAMPLES, resample_counts
+from core.numerics.stats import RESAMPLES, Interval, resample_counts
 from core.types import Float64, Int64
 
 SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
@@ -160,6 +160,18 @@ def dyadic_quantile(left: Int64, right: Int64) -> float:
     """By how many standard errors a 95% interval reaches out: the t distribution's, with N - 1 degrees of freedom."""
     texts, _ = _nodes(left, right)
     return float(stdtrit(max(texts - 1, 1), 0.975))
+
+
+def interval_of_mean(values: Float64, left: Int64, right: Int64) -> Interval:
+    """95% interval of a mean of shares ``values [m]`` (0 to 1), dyadic-robust.
+
+    NaN where there are fewer than two units, or all values are the same: then nothing tells how far they could spread.
+    """
+    if len(values) == 0 or np.ptp(values) == 0 or units(left, right).max() == 0:
+        return Interval(float("nan"), float("nan"))
+    half = dyadic_quantile(left, right) * float(np.sqrt(dyadic_variances(values[:, np.newaxis], left, right)[0]))
+    mean = float(values.mean())
+    return Interval(max(0.0, mean - half), min(1.0, mean + half))
 
 
 # --- test of a paired difference

@@ -17,6 +17,7 @@ from core.numerics.resampling import (
     components,
     dyadic_quantile,
     dyadic_variances,
+    interval_of_mean,
     sign_flip_p_values,
     smallest_detectable,
     sums_within,
@@ -262,3 +263,19 @@ def test_the_smallest_detectable_difference_is_found_as_often_as_promised() -> N
 def test_sums_within_groups() -> None:
     values = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
     assert sums_within(values, np.array([1, 0, 1])).tolist() == [[2.0, 20.0], [5.0, 50.0]]
+
+
+def test_an_interval_of_a_mean_reaches_out_by_its_standard_error() -> None:
+    values = np.array([0.1, 0.5, 0.9, 0.25])
+    left, right = np.array([0, 2, 4, 6]), np.array([1, 3, 5, 7])
+    half = dyadic_quantile(left, right) * np.sqrt(dyadic_variances(values[:, np.newaxis], left, right)[0])
+    found = interval_of_mean(values, left, right)
+    assert (found.low, found.high) == (max(0.0, values.mean() - half), min(1.0, values.mean() + half))
+
+
+@pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.25], [0.0, 0.0, 0.0]])
+def test_nothing_to_spread_has_no_interval(values: list[float]) -> None:
+    left, right = np.array([0, 1, 2])[: len(values)], np.array([1, 0, 3])[: len(values)]
+    found = interval_of_mean(np.array(values), left, right)
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
