@@ -20,8 +20,8 @@ from core.ui.evalrank_parts import side_by_side
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import repository, scheme, settings
-from core.ui.work import rerun_button, run_button
+from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.work import has_changed, rerun_button, run_button
 from core.what_if import Basis, Comparison, WhatIf
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
@@ -40,6 +40,12 @@ def show(shown: Shown) -> None:
             icon=":material/info:",
         )
         return
+    _compare(shown)
+
+
+@st.fragment
+def _compare(shown: Shown) -> None:
+    """The view itself: what is moved in it does not make the rest of the page anew."""
     run, transform, metric = _pick(shown)
     try:
         chain = TransformChain.parse(transform)
@@ -57,6 +63,8 @@ def show(shown: Shown) -> None:
         rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="if_again")
     except BlindspotError as error:
         st.error(as_text(str(error)))
+    if has_changed(jobs().active()):  # a button of this view queued work: its progress stands on top of the page
+        st.rerun()
 
 
 def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
@@ -70,7 +78,7 @@ def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
         index=None,
         key="if_variant",
         bind="query-params",
-        placeholder=f"the best: {best}",
+        placeholder=f"the best: {runs[best].plan.variant.label}",
         help="A stored variant, as encoder~transform. Its embeddings are taken from the cache.",
     )
     transform = second.selectbox(
@@ -273,7 +281,7 @@ def _drill(base: Basis, transform: str, metric: Metric) -> None:
         return
     rows = base.pairs[base.pairs["item_no"] == number]
     if rows.empty:
-        st.warning(f"There is no pair {number} here.")
+        st.warning(f"There is no pair {number} among the {len(base.pairs):,} that this variant ranked.")
         return
     pair, plan = rows.iloc[0], base.run.plan
     after = replace(

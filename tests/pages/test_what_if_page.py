@@ -110,7 +110,7 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in figure(app, "if_scatter")["data"])
     assert points == len(figure(app, "if_scatter")["data"])
     app.number_input(key="pair").set_value(99_999).run()
-    assert "There is no pair 99999 here." in texts(app)
+    assert "There is no pair 99999 among the 400 that this variant ranked." in texts(app)
 
 
 def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> None:
