@@ -17,10 +17,17 @@ class Scheme(StrEnum):
 
 
 # Okabe and Ito's palette in their order, black and yellow standing in for each other where they would not
-# show, the others made lighter or darker until they stand out from the background.
+# show, the others made lighter or darker until they stand out from the background. Then four more, after Paul Tol's
+# muted scheme, so that no two of eleven variants share one (prime, so that symbols repeat late).
 _COLOURS = {
-    Scheme.LIGHT: ("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650"),
-    Scheme.DARK: ("#4FA8E0", "#F0AE2E", "#2FC79D", "#F27F45", "#E29CC6", "#9AD3F5", "#F0E442"),
+    Scheme.LIGHT: (
+        *("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650"),
+        *("#882255", "#8F8F2B", "#117733", "#7A4A2B"),
+    ),
+    Scheme.DARK: (
+        *("#4FA8E0", "#F0AE2E", "#2FC79D", "#F27F45", "#E29CC6", "#9AD3F5", "#F0E442"),
+        *("#D1688F", "#C9C96A", "#7FBF7B", "#C79A7B"),
+    ),
 }
 _INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
 _GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
