@@ -24,7 +24,7 @@ from core.ui.resources import repository, settings
 from core.ui.run_form import run_form
 from core.ui.work import run_button
 
-MAX_SHOWN = 12
+MAX_SHOWN = 11
 
 
 def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
