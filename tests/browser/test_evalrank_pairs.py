@@ -60,7 +60,9 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     drag_a_box(visitor, (0.2, 0.95), (0.15, 0.95))
     said = visitor.page.get_by_text("pairs selected in the figure")
     expect(said).to_be_visible()
-    area = visitor.at("area").get_by_role("textbox").input_value()
+    box = visitor.at("area").get_by_role("textbox")
+    expect(box).not_to_have_value("")
+    area = box.input_value()
     low_a, high_a, low_b, high_b = (float(number) for number in re.split("[-,]", area))
     assert low_a > 1
     inside = [low_a <= a <= high_a and low_b <= b <= high_b for a, b in ranks(demo_cache)]
