@@ -79,5 +79,5 @@ def rank_scatter(
         )
     figure.update_xaxes(type="log", title=f"rank in A: {first.label}", dtick=1, range=np.log10([0.8, end]).tolist())
     figure.update_yaxes(type="log", title=f"rank in B: {second.label}", dtick=1, range=np.log10([0.8, end]).tolist())
-    figure.update_layout(dragmode="select", clickmode="event+select")
+    figure.update_layout(dragmode="select")
     return dress(figure, scheme, height=HEIGHT)
