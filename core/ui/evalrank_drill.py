@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -14,6 +15,7 @@ from core.hubs import HUB, K, Occurrences
 from core.reasons import reasons
 from core.store.records import RunRecord
 from core.types import Int64
+from core.ui import evalrank_sources as sources
 from core.ui.evalrank_pair_state import Sides, features
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
@@ -34,6 +36,7 @@ def show(shown: Shown, sides: Sides, selected: int) -> None:
             with st.container(horizontal=True, gap="small"):
                 st.markdown(f"**{label}**", width="content")
                 st.text(text)  # as text: never as HTML or markdown
+        _gold(shown, selected)
         runs = sides.first(shown.runs)[:MAX_SIDE_BY_SIDE]
         if len(shown.runs) > len(runs):
             st.caption(f"{len(runs)} of {len(shown.runs)} variants, A and B first; pick others in the sidebar.")
@@ -57,6 +60,23 @@ def show(shown: Shown, sides: Sides, selected: int) -> None:
             "In brackets: why filtered ranks ignore an item. Below an item, why it may be near: "
             f"{why}, whether it is a hub."
         )
+
+
+def _gold(shown: Shown, selected: int) -> None:
+    """How alike people found the two texts, where the pair's source is known and on this machine."""
+    entry = sources.entry_of(shown.runs[0].plan.dataset)
+    if entry is None:
+        return
+    if not sources.is_here(entry):
+        st.caption(f"Its gold score would come from {entry.title}; the view *kinds of pair* can download it.")
+        return
+    found = sources.sources_of(shown.pairs, tuple(run.run_id for run in shown.runs), entry)
+    if found is None:
+        return
+    place = int(np.flatnonzero(shown.pairs.frame["item_no"] == selected)[0])
+    highest = dict(zip(found.names, found.highest, strict=True))
+    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in found.of(place)]
+    st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
 
 
 @st.cache_data(show_spinner="Counting whose neighbours the items are …", max_entries=32)

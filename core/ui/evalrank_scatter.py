@@ -35,8 +35,8 @@ def show(shown: Shown, sides: Sides, described: pd.DataFrame) -> Bool | None:
             f"**{np.count_nonzero(wins > 0):,}**; both alike in **{np.count_nonzero(wins == 0):,}**."
         )
         st.caption(
-            "Drag a box or a lasso around dots to keep only their pairs in the table; click on a dot to look into its "
-            "pair. Dots above the diagonal: A is better. Many pairs can share one dot."
+            "Drag a box or a lasso around dots to keep only their pairs in the table; the address keeps a box, not a "
+            "lasso. Dots above the diagonal: A is better. Many pairs can share one dot."
         )
         areas = _areas()
         selected = _selected(shown, described, areas)
@@ -59,6 +59,7 @@ def show(shown: Shown, sides: Sides, described: pd.DataFrame) -> Bool | None:
             drawn,
             key=key,
             on_select=lambda: _take(st.session_state[key].selection, shown, described),
+            selection_mode=("box", "lasso"),
             config={"displaylogo": False},
             alt=f"Rank of every pair's mate in {a} against its rank in {b}",
         )
@@ -99,7 +100,7 @@ def _selected(shown: Shown, described: pd.DataFrame, areas: Sequence[Area]) -> B
 
 
 def _take(selection: Any, shown: Shown, described: pd.DataFrame) -> None:
-    """The reader selected dots: by boxes, by a lasso, by a click; or let go of them."""
+    """The reader selected dots: by boxes or by a lasso; or let go of them."""
     numbers = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
     if selection.lasso:
         st.session_state[AREA] = ""
@@ -110,8 +111,6 @@ def _take(selection: Any, shown: Shown, described: pd.DataFrame) -> None:
         areas = [around for area in drawn if (around := area.around(a, b))]
         st.session_state.pop(LASSO, None)
         st.session_state[AREA] = "; ".join(str(area) for area in areas)
-    elif numbers:
-        st.session_state["pair"] = numbers[0]
     else:
         clear()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import log10
 from pathlib import Path
 
 import pyarrow.csv
@@ -60,7 +59,9 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     drag_a_box(visitor, (0.2, 0.95), (0.15, 0.95))
     said = visitor.page.get_by_text("pairs selected in the figure")
     expect(said).to_be_visible()
-    area = visitor.at("area").get_by_role("textbox").input_value()
+    box = visitor.at("area").get_by_role("textbox")
+    expect(box).not_to_have_value("")
+    area = box.input_value()
     low_a, high_a, low_b, high_b = (float(number) for number in re.split("[-,]", area))
     assert low_a > 1
     inside = [low_a <= a <= high_a and low_b <= b <= high_b for a, b in ranks(demo_cache)]
@@ -111,9 +112,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     second.page.wait_for_function("() => !new URLSearchParams(location.search).has('area')", timeout=PATIENCE_MS)
 
 
-def test_a_lasso_filters_too_and_a_click_on_a_dot_opens_its_pair(
-    serve: Serve, reader: NewReader, demo_cache: Path
-) -> None:
+def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
     visitor = reader().open(f"{serve(demo_cache)}/evalrank?a=minilm~none&b=minilm~center")
     plot = visitor.see("scatter")
     visitor.settle()
@@ -138,18 +137,4 @@ def test_a_lasso_filters_too_and_a_click_on_a_dot_opens_its_pair(
     visitor.settle()
     visitor.at("clear_area").get_by_role("button").click()
     expect(said).to_have_count(0)
-    visitor.settle()
-
-    # the dot where both rank the mate first stands a little inside the lower left corner
-    plot.scroll_into_view_if_needed()
-    box = plot.locator(".nsewdrag").first.bounding_box()
-    assert box is not None
-    end = 1.25 * max(max(pair) for pair in ranks(demo_cache))
-    share = -log10(0.8) / (log10(end) - log10(0.8))
-    x, y = box["x"] + box["width"] * share, box["y"] + box["height"] * (1 - share)
-    mouse.move(x, y, steps=5)
-    mouse.click(x, y)
-    visitor.see("drill")
-    pair = int(visitor.at("pair").get_by_role("spinbutton").input_value())
-    assert ranks(demo_cache)[pair] == (1, 1)
-    visitor.healthy()
+    visitor.settle().healthy()
