@@ -19,6 +19,7 @@ from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
 from core.store.records import RunState
 from core.types import DatasetKind, MinimalPairSet, PairSet, digest_of_strings
+from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets, pick_dataset
 from core.ui.resources import repository, settings
@@ -125,6 +126,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
     )
     # The mark follows the sidebar: Streamlit keeps a table's selection for as long as its key stays.
     key = f"datasets_{digest_of_strings([picked, *references])[:8]}"
+    tables.put_on_screen("datasets", key)
     st.dataframe(
         frame,
         hide_index=True,
@@ -147,7 +149,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
 
 
 def _choose(key: str, references: Sequence[str]) -> None:
-    if rows := st.session_state[key].selection.rows:
+    if tables.is_on_screen("datasets", key) and (rows := st.session_state[key].selection.rows):
         pick_dataset(references[rows[0]])
 
 

@@ -16,6 +16,7 @@ from core.explore import PairTable
 from core.figures.theme import MANY_VARIANTS
 from core.pair_browsing import MEANING, NEED_B, Which
 from core.types import Bool
+from core.ui import tables
 from core.ui.evalrank_pair_state import Sides, features
 from core.ui.evalrank_view import Shown
 
@@ -122,6 +123,7 @@ def _page_of_pairs(found: pd.DataFrame, shown: Shown, sides: Sides, extra: Seque
     numbers = rows["pair"].tolist()
     pair = _pair_wanted()
     key = f"pairs_{number}_{st.session_state.get(_TURNS, 0)}_{zlib.crc32(str(numbers).encode())}"
+    tables.put_on_screen("pairs", key)
     names = _columns(shown, sides, extra)
     st.dataframe(
         rows[list(names)].rename(columns=names),
@@ -200,7 +202,7 @@ def _place(found: pd.DataFrame, pair: int | None) -> int | None:
 
 def _choose(key: str, numbers: Sequence[int]) -> None:
     """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
-    if rows := st.session_state[key].selection.rows:
+    if tables.is_on_screen("pairs", key) and (rows := st.session_state[key].selection.rows):
         st.session_state["pair"] = st.session_state[_TURNED_TO] = int(numbers[rows[0]])
 
 

@@ -16,6 +16,7 @@ from core.numerics.similarity import Metric
 from core.store.records import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS, TransformChain
 from core.types import Variant
+from core.ui import tables
 from core.ui.evalrank_parts import side_by_side
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
@@ -241,6 +242,7 @@ def _most_changed(base: Basis, found: Comparison) -> None:
     st.markdown("**The pairs that change most**")
     key = f"if_pairs_{base.run.run_id}_{hash(tuple(top['item_no'])) & 0xFFFFFF}"
     numbers = top["item_no"].tolist()
+    tables.put_on_screen("if_pairs", key)
     rank = st.column_config.NumberColumn(format="localized", help="Rank of the mate; 1 is best, .5 is a tie")
     st.dataframe(
         top.rename(columns={"item_no": "pair"}),
@@ -259,7 +261,7 @@ def _most_changed(base: Basis, found: Comparison) -> None:
 
 
 def _choose(key: str, numbers: list[int]) -> None:
-    if rows := st.session_state[key].selection.rows:
+    if tables.is_on_screen("if_pairs", key) and (rows := st.session_state[key].selection.rows):
         st.session_state["pair"] = int(numbers[rows[0]])
 
 

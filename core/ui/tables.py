@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
 import pandas as pd
+import streamlit as st
 from pandas.io.formats.style import Styler
 
 from core.datasets.catalog import DATASETS
@@ -14,6 +15,20 @@ from core.types import Variant
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
+
+
+def put_on_screen(table: str, key: str) -> None:
+    """Note that ``table`` is drawn under ``key``, which changes with its rows."""
+    st.session_state[f"_{table}_on_screen"] = key
+
+
+def is_on_screen(table: str, key: str) -> bool:
+    """Whether a choice of rows comes from the table that was drawn last.
+
+    A browser that is asked again before it has taken an older one away sends that one's choice once more, as if it
+    were new.
+    """
+    return bool(st.session_state.get(f"_{table}_on_screen") == key)
 
 
 def dataset_title(dataset: str) -> str:
