@@ -77,7 +77,10 @@ def rank_scatter(
             y1=b_high * 1.12,
             line={"color": ink(scheme), "width": 1.5},
         )
-    figure.update_xaxes(type="log", title=f"rank in A: {first.label}", dtick=1, range=np.log10([0.8, end]).tolist())
-    figure.update_yaxes(type="log", title=f"rank in B: {second.label}", dtick=1, range=np.log10([0.8, end]).tolist())
+    ticks = 1 if end > 100 else "D2"  # powers of ten, or 1, 2, 5, 10 where there would be too few
+    figure.update_xaxes(type="log", title=f"rank in A: {first.label}", dtick=ticks, range=np.log10([0.8, end]).tolist())
+    figure.update_yaxes(
+        type="log", title=f"rank in B: {second.label}", dtick=ticks, range=np.log10([0.8, end]).tolist()
+    )
     figure.update_layout(dragmode="select")
     return dress(figure, scheme, height=HEIGHT)
