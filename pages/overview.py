@@ -51,8 +51,9 @@ for diagnostic, axis, columns, link in SECTIONS:
         names = [board.dataset for board in boards]
         chart = figures.score_dots(scores, names, axis, ui.variant_styles(), ui.scheme())
         st.plotly_chart(chart, key=f"dots_{diagnostic}")
+        tested = parts.tested(boards)
         for board in boards:
-            parts.board_table(entry, board, columns)
+            parts.board_table(entry, board, columns, test=board.dataset in tested)
         st.page_link(f"pages/{diagnostic}.py", label=link, icon=":material/arrow_forward:")
         ui.how_computed(entry)
     else:

@@ -15,6 +15,7 @@ from core.ui.resources import repository
 from core.ui.work import being_computed, demo_button, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
+TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
 COUNTS = ("pairs", "background", "originals")  # what captions speak of
 
 
@@ -69,17 +70,32 @@ def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataF
     )
 
 
-def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, str]) -> None:
+def tested(boards: Sequence[Leaderboard]) -> set[str]:
+    """Datasets whose variants are tested against the best one: the first, and as many others as take no time.
+
+    A store of thousands of runs may hold many datasets; the tests read every pair of every variant.
+    """
+    found: set[str] = set()
+    pairs = 0.0
+    for board in boards:
+        pairs += sum(run.metrics.get("pairs", 0.0) for run in board.runs)
+        if not found or pairs <= TESTED_PAIRS:
+            found.add(board.dataset)
+    return found
+
+
+def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, str], *, test: bool) -> None:
     """One dataset's table.
 
     Args:
         columns: metric to heading; a metric that some run lacks is left out.
+        test: whether to mark what is not separable from the best, too.
     """
     runs = list(board.runs)
     shared = {name: title for name, title in columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
-    alike = uncertainty.stored_marks(entry, runs)
+    alike = uncertainty.stored_marks(entry, runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
     star = f" {uncertainty.star_in_words(alike)}" if len(runs) > 1 else ""

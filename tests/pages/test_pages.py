@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,11 @@ from streamlit.testing.v1 import AppTest
 from core import pipeline
 from core.diagnostics import catalog as diagnostics
 from core.settings import ROOT
+from core.store.records import Leaderboard
 from core.store.repository import Repository
 from core.transforms import READY_CHAINS, STEPS
 from core.types import Variant
+from core.ui import overview_parts
 from core.ui.navigation import SECTIONS
 from tests.conftest import make_settings
 from tests.pages.conftest import TIMEOUT_SECONDS
@@ -333,3 +336,18 @@ def test_an_encoder_can_be_typed_and_a_wrong_one_is_said(
     shown = [error.value.replace("\\", "") for error in app.error]  # escaped, so that no markdown is read into it
     assert [said in text for text in shown] == ([True] if said else [])
     assert app.button(key="run_new").disabled == bool(said)
+
+
+def test_overview_tests_the_first_dataset_and_as_many_as_take_no_time(demo_cache: Path) -> None:
+    stored = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")[0]
+
+    def board(dataset: str, pairs: float, variants: int) -> Leaderboard:
+        run = replace(stored, plan=replace(stored.plan, dataset=dataset), metrics={"pairs": pairs})
+        return Leaderboard(variants, (run,) * variants)
+
+    large, small = board("large", 7_000, 25), board("small", 400, 25)
+    assert overview_parts.tested([large, small]) == {"large"}, "the first in any case"
+    assert overview_parts.tested([small, large]) == {"small"}
+    many = [board(f"{i}", 400, 25) for i in range(20)]
+    assert overview_parts.tested(many) == {f"{i}" for i in range(8)}
+    assert overview_parts.tested([]) == set()
