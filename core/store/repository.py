@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -31,7 +30,8 @@ from core.store.records import (
     StoredReference,
     record_of,
 )
-from core.types import Bool, Dataset, DatasetKind, MinimalPairSet, PairSet, RankedPairs, Variant
+from core.store.rows import metric_rows, store_dataset
+from core.types import Bool, Dataset, DatasetKind, RankedPairs, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted
@@ -336,13 +336,7 @@ class Repository:
         numbers = pa.array(item_numbers.astype(np.int32))
         seqs = pa.array(np.full(result.items.num_rows, run_seq, dtype=np.int32))
         items = result.items.cast(entry.schema).add_column(0, "item_no", numbers).add_column(0, "run_seq", seqs)
-        metrics = pa.table(
-            {
-                "run_seq": pa.array([run_seq] * len(result.metrics), pa.int32()),
-                "name": list(result.metrics),
-                "value": pa.array(list(result.metrics.values()), pa.float64()),
-            }
-        )
+        metrics = metric_rows(run_seq, result.metrics)
         with self.database.transaction() as cursor:
             status = cursor.execute("SELECT status FROM run WHERE run_seq = ?", [run_seq]).fetchall()
             if not status:
@@ -353,7 +347,7 @@ class Repository:
                 f"CREATE TABLE IF NOT EXISTS {entry.table} "
                 f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
             )
-            _store_dataset(cursor, dataset)
+            store_dataset(cursor, dataset)
             if ranked is not None and ranked.digest:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
@@ -400,56 +394,3 @@ class Repository:
 def _now() -> datetime:
     """UTC, as the store keeps times."""
     return datetime.now(UTC).replace(tzinfo=None)
-
-
-def _store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
-    """Texts, and the pairs that are made of them, stand once per dataset."""
-    digest = dataset.content_digest
-    if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
-        return
-    rows = cursor.execute(
-        "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
-        [dataset.id, digest, dataset.kind],
-    ).fetchall()
-    seq = np.int32(rows[0][0])
-    n = len(dataset.items)
-    texts = pa.table(
-        {
-            "dataset_seq": np.full(n, seq, dtype=np.int32),
-            "text_no": np.arange(n, dtype=np.int32),
-            "text": pa.array(dataset.items, pa.string()),
-        }
-    )
-    cursor.from_arrow(texts).insert_into("dataset_text")
-    if isinstance(dataset, PairSet):
-        cursor.from_arrow(_pairs(dataset, seq)).insert_into("dataset_pair")
-    elif isinstance(dataset, MinimalPairSet):
-        for subset in dataset.subsets:
-            cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
-    else:
-        raise TypeError(f"the store has no table for a {dataset.kind}")
-
-
-def _pairs(dataset: PairSet, seq: np.int32) -> pa.Table:
-    m = len(dataset.queries)
-    return pa.table(
-        {
-            "dataset_seq": np.full(m, seq, dtype=np.int32),
-            "item_no": np.arange(m, dtype=np.int32),
-            "query_no": dataset.queries,
-            "mate_no": dataset.mates,
-        }
-    )
-
-
-def _minimal_pairs(dataset: MinimalPairSet, subset: str, seq: np.int32) -> pa.Table:
-    n = len(dataset.originals)
-    return pa.table(
-        {
-            "dataset_seq": np.full(n, seq, dtype=np.int32),
-            "item_no": np.arange(n, dtype=np.int32),
-            "subset": pa.array([subset] * n, pa.string()),
-            "original_no": dataset.originals,
-            "rewrite_no": dataset.rewrites[subset],
-        }
-    )

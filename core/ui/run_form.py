@@ -17,6 +17,17 @@ from core.ui.resources import repository, settings
 from core.ui.work import run_button
 
 
+def encoders_in_words() -> str:
+    """Every encoder and kind of reference, as a list in Markdown, for the help of a picker."""
+    named = [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
+    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()])
+
+
+def steps_in_words() -> str:
+    """Every step of a transform, likewise."""
+    return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
+
+
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
     """Choose or type an encoder and a transform, and run a diagnostic on a dataset; what is wrong stands beside."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -26,11 +37,7 @@ def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) ->
         key="new_encoder",
         persist_state="session",
         accept_new_options=True,
-        help="\n".join(
-            ["Choose one, or type a reference:", ""]
-            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
-            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
-        ),
+        help=f"Choose one, or type a reference:\n\n{encoders_in_words()}",
     )
     chain = transform.selectbox(
         "Transform",
@@ -38,8 +45,7 @@ def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) ->
         key="new_transform",
         persist_state="session",
         accept_new_options=True,
-        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n"
-        + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
+        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
     try:
         # An emptied picker gives None, which is no encoder either.

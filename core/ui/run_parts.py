@@ -9,15 +9,15 @@ from core import estimates, sweeps
 from core.datasets import uploads
 from core.diagnostics import catalog as diagnostics
 from core.encoder_library import known_references
-from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.estimates import Estimate
 from core.numerics.similarity import Metric
 from core.sweeps import Expansion, Sweep
-from core.transforms import READY_CHAINS, STEPS
+from core.transforms import READY_CHAINS
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, known_datasets
 from core.ui.resources import jobs, repository, settings
+from core.ui.run_form import encoders_in_words, steps_in_words
 from core.ui.work import duration, submit_each
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
@@ -36,11 +36,7 @@ def choose() -> Sweep:
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a reference",
-        help="\n".join(
-            ["Choose some, or type a reference and press Enter:", ""]
-            + [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
-            + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()]
-        ),
+        help=f"Choose some, or type a reference and press Enter:\n\n{encoders_in_words()}",
     )
     chains = right.multiselect(
         "Transforms",
@@ -51,7 +47,7 @@ def choose() -> Sweep:
         accept_new_options=True,
         placeholder="Choose, or type a chain",
         help="Every encoder runs with each of them. Type steps joined by `+`, for example `center+whiten:64`.\n\n"
-        + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
+        + steps_in_words(),
     )
     chosen = left.multiselect(
         "Datasets",

@@ -1,0 +1,75 @@
+"""Datasets and scores as rows of the store's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from core.types import Dataset, MinimalPairSet, PairSet
+
+
+def metric_rows(run_seq: int, metrics: Mapping[str, float]) -> pa.Table:
+    """A run's scores for the table ``metric``."""
+    return pa.table(
+        {
+            "run_seq": pa.array([run_seq] * len(metrics), pa.int32()),
+            "name": list(metrics),
+            "value": pa.array(list(metrics.values()), pa.float64()),
+        }
+    )
+
+
+def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
+    """Store a dataset unless it is there: texts, and the pairs that are made of them, stand once per content."""
+    digest = dataset.content_digest
+    if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
+        return
+    rows = cursor.execute(
+        "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
+        [dataset.id, digest, dataset.kind],
+    ).fetchall()
+    seq = np.int32(rows[0][0])
+    n = len(dataset.items)
+    texts = pa.table(
+        {
+            "dataset_seq": np.full(n, seq, dtype=np.int32),
+            "text_no": np.arange(n, dtype=np.int32),
+            "text": pa.array(dataset.items, pa.string()),
+        }
+    )
+    cursor.from_arrow(texts).insert_into("dataset_text")
+    if isinstance(dataset, PairSet):
+        cursor.from_arrow(_pairs(dataset, seq)).insert_into("dataset_pair")
+    elif isinstance(dataset, MinimalPairSet):
+        for subset in dataset.subsets:
+            cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
+    else:
+        raise TypeError(f"the store has no table for a {dataset.kind}")
+
+
+def _pairs(dataset: PairSet, seq: np.int32) -> pa.Table:
+    m = len(dataset.queries)
+    return pa.table(
+        {
+            "dataset_seq": np.full(m, seq, dtype=np.int32),
+            "item_no": np.arange(m, dtype=np.int32),
+            "query_no": dataset.queries,
+            "mate_no": dataset.mates,
+        }
+    )
+
+
+def _minimal_pairs(dataset: MinimalPairSet, subset: str, seq: np.int32) -> pa.Table:
+    n = len(dataset.originals)
+    return pa.table(
+        {
+            "dataset_seq": np.full(n, seq, dtype=np.int32),
+            "item_no": np.arange(n, dtype=np.int32),
+            "subset": pa.array([subset] * n, pa.string()),
+            "original_no": dataset.originals,
+            "rewrite_no": dataset.rewrites[subset],
+        }
+    )
