@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ ROW_HEIGHT_PUBLISHED = 34  # two lines of small type
 GAP = 44  # between what was measured and what was published
 CELL_WIDTH = 0.94  # of a column, so that frames do not touch
 TINT = 0.22  # how much of the scale's colour fills a frame
+TITLE_WIDTH = 46  # of an axis, in characters: more is cut off on a narrow screen
 PUBLISHED = "published"
 
 
@@ -145,7 +147,7 @@ def nearest_profiles(
         nearest: with the same subsets, the nearest first.
     """
     figure = go.Figure()
-    names = [label(subset) for subset in values]
+    names = ["<br>".join(textwrap.wrap(label(subset), 8)) for subset in values]
     for i, line in enumerate(nearest):
         figure.add_scatter(
             name=line.name,
@@ -155,7 +157,8 @@ def nearest_profiles(
             line={"color": ink(scheme), "width": 1, "dash": "dot"},
             marker={"symbol": _HOLLOW[i % len(_HOLLOW)], "size": 10, "color": ink(scheme), "line": {"width": 1.5}},
             opacity=0.75,
-            hovertemplate="%{x}: %{y:.3f}<extra>%{fullData.name}</extra>",
+            text=[label(subset) for subset in values],
+            hovertemplate="%{text}: %{y:.3f}<extra>%{fullData.name}</extra>",
         )
     figure.add_scatter(
         name=f"{variant.label}, measured",
@@ -164,9 +167,11 @@ def nearest_profiles(
         mode="lines+markers",
         line={"color": style.colour, "width": 3},
         marker={"symbol": style.symbol, "size": 11, "color": style.colour},
-        hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
+        text=[label(subset) for subset in values],
+        hovertemplate="%{text}: %{y:.4f}<extra>%{fullData.name}</extra>",
     )
     figure.update_yaxes(title="mean normalised similarity")
+    figure.update_xaxes(tickangle=0)
     dress(figure, scheme, height=400 + 22 * (len(nearest) + 1))
     return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "traceorder": "reversed"})
 
@@ -202,12 +207,13 @@ class MapAxis:
         parts = [
             f"{', '.join(names)} {how}" for names, how in ((more, "more similar"), (less, "less similar")) if names
         ]
-        return f"{name}, {self.share:.0%} of the variance<br>higher: {'; '.join(parts)}"
+        return "<br>".join([f"{name}, {self.share:.0%} of the variance", *textwrap.wrap("; ".join(parts), TITLE_WIDTH)])
 
 
 def profile_map(
     published: Sequence[MapPoint],
     measured: Mapping[Variant, Float64],
+    chosen: Variant,
     axes: tuple[MapAxis, MapAxis],
     looks: Mapping[Variant, Style],
     scheme: Scheme,
@@ -219,6 +225,7 @@ def profile_map(
 
     Args:
         measured: points ``[2] float64``.
+        chosen: the one that has its name beside it; the others would hide each other's.
         axes: the horizontal one, then the vertical one.
     """
     figure = go.Figure()
@@ -228,26 +235,26 @@ def profile_map(
         points = [point for point in published if point.group == group]
         style = styled[Variant(group, "none")]
         figure.add_scatter(
-            name=f"{group} · {PUBLISHED}",
+            name=group,
             x=[point.x for point in points],
             y=[point.y for point in points],
             text=[point.name for point in points],
             mode="markers",
             marker={"symbol": f"{style.symbol}-open", "size": 9, "color": style.colour, "line": {"width": 2}},
-            hovertemplate="%{text}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{text}<extra>%{fullData.name}, published</extra>",
         )
     shown = {variant: point for variant, point in measured.items() if is_on_map(point, published)}
-    for variant, point in shown.items():
+    for variant, point in sorted(shown.items(), key=lambda item: item[0] == chosen):  # that one on top
         figure.add_scatter(
             name=variant.label,
             x=[float(point[0])],
             y=[float(point[1])],
             text=[variant.label],
             textposition="top center",
-            mode="markers+text",
+            mode="markers+text" if variant == chosen else "markers",
             marker={
                 "symbol": looks[variant].symbol,
-                "size": 14,
+                "size": 16 if variant == chosen else 11,
                 "color": looks[variant].colour,
                 "line": {"color": ink(scheme), "width": 1.5},
             },
@@ -258,7 +265,7 @@ def profile_map(
     (left, right), (bottom, top) = _frame(published)
     figure.update_xaxes(title=axes[0].title("across"), range=[left, right])
     figure.update_yaxes(title=axes[1].title("up"), range=[bottom, top])
-    return figure
+    return figure.update_layout(legend={"title": {"text": f"{PUBLISHED}, by training: "}})
 
 
 def is_on_map(point: Float64, published: Sequence[MapPoint]) -> bool:

@@ -15,7 +15,7 @@ from core.figures import heros_published as figures
 from core.figures.heros_published import MapAxis, MapPoint, PublishedLine
 from core.reference_heros import SOURCE, SUBSETS, heros_profiles
 from core.resemblance import Neighbour, Resemblance
-from core.types import Variant
+from core.types import Float64, Variant
 from core.ui import evalrank_sources, heros_published
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
@@ -40,7 +40,7 @@ def show(shown: Shown) -> None:
     by_name = {str(variant): variant for variant in found}
     variant = by_name[st.selectbox("Variant", list(by_name), key="heros_like", persist_state="session")]
     _guess(found[variant], variant)
-    lines, places = st.columns(2)
+    lines, places = st.columns([2, 3])
     with lines:
         st.markdown("**Its profile over the nearest published ones**")
         nearest = found[variant].neighbours[:LINES]
@@ -53,7 +53,7 @@ def show(shown: Shown) -> None:
         )
     with places:
         st.markdown("**All profiles on a map**")
-        _map({v: r.means for v, r in found.items()}, shown)
+        _map({v: r.means for v, r in found.items()}, variant, shown)
     st.markdown("**The nearest published encoders**")
     st.dataframe(_table(found[variant].neighbours[:NEAREST]), hide_index=True, key="nearest", column_config=_COLUMNS)
     st.caption(
@@ -89,7 +89,7 @@ def _line(neighbour: Neighbour) -> PublishedLine:
     return PublishedLine(f"{neighbour.profile.model} · {figures.PUBLISHED}", neighbour.profile.means)
 
 
-def _map(measured: Mapping[Variant, np.ndarray], shown: Shown) -> None:
+def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: Shown) -> None:
     profiles = heros_profiles()
     means = resemblance.matrix(profiles)
     plane = resemblance.plane(means)
@@ -101,7 +101,9 @@ def _map(measured: Mapping[Variant, np.ndarray], shown: Shown) -> None:
         for share, loadings in zip(plane.shares, plane.directions.T, strict=True)
     )
     places = {variant: plane.project(one[np.newaxis])[0] for variant, one in measured.items()}
-    st.plotly_chart(figures.profile_map(points, places, (across, up), shown.styles, shown.scheme), key="profile_map")
+    st.plotly_chart(
+        figures.profile_map(points, places, chosen, (across, up), shown.styles, shown.scheme), key="profile_map"
+    )
     outside = [as_text(v.label) for v, place in places.items() if not figures.is_on_map(place, points)]
     st.caption(
         "Hollow: published; filled: measured here. The two directions are those in which the 60 published profiles "

@@ -16,6 +16,7 @@ from core.ui.heros_view import Shown
 from core.ui.resources import repository
 
 HOVER_WIDTH = 60
+ROOM_BELOW = 0.2  # of the scale, as a share of what the values span
 
 
 def are_comparable(shown: Shown) -> bool:
@@ -53,18 +54,19 @@ def rows(shown: Shown) -> list[PublishedRow]:
 def _unfolded() -> list[str]:
     """The groups whose every encoder the reader wants to see."""
     names = list(reference.blocks())
-    chosen, everything = st.columns([5, 1], vertical_alignment="bottom")
-    picked = chosen.pills(
+    picked = st.pills(
         "Unfold",
         names,
         selection_mode="multi",
+        wrap=True,
         key="unfold",
         bind="query-params",
         help="The groups of the paper's figures: by training data (QA to all), then by method (GloVe to AudioCSE). A "
         "folded group is one row with its mean; of a method there are two where some encoders were trained further on "
         "inference pairs (NLI).",
     )
-    return names if everything.toggle("Unfold all", key="unfold_all", bind="query-params") else list(picked)
+    everything = st.toggle("Unfold all", key="unfold_all", bind="query-params")
+    return names if everything else list(picked)
 
 
 def folded(unfolded: Sequence[str], subsets: Sequence[str]) -> list[PublishedRow]:
@@ -75,14 +77,14 @@ def folded(unfolded: Sequence[str], subsets: Sequence[str]) -> list[PublishedRow
     out: list[PublishedRow] = []
     for block, profiles in reference.blocks().items():
         if block in unfolded:
-            out.append(PublishedRow(f"{block} ({len(profiles)})", {}))
+            out.append(PublishedRow(f"▾ {block} ({len(profiles)})", {}))
             out += [_encoder(profile, subsets) for profile in profiles]
             continue
         groups = list(dict.fromkeys(profile.group for profile in profiles))
         for group in groups:
             members = [profile for profile in profiles if profile.group == group]
             kind = f"<br>{group}" if len(groups) > 1 else ""
-            out.append(_mean(f"{block} ({len(members)}){kind}", members, subsets))
+            out.append(_mean(f"▸ {block} ({len(members)}){kind}", members, subsets))
     return out
 
 
@@ -118,6 +120,10 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """The ends of a scale for measured values and all published ones, so that folding changes no colour."""
+    """The ends of a scale for measured values and all published ones, so that folding changes no colour.
+
+    It begins below the lowest: a frame in the scale's last colour would not show.
+    """
     everything = [*values, *(value for profile in reference.heros_profiles() for value in profile.means.values())]
-    return min(everything), max(everything)
+    low, high = min(everything), max(everything)
+    return low - ROOM_BELOW * (high - low), high
