@@ -24,6 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.diagnostics import catalog as diagnostics
 from core.errors import InputError
 from core.numerics.stats import Interval, wilson_interval
 from core.reference_heros import GROUPS, SUBSETS, PublishedProfile, heros_profiles
@@ -247,11 +248,19 @@ def of_run(run: RunRecord, repository: Repository) -> Resemblance:
     """What a finished HEROS run on HEROS's own sentences resembles.
 
     Raises:
-        InputError: it is a run of something else, not finished, on other sentences, or lacks some of the six subsets.
+        InputError: it is a run of something else, of another version of it, not finished, on other sentences, or
+            lacks some of the six subsets.
     """
     if run.plan.diagnostic != "heros" or run.state is not RunState.DONE:
         raise InputError(
             f"run {run.run_id} is a {run.state} run of {run.plan.diagnostic}", expected="a finished run of heros"
+        )
+    current = diagnostics.find(run.plan.diagnostic).version
+    if run.plan.diagnostic_version != current:
+        raise InputError(
+            f"run {run.run_id} was computed by version {run.plan.diagnostic_version} of {run.plan.diagnostic}",
+            expected=f"version {current}",
+            remedy="run it again",
         )
     if not is_on_published_sentences(run, repository):
         raise InputError(

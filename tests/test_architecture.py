@@ -62,7 +62,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.reference_heros": f"{NOUNS} core.settings",
-    "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros {STORE}",
+    "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
@@ -79,7 +79,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pair_kinds core.pair_sources",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
-    "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.resemblance",
+    "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
