@@ -240,8 +240,8 @@ def is_on_published_sentences(run: RunRecord, repository: Repository) -> bool:
     """
     if run.plan.dataset == DATASET:
         return True
-    same = repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET, run_id=run.run_id)
-    return any(found.run_id == run.run_id for found in same)
+    known = {found.plan.dataset_digest for found in repository.runs(diagnostic=run.plan.diagnostic, dataset=DATASET)}
+    return run.plan.dataset_digest in known
 
 
 def of_run(run: RunRecord, repository: Repository) -> Resemblance:

@@ -75,7 +75,7 @@ class ProfileEncoder(GramEncoder):
         for row, text in enumerate(texts):
             subset, number = self.places[text]
             cosine = self.profile[subset] if subset else 1.0
-            out[row, number >= HALF] = cosine
+            out[row, int(number >= HALF)] = cosine
             out[row, 2] = np.sqrt(1.0 - cosine**2)
         return out.astype(np.float32)
 
