@@ -82,14 +82,19 @@ def profile_beside_published(
             "color": [colour.replace("rgb", "rgba").replace(")", f", {TINT})") for colour in colours],
             "line": {"color": colours, "width": 3},
         },
-        text=[f"{row.values[subset]:.3f}" for *_, row, subset in cells],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="none",
-        insidetextfont={"color": ink(scheme), "size": 12},
         hovertext=["<br>".join([f"{label(s)}: {row.values[s]:.3f}", *row.about]) for *_, row, s in cells],
         hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+    figure.add_scatter(  # not as the bars' own text, which a browser takes half as long again to lay out
+        mode="text",
+        xaxis="x2",
+        yaxis="y2",
+        x=[column for _, column, *_ in cells],
+        y=[row_no for row_no, *_ in cells],
+        text=[f"{row.values[subset]:.3f}" for *_, row, subset in cells],
+        textfont={"size": 12},
+        hoverinfo="skip",
         showlegend=False,
     )
     measured = (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values)

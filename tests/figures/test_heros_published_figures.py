@@ -40,7 +40,7 @@ def checked(figure: go.Figure) -> go.Figure:
 @pytest.mark.parametrize("scheme", Scheme)
 def test_published_cells_are_frames_in_their_columns(scheme: Scheme) -> None:
     figure = checked(profile_beside_published(VALUES, ROWS, (0.0, 1.0), scheme))
-    heat, frames = figure.data
+    heat, frames, numbers = figure.data
     # What was measured is drawn as without published rows, on a scale for both.
     alone = profile(VALUES, scheme).data[0]
     assert (heat.x, heat.y, heat.text) == (alone.x, alone.y, alone.text)
@@ -51,7 +51,8 @@ def test_published_cells_are_frames_in_their_columns(scheme: Scheme) -> None:
     # Rows 1 and 2; columns 0 (synonym) and 2 (typo); the column that is the user's own stays empty.
     assert list(frames.y) == [1, 1, 2, 2]
     np.testing.assert_allclose(np.asarray(frames.base) + np.asarray(frames.x) / 2, [0, 2, 0, 2])
-    assert list(frames.text) == ["0.900", "0.700", "0.850", "0.750"]
+    assert list(numbers.text) == ["0.900", "0.700", "0.850", "0.750"]
+    assert list(zip(numbers.x, numbers.y, strict=True)) == [(0, 1), (2, 1), (0, 2), (2, 2)]
     assert frames.hovertext[0] == "synonym: 0.900<br>trained on questions"
     assert list(figure.layout.yaxis2.ticktext) == ["<b>▾ QA (1)</b>", "encoder", "▸ all (2)"]
     assert list(figure.layout.yaxis2.range) == [2.5, -0.5]

@@ -84,7 +84,7 @@ def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: Worl
     assert figure["data"][0]["y"] == ["twin", "stranger"], "measured rows stand by themselves"
     gtr = [p for p in heros_profiles() if p.block == "GTR"]
     expected = [f"{sum(p.means[s] for p in gtr) / 4:.3f}" for s in SUBSETS]
-    assert figure["data"][1]["text"][6:12] == expected
+    assert figure["data"][2]["text"][6:12] == expected
     assert "mean of 4 published encoders" in figure["data"][1]["hovertext"][6]
     assert "synonym: 0.893 to 0.903" in figure["data"][1]["hovertext"][6]
     assert "not on these" not in written(app)
@@ -103,7 +103,7 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
     assert not app.exception
     figure = drawn(app)
     assert len(published_rows(app)) == 60 + 13
-    assert figure["data"][1]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
+    assert figure["data"][2]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
     assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == colours
 
     app.toggle(key="heros_intervals").set_value(True).run()
@@ -131,7 +131,7 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
     assert "measured on HEROS's own 1,000 sentences, not on these" in written(app)
     assert len(published_rows(app)) == 17
     shown = drawn(app)["data"][1]
-    assert len(shown["text"]) == 17 * 2
+    assert len(drawn(app)["data"][2]["text"]) == 17 * 2
     columns = drawn(app)["data"][0]["x"]
     centres = {round(base + width / 2) for base, width in zip(shown["base"], shown["x"], strict=True)}
     assert {columns[c] for c in centres} == {"synonym", "typo"}
