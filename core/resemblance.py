@@ -253,7 +253,7 @@ def of_run(run: RunRecord, repository: Repository) -> Resemblance:
     """
     if run.plan.diagnostic != "heros" or run.state is not RunState.DONE:
         raise InputError(
-            f"run {run.run_id} is a {run.state} run of {run.plan.diagnostic}", expected="a finished run of heros"
+            f"run {run.run_id} of {run.plan.diagnostic} is {run.state}", expected="a finished run of heros"
         )
     current = diagnostics.find(run.plan.diagnostic).version
     if run.plan.diagnostic_version != current:

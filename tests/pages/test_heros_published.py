@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ from core import cli, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.minimal_pairs import minimal_pair_set
+from core.errors import InputError
 from core.reference_heros import SUBSETS, heros_profiles
-from core.resemblance import is_on_published_sentences
+from core.resemblance import is_on_published_sentences, of_run
 from core.settings import Settings
-from core.store.records import RunRecord
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from tests.published_world import HEADER, rows, run_with_profile, settings_with_heros
 from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
@@ -274,4 +275,26 @@ def test_a_run_of_something_else_is_refused(
     ranked = pipeline.run(request, world.settings, Repository.at(world.settings.store)).record
     code, out, err = resembles(ranked.run_id)
     assert (code, out) == (2, "")
-    assert f"run {ranked.run_id} is a done run of evalrank; expected a finished run of heros" in err
+    assert f"run {ranked.run_id} of evalrank is done; expected a finished run of heros" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"diagnostic_version": 1}, "was computed by version 1 of heros; expected version 2; run it again"),
+        ({"dataset": "elsewhere", "dataset_digest": "of other sentences"}, "expected a run on 'heros'"),
+    ],
+)
+def test_a_run_whose_plan_does_not_fit_is_refused(world: World, change: dict[str, Any], said: str) -> None:
+    run = replace(world.twin, plan=replace(world.twin.plan, **change))
+    with pytest.raises(InputError, match=said):
+        of_run(run, Repository.at(world.settings.store))
+
+
+def test_an_unfinished_run_and_one_without_a_subset_are_refused(world: World) -> None:
+    repository = Repository.at(world.settings.store)
+    with pytest.raises(InputError, match="of heros is interrupted; expected a finished run of heros"):
+        of_run(replace(world.twin, state=RunState.INTERRUPTED), repository)
+    lacking = {name: value for name, value in world.twin.metrics.items() if name != "typo"}
+    with pytest.raises(InputError, match="has no typo; expected all of synonym, antonym"):
+        of_run(replace(world.twin, metrics=lacking), repository)
