@@ -45,6 +45,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
+    "core.heros_browsing": f"{NOUNS} core.numerics",
+    "core.explore_heros": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.pair_sources": NOUNS,
     "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
     "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
@@ -88,7 +90,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
-    "core.encoder_library "
+    "core.encoder_library core.heros_browsing core.explore_heros "
     "core.encoder_uploads "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
