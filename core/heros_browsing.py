@@ -204,9 +204,9 @@ def described(
     """A row per original: ``no``, ``original``, per subset ``A: <subset>``, its normalised similarity.
 
     With B per subset also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (of A and B, over the
-    subsets or for ``subset``, without its sign), ``differs most in`` (which subset that is) and ``orders that differ`` (``turned``).
-    With orders that a filter wants, ``lead in A`` and ``lead in B``: by how much the rewrite that is to be above the
-    other one is, the least of them; negative where it is below.
+    subsets or for ``subset``, without its sign), ``differs most in`` (which subset that is) and ``orders that differ``
+    (``turned``). With orders that a filter wants, ``lead in A`` and ``lead in B``: by how much the rewrite that is to
+    be above the other one is, the least of them; negative where it is below.
     """
     out: dict[str, object] = {NUMBER: found.numbers, ORIGINAL: list(found.originals)}
     sides = {"A": a} | ({} if b is None else {"B": b})

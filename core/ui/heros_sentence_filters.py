@@ -200,48 +200,45 @@ def pick_filter(shown: Shown, chosen: Sides) -> Filter:
         )
     else:
         right.text_input("Where", "in A", disabled=True, help="Choose a B to ask for what holds in one of them alone.")
-    subset, low, high, apart = _bounds(subsets, b)
-    return Filter(wanted or "", tuple(known[name] for name in above), where, subset, low, high, apart)
+    return Filter(wanted or "", tuple(known[name] for name in above), where, *_bounds(subsets, b=b))
 
 
-def _bounds(subsets: Sequence[str], b: bool) -> tuple[str | None, float | None, float | None, float | None]:
-    """Which rewrite is looked at, and how similar it must be."""
-    columns = st.columns([3, 2, 2, 2])
-    subset = columns[0].selectbox(
-        "Rewrite",
-        subsets,
-        index=None,
-        key="sent_subset",
-        bind="query-params",
-        placeholder="any of them",
-        on_change=to_first_page,
-        help="Which one the bounds beside are about, and, with a B, which one's similarities stand in the table.",
+def _bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:
+    """Which rewrite is looked at, and from where to where its similarity must be and how far apart in A and B."""
+    boxes = (
+        ("Similarity from", "sent_low", False, "Normalised similarity of the rewrite in A, at least."),
+        ("to", "sent_high", False, "Normalised similarity of the rewrite in A, at most."),
+        ("A and B apart by", "sent_apart", not b, "Difference of the rewrite's similarities in A and B, at least."),
     )
-    low, high, apart = (
-        column.number_input(
-            title,
-            value=None,
-            step=0.05,
-            format="%.3f",
-            key=key,
+    keys = ["sent_subset", *(key for _, key, *_ in boxes)]
+    is_set = any(st.session_state.get(key, st.query_params.get(key)) not in (None, "") for key in keys)
+    with st.expander("One rewrite, and how similar it must be", expanded=is_set, icon=":material/tune:"):
+        columns = st.columns([3, 2, 2, 2])
+        subset = columns[0].selectbox(
+            "Rewrite",
+            subsets,
+            index=None,
+            key="sent_subset",
             bind="query-params",
-            disabled=disabled,
+            placeholder="any of them",
             on_change=to_first_page,
-            placeholder="any",
-            help=about,
+            help="Which one the bounds beside are about. With a B, its similarities stand in the table.",
         )
-        for column, title, key, disabled, about in (
-            (columns[1], "Similarity from", "sent_low", False, "Normalised similarity in A, at least."),
-            (columns[2], "to", "sent_high", False, "Normalised similarity in A, at most."),
-            (
-                columns[3],
-                "A and B apart by",
-                "sent_apart",
-                not b,
-                "Difference of the similarities in A and B, at least.",
-            ),
+        low, high, apart = (
+            column.number_input(
+                title,
+                value=None,
+                step=0.05,
+                format="%.3f",
+                key=key,
+                bind="query-params",
+                disabled=disabled,
+                on_change=to_first_page,
+                placeholder="any",
+                help=about,
+            )
+            for column, (title, key, disabled, about) in zip(columns[1:], boxes, strict=True)
         )
-    )
     return subset, low, high, apart if b else None
 
 

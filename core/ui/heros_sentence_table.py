@@ -75,7 +75,7 @@ def _config(names: Sequence[str], chosen: Sides, subsets: Sequence[str]) -> dict
     whose = {"A": chosen.a} | ({} if chosen.b is None else {"B": chosen.b})
     out: dict[str, ColumnConfig | str | None] = {
         browsing.NUMBER: number(width="small", help="Number of the original in the dataset"),
-        browsing.ORIGINAL: text(width=330),
+        browsing.ORIGINAL: text(width=280),
         browsing.LARGEST: number(format="%.3f", help="Of a rewrite's similarities in A and B, over all rewrites"),
         browsing.DIFFERS_IN: text(help="The rewrite with the largest difference"),
         browsing.TURNED: number(
