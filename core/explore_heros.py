@@ -15,7 +15,9 @@ from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.transforms import FittedChain, TransformChain
-from core.types import Float64
+from core.types import Float32, Float64
+
+MOST_KEPT = 32 << 20  # bytes of a run's embeddings that stay in memory: HEROS's 7,000 texts have 10.8 MB
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,20 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64
             f"the embeddings of '{run.plan.variant.encoder}' on '{run.plan.dataset}' are no longer in the cache",
             remedy="run it again: they are encoded anew, the stored similarities stay",
         )
-    chain = _fitted(digest, run.plan.variant.transform, settings.embeddings)
-    return similarity_to_all(chain.apply(embedded.matrix), original, Metric.COS)
+    is_small = embedded.matrix.nbytes <= MOST_KEPT
+    vectors = (_transformed if is_small else _transform)(digest, run.plan.variant.transform, settings.embeddings)
+    return similarity_to_all(vectors, original, Metric.COS)
+
+
+def _transform(digest: str, transform: str, folder: Path) -> Float32:
+    """All embeddings of a run after its transform, ``[items, d] float32``; without one as they lie on the disk."""
+    embedded = EmbeddingCache(folder).read(digest)
+    if embedded is None:
+        raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
+    return _fitted(digest, transform, folder).apply(embedded.matrix)
+
+
+_transformed = lru_cache(maxsize=8)(_transform)  # a reader goes from one original to the next
 
 
 @lru_cache(maxsize=8)

@@ -122,7 +122,7 @@ class Filter:
     Attributes:
         wanted: stands in the original or in one of its rewrites, whatever its case.
         above: all of these hold, in the runs that ``where`` names.
-        subset: which rewrite ``low``, ``high`` and ``apart`` are about; None for any of them.
+        subset: which rewrite ``low``, ``high`` and ``apart`` are about; None for any one of them.
         low, high: its normalised similarity in A is at least and at most that.
         apart: its similarities in A and B are at least so far from each other.
     """
@@ -143,11 +143,15 @@ def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
         mask &= _holds(found, wish.above, wish.where if b is not None else Where.A, a, b or a)
     columns = slice(None) if wish.subset is None else [found.column(wish.subset)]
     similar = found.similarity[a][:, columns]
-    if wish.low is not None or wish.high is not None:
-        low, high = -np.inf if wish.low is None else wish.low, np.inf if wish.high is None else wish.high
-        mask &= ((similar >= low) & (similar <= high)).any(axis=1)
-    if b is not None and wish.apart is not None:
-        mask &= (np.abs(similar - found.similarity[b][:, columns]) >= wish.apart).any(axis=1)
+    bounds: list[Bool] = []
+    if wish.low is not None:
+        bounds.append(similar >= wish.low)
+    if wish.high is not None:
+        bounds.append(similar <= wish.high)
+    if wish.apart is not None and b is not None:
+        bounds.append(np.abs(similar - found.similarity[b][:, columns]) >= wish.apart)
+    if bounds:  # one rewrite must be within all of them
+        mask &= np.logical_and.reduce(bounds).any(axis=1)
     return mask
 
 

@@ -120,8 +120,9 @@ def rewrite_dots(
             customdata=hovers,
             hovertemplate="%{customdata}<br>similarity %{x:.4f}<extra>%{fullData.name}</extra>",
         )
-    for line in range(1, len(subsets)):  # between the rows, for several symbols share one
-        figure.add_hline(y=line - 0.5, line={"color": _LINE[scheme], "width": 1})
+    between = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": _LINE[scheme], "width": 1}}
+    # Several symbols share a row, so that lines tell the rows apart.
+    figure.update_layout(shapes=[between | {"y0": i - 0.5, "y1": i - 0.5} for i in range(1, len(subsets))])
     ticks = ["<br>".join(escape(part) for part in wrap(label(s), LABEL_WIDTH)) or escape(s) for s in subsets]
     figure.update_yaxes(tickvals=list(range(len(subsets))), ticktext=ticks, showgrid=False)
     figure.update_yaxes(range=[len(subsets) - 0.5, -0.5])
