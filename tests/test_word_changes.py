@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +42,7 @@ def test_the_segments_make_up_both_texts(before: str, after: str) -> None:
     assert side(segments, Change.REMOVED) == before
     assert side(segments, Change.ADDED) == after
     assert all(segment.text for segment in segments)
-    assert all(one.change is not other.change for one, other in zip(segments, segments[1:], strict=False))
+    assert all(one.change is not other.change for one, other in itertools.pairwise(segments))
 
 
 @given(TEXTS | st.text())
