@@ -19,8 +19,8 @@ from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, regist
 
 ORIGINALS = [f"{name} has a large cat in town {i}." for i, name in enumerate(["Ann", "Bo", "Cy", "Di", "Ed", "Flo"])]
 REWRITES = {
-    "synonym": [o.replace("large", "huge" if i % 2 else "larger") for i, o in enumerate(ORIGINALS)],
-    "antonym": [o.replace("large", "largest") for o in ORIGINALS],
+    "synonym": [o.replace("large", "enormous" if i % 2 else "large big") for i, o in enumerate(ORIGINALS)],
+    "antonym": [o.replace("large", "largish") for o in ORIGINALS],
 }
 World = tuple[Settings, dict[str, RunRecord], Repository]
 Command = Callable[..., tuple[int, str, str]]
