@@ -77,15 +77,18 @@ def _number(value: float) -> str:
 
 
 def _marked(segment: Segment, scheme: Scheme) -> str:
-    """A segment, escaped; an added one in bold type and underlined, a removed one struck through."""
-    if segment.change is Change.KEPT:
+    """A segment, escaped; an added one in bold type and underlined, a removed one struck through; not its spaces."""
+    word = segment.text.strip()
+    if segment.change is Change.KEPT or not word:
         return escape(segment.text)
+    before, after = segment.text.split(word, 1)
     colour = _MARK[scheme][segment.change]
     if segment.change is Change.ADDED:
-        return f'<ins style="color:{colour};font-weight:700;text-decoration:underline">{escape(segment.text)}</ins>'
-    removed = escape(segment.text)
+        style = f"color:{colour};font-weight:700;text-decoration:underline"
+        return f'{before}<ins style="{style}">{escape(word)}</ins>{after}'
     # Two words of which one stands for the other do not run into each other.
-    return f'<del style="color:{colour};text-decoration:line-through;margin-right:0.25em">{removed}</del>'
+    style = f"color:{colour};text-decoration:line-through;margin-right:0.25em"
+    return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
 
 def rewrite_dots(

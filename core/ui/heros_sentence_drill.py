@@ -80,7 +80,7 @@ def _dots(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None
 # --- retrieval
 
 
-@st.cache_data(show_spinner="Comparing with all sentences …", max_entries=256)
+@st.cache_data(show_spinner="Comparing with all sentences …", max_entries=64)
 def _cosines(_run: RunRecord, run_id: str, original: int) -> Float64:  # noqa: ARG001 - cache key
     return explore_heros.cosines_to_all(_run, original, settings())
 

@@ -244,7 +244,8 @@ def _bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | Non
 
 def pick_order(names: Sequence[str]) -> tuple[str, bool]:
     """The column to sort all rows by, and whether from high to low."""
-    _keep("sent_order", names, browsing.NUMBER)
+    if st.session_state.get("sent_order", browsing.NUMBER) not in names:  # of a filter that is gone, or of B
+        st.session_state.update(sent_order=browsing.NUMBER, sent_direction=UP)
     left, right = st.columns(2)
     order = left.selectbox("Order", names, key="sent_order", bind="query-params", on_change=to_first_page)
     direction = right.segmented_control(
