@@ -2,7 +2,87 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+_PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
+
 
 def twin_key(text: str) -> str:
     """What makes two texts twins: casefolded, letters and digits only; "" for a text that has none."""
     return "".join(c for c in text.casefold() if c.isalnum())
+
+
+class Change(StrEnum):
+    """What became of a part of a text."""
+
+    KEPT = "kept"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of two texts: the first has what is kept and removed, the second what is kept and added."""
+
+    text: str
+    change: Change
+
+
+def word_changes(before: str, after: str) -> tuple[Segment, ...]:
+    """How ``after`` came about from ``before``, word by word; what is removed stands before what is added there.
+
+    The parts that are kept and removed make up ``before``, those that are kept and added ``after``, letter by letter.
+    Only whole words change, so that a typo marks its word. A space between two words that both changed belongs to
+    them.
+    """
+    one, other = _PIECES.findall(before), _PIECES.findall(after)
+    # Spaces are no anchor: two texts would otherwise be aligned by where their spaces are.
+    matcher = SequenceMatcher(str.isspace, one, other, autojunk=False)
+    out: list[Segment] = []
+    removed, added = "", ""
+    codes = matcher.get_opcodes()
+    for number, (tag, i, j, k, m) in enumerate(codes):
+        kept = "".join(one[i:j]) if tag == "equal" else ""
+        is_between = bool(kept) and kept.isspace() and 0 < number < len(codes) - 1
+        if kept and not is_between:
+            out += _changed(removed, added)
+            out.append(Segment(kept, Change.KEPT))
+            removed, added = "", ""
+        else:
+            removed, added = removed + "".join(one[i:j]), added + "".join(other[k:m])
+    return _joined([*out, *_changed(removed, added)])
+
+
+def _changed(removed: str, added: str) -> list[Segment]:
+    """What is in one of the two alone; spaces that both begin or end with are kept."""
+    start = 0
+    while start < min(len(removed), len(added)) and removed[start] == added[start] and removed[start].isspace():
+        start += 1
+    head, removed, added = removed[:start], removed[start:], added[start:]
+    end = 0
+    while end < min(len(removed), len(added)) and removed[-1 - end] == added[-1 - end] and removed[-1 - end].isspace():
+        end += 1
+    tail = removed[len(removed) - end :]
+    removed, added = removed[: len(removed) - end], added[: len(added) - end]
+    parts = ((head, Change.KEPT), (removed, Change.REMOVED), (added, Change.ADDED), (tail, Change.KEPT))
+    return [Segment(text, change) for text, change in parts if text]
+
+
+def _joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    """Neighbours of one kind as one."""
+    out: list[Segment] = []
+    for segment in segments:
+        if out and out[-1].change is segment.change:
+            out[-1] = Segment(out[-1].text + segment.text, segment.change)
+        else:
+            out.append(segment)
+    return tuple(out)
+
+
+def side(segments: Sequence[Segment], change: Change) -> str:
+    """One of the two texts: the first by ``REMOVED``, the second by ``ADDED``."""
+    return "".join(segment.text for segment in segments if segment.change in {Change.KEPT, change})

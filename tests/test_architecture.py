@@ -45,6 +45,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
+    "core.heros_browsing": f"{NOUNS} core.numerics",
+    "core.explore_heros": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.pair_sources": NOUNS,
     "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
     "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
@@ -80,19 +82,21 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
+    "core.cli_sentences": f"{WORLD} {STORE} {CATALOGS} core.cli_output core.comparison core.heros_browsing",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust",
+    "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
+    "core.cli_sentences",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
-    "core.encoder_library "
-    "core.encoder_uploads core.reference_heros core.resemblance "
+    "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
+    "core.heros_browsing core.explore_heros "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
@@ -109,6 +113,7 @@ ONLY_IN = {
         "core.cli_kinds",
         "core.cli_options",
         "core.cli_resembles",
+        "core.cli_sentences",
         "core.cli_sweep",
         "core.cli_trust",
     ),

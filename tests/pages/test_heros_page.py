@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import comparison, pipeline
 from core.datasets.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros import ENTRY, SUBSETS
+from core.diagnostics.heros import SUBSETS
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.conftest import make_settings
@@ -82,21 +82,6 @@ def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, sto
     app.button(key="pick_minimal").click().run()
     assert app.sidebar.selectbox(key="data").value == "demo-minimal"
     assert "holds no minimal pairs" not in written(app)
-
-
-def test_sentences_are_searched_and_ordered(open_app: OpenApp, store: Store) -> None:
-    cache, runs = store
-    app = open_app(cache, "heros", data="demo-minimal")
-    rows = Repository.at(cache / "results.duckdb").items(ENTRY, [runs["minilm"].run_id], texts=True)
-    app.selectbox(key="heros_order").set_value("typo: highest first").run()
-    table = sentences(app)
-    typo = rows[rows["subset"] == "typo"].sort_values("similarity", ascending=False)
-    assert table["typo"].tolist() == typo["similarity"].head(10).tolist()
-    assert table["original"].tolist() == typo["original"].head(10).tolist()
-    app.text_input(key="heros_search").set_value("tomatoes").run()
-    assert all("tomatoes" in text.lower() for text in sentences(app)["original"])
-    app.text_input(key="heros_search").set_value("no such words").run()
-    assert "No original contains this" in written(app)
 
 
 def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -> None:
