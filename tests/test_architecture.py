@@ -61,7 +61,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
-    "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
+    "core.orderings": f"{NOUNS} core.diagnostics core.numerics",
+    "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE} core.orderings",
+    "core.chain_profiles": f"{NOUNS} core.transforms core.orderings core.store.records",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
@@ -75,18 +77,20 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty core.diagnostics.catalog",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
+    "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
+    "core.cli_doctor core.cli_kinds core.cli_orderings core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
+    "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "
     "core.encoder_uploads "
