@@ -38,10 +38,13 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
     """Share of originals whose one rewrite is more similar than the other, with its interval, a row per ordering.
 
     Args:
-        rows: columns ``variant, ordering`` (in words)``, rate, low, high``; all variants with the same orderings.
+        rows: columns ``variant, ordering, words, rate, low, high``, words being the ordering's; all variants with the
+            same orderings.
     """
     figure = go.Figure()
-    names, variants = list(dict.fromkeys(rows["ordering"])), list(dict.fromkeys(rows["variant"]))
+    variants = list(dict.fromkeys(rows["variant"]))
+    words = rows.drop_duplicates("ordering").set_index("ordering")["words"]
+    names = words.index.tolist()
     for i, variant in enumerate(variants):
         style, own = styles[variant], rows[rows["variant"] == variant]
         offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)  # variants stand below each other
@@ -62,7 +65,7 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
             marker={"color": style.colour, "symbol": style.symbol, "size": 10},
             customdata=[
                 [escape(name, quote=False), low, high]
-                for name, low, high in zip(own["ordering"], own["low"], own["high"], strict=True)
+                for name, low, high in zip(own["words"], own["low"], own["high"], strict=True)
             ],
             hovertemplate="%{customdata[0]}: %{x:.1%} (95%: %{customdata[1]:.1%} to %{customdata[2]:.1%})"
             "<extra>%{fullData.name}</extra>",
@@ -70,7 +73,7 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
     figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     figure.update_yaxes(
         tickvals=list(range(len(names))),
-        ticktext=[wrapped(name, 18) for name in names],
+        ticktext=[wrapped(name, 18) for name in words],
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
         zeroline=False,

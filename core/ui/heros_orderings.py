@@ -77,7 +77,8 @@ def rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], laid: Laid) 
         [
             {
                 "variant": run.plan.variant,
-                "ordering": ordering_in_words(rate.ordering),
+                "ordering": str(rate.ordering),
+                "words": ordering_in_words(rate.ordering),
                 "rate": rate.value,
                 "low": rate.interval.low,
                 "high": rate.interval.high,
