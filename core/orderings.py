@@ -302,6 +302,12 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: about as often as not."
 
 
+def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
+    """Half a sentence: ``antonym closer than synonym in 83% (77% to 88%)``."""
+    near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
+    return f"{near} closer than {far} in {found.value:.0%} ({found.interval.low:.0%} to {found.interval.high:.0%})"
+
+
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that ``headline`` was given, in their order."""
     ordering = contrast.more_rate.ordering

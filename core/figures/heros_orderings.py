@@ -14,15 +14,17 @@ from core.figures.heros import LEGEND_HEIGHT
 from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Float64, Variant
 
-ROW_ROOM = 18  # pixels of a variant in the row of an ordering
+ROW_ROOM = 15  # pixels of a variant in the row of an ordering
 ROW_MARGIN = 20  # and of the room between two rows
 LABEL_WIDTH = 14  # characters of a line of a label: a narrow screen has room for little more
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
 CELL_HEIGHT = 44
-# Orange to blue through the background: told apart without telling red from green, in print and on either theme.
+ROUNDS_TO_0 = 0.005  # of a share: half a percentage point
+# Orange to blue through the background, which nobody takes for each other. No end is so strong that the values
+# printed on it could not be read.
 DIVERGING = {
-    Scheme.LIGHT: ((0.0, "#B35806"), (0.25, "#F1A85A"), (0.5, "#F7F7F7"), (0.75, "#7FB2DC"), (1.0, "#1F5FA8")),
-    Scheme.DARK: ((0.0, "#F2A03D"), (0.25, "#8F6230"), (0.5, "#252C35"), (0.75, "#346690"), (1.0, "#5FB4EE")),
+    Scheme.LIGHT: ((0.0, "#E08A2E"), (0.25, "#F3C48F"), (0.5, "#F5F5F5"), (0.75, "#A9CBE9"), (1.0, "#5FA0DA")),
+    Scheme.DARK: ((0.0, "#A05F14"), (0.25, "#654525"), (0.5, "#252C35"), (0.75, "#28507A"), (1.0, "#2A6CB0")),
 }
 
 _Written = Callable[[float, bool], str]  # a value, and whether there is room for more than digits
@@ -114,7 +116,7 @@ def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: S
         subsets,
         scheme,
         bounds=(-widest, widest),
-        written=lambda lead, _few: f"{100 * lead:+.0f}",
+        written=lambda lead, _few: "0" if abs(lead) < ROUNDS_TO_0 else f"{100 * lead:+.0f}",
         pointed_at=lambda row, column, lead: (
             f"{row} nearer than {column}: A's share less B's is {100 * lead:+.1f} percentage points"
         ),
@@ -144,7 +146,7 @@ def _matrix(
                 for i in range(k)
             ],
             texttemplate="%{text}",
-            textfont={"size": 13 if few else 10},
+            textfont={"size": 13 if few else 10, "color": ink(scheme)},
             hovertemplate="%{hovertext}<extra></extra>",
             hoverongaps=False,
             colorscale=DIVERGING[scheme],
@@ -156,6 +158,6 @@ def _matrix(
         )
     )
     ticks = {"tickvals": list(range(k)), "ticktext": [wrapped(subset) for subset in subsets], "showgrid": False}
-    figure.update_xaxes(**ticks, side="top", title={"text": "… than this one", "standoff": 6})
+    figure.update_xaxes(**ticks, side="top", title={"text": "… than this one", "standoff": 10})
     figure.update_yaxes(**ticks, autorange="reversed", title={"text": "this one nearer …", "standoff": 6})
     return dress(figure, scheme, height=170 + (CELL_HEIGHT if few else 30) * k)

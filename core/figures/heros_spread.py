@@ -45,7 +45,13 @@ class Ridge:
 
 
 def ridges(
-    rows: Sequence[Ridge], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str, baseline: str
+    rows: Sequence[Ridge],
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    axis: str,
+    baseline: str,
+    near: bool = False,
 ) -> go.Figure:
     """A ridge per subset and variant, below each other; all scaled to one height.
 
@@ -54,6 +60,7 @@ def ridges(
     Args:
         rows: all variants with the same subsets.
         axis: what the similarities are; ``baseline`` what is marked.
+        near: whether the axis begins where the hills do, which may leave the baselines out.
     """
     subsets = list(dict.fromkeys(r.subset for r in rows))
     variants = list(dict.fromkeys(r.variant for r in rows))
@@ -79,7 +86,7 @@ def ridges(
             x=_joined([np.full(2, r.baseline) for r in own]),
             y=_joined([feet[r.subset] - np.array([0.0, 1.0]) for r in own]),
             mode="lines",
-            line={"color": ink(scheme), "width": 2, "dash": "dot"},
+            line={"color": style.colour, "width": 2.5, "dash": "dot"},
             hovertemplate=f"{escape(baseline, quote=False)}: %{{x:.3f}}<extra>%{{fullData.name}}</extra>",
             showlegend=False,
             **group,
@@ -120,10 +127,19 @@ def ridges(
         figure.add_hline(
             y=i * row + SUBSET_MARGIN / RIDGE_HEIGHT / 4, line={"color": ink(scheme), "width": 0.5}, opacity=0.25
         )
-    figure.update_xaxes(title=axis)
+    figure.update_xaxes(title=axis, range=_range(rows, near))
     figure.update_layout(showlegend=True, hovermode="closest")
     height = 110 + RIDGE_HEIGHT * row * len(subsets) + LEGEND_LINE * len(variants)
     return dress(figure, scheme, height=int(height))
+
+
+def _range(rows: Sequence[Ridge], near: bool) -> list[float]:
+    """From end to end, with a little room beside."""
+    low, high = min(float(r.at[0]) for r in rows), max(float(r.at[-1]) for r in rows)
+    if not near:
+        baselines = [r.baseline for r in rows]
+        low, high = min(low, *baselines), max(high, *baselines)
+    return [low - 0.02 * (high - low), high + 0.02 * (high - low)]
 
 
 def _outline(ridge: Ridge) -> Float64:
@@ -218,9 +234,7 @@ def chains(rows: Sequence[ChainRow], looks: Mapping[str, Style], ordering: str, 
             col=2,
         )
         figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"}, col=2)
-        figure.update_xaxes(
-            title=_wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 0.5, 1], range=[-0.08, 1.08], col=2
-        )
+        figure.update_xaxes(title=_wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 1], range=[-0.08, 1.08], col=2)
     figure.update_xaxes(title="mean normalised<br>similarity", col=1)
     figure.update_yaxes(range=[len(rows) - 0.5, -0.6], showgrid=True)
     figure.update_yaxes(tickvals=places, ticktext=[_wrapped(r.chain) for r in rows], col=1)

@@ -56,7 +56,7 @@ class Density:
     heights: Float64
 
 
-def density(values: Float64, span: float, points: int = GRID) -> Density:
+def density(values: Float64, span: float, highest: float = np.inf, points: int = GRID) -> Density:
     """Gaussian kernel density of ``values [n]``, from a little below the lowest to a little above the highest.
 
     All values are used, whatever their number: each is split between the two nearest of ``FINE`` bins, in proportion
@@ -64,6 +64,7 @@ def density(values: Float64, span: float, points: int = GRID) -> Density:
 
     Args:
         span: of the figure that shows it.
+        highest: where it is cut off, but never below the highest value: a cosine of more than 1 there is not.
 
     Raises:
         ValueError: there are no values, one is not finite, or the span is not positive.
@@ -72,10 +73,11 @@ def density(values: Float64, span: float, points: int = GRID) -> Density:
         raise ValueError("a density needs finite values and a positive span")
     width = bandwidth(values, span)
     low, high = float(values.min()) - REACH * width, float(values.max()) + REACH * width
+    end = min(high, max(highest, float(values.max())))
     place = (values - low) * ((FINE - 1) / (high - low))
     left = np.minimum(place.astype(np.int64), FINE - 2)
     share = place - left
     counts = np.bincount(left, 1.0 - share, minlength=FINE) + np.bincount(left + 1, share, minlength=FINE)
-    bins, at = np.linspace(low, high, FINE), np.linspace(low, high, points)
+    bins, at = np.linspace(low, high, FINE), np.linspace(low, end, points)
     kernel = np.exp(-0.5 * ((at[:, np.newaxis] - bins) / width) ** 2)
     return Density(at, kernel @ counts / (len(values) * width * np.sqrt(2 * np.pi)))

@@ -42,22 +42,22 @@ def headline(shown: Shown) -> None:
 
 
 def findings(shown: Shown) -> None:
-    """The same of every variant, a line each."""
+    """The same of the other variants, in short: a line each."""
     tables = cosines(shown)
     found = [(run, orderings.worst(tables[run.run_id])) for run in shown.runs]
-    lines = [
-        f"- {MARKS[worst.reading]} {orderings.finding_in_words(worst, _named(run), subset_in_words)}"
-        for run, worst in found
-        if worst
-    ]
-    if not lines:
+    if not any(worst for _, worst in found):
         kept, changed = (", ".join(f"`{p}`" for p in orderings.MEANINGS[m]) for m in _TELLING)
         st.caption(
             "No headline: the subsets' names do not tell which rewrites keep the meaning and which change it. Names "
             f"that do: {kept} keep it, {changed} change it (* is any ending)."
         )
-    elif len(lines) > 1:  # of one alone it stands on top
-        st.markdown("\n".join(lines))
+    lines = [
+        f"- {MARKS[worst.reading]} {_named(run)}: {orderings.share_in_words(worst.rate, subset_in_words)}"
+        for run, worst in found[1:]
+        if worst
+    ]
+    if lines:
+        st.markdown("\n".join(["The same of the other variants:", "", *lines]))
 
 
 _TELLING = (orderings.Meaning.KEPT, orderings.Meaning.CHANGED)

@@ -182,6 +182,7 @@ def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
         frame,
         hide_index=True,
         key="heros_tests",
+        placeholder="–",
         column_config={
             "ordering": st.column_config.TextColumn(width="medium"),
             "A": column(format="%.1f%%", help="Share of originals with this order in A, ties counting half"),

@@ -32,6 +32,12 @@ def show(shown: Shown) -> None:
         help="raw cosine: as the encoder gives it. normalised: moved and stretched so that two unrelated sentences "
         "have 0 and the same direction has 1; only so can encoders be compared.",
     )
+    near = st.toggle(
+        "Zoom in on the hills",
+        key="heros_near",
+        persist_state="session",
+        help="The axis then begins where they do; the marks of two unrelated sentences may lie outside.",
+    )
     runs = shown.runs[:MAX_VARIANTS]
     if len(runs) < len(shown.runs):
         st.caption(f"The first {MAX_VARIANTS} of {len(shown.runs):,} variants. Pick others in the sidebar.")
@@ -41,7 +47,9 @@ def show(shown: Shown) -> None:
     else:
         rows = _ridges(shown, tuple(runs), tuple(r.run_id for r in runs), tuple(subsets), scale == RAW)
         axis = "cosine" if scale == RAW else "normalised similarity"
-        figure = figures.ridges(rows, shown.styles, shown.scheme, axis=axis, baseline="two unrelated sentences")
+        figure = figures.ridges(
+            rows, shown.styles, shown.scheme, axis=axis, baseline="two unrelated sentences", near=near
+        )
         st.plotly_chart(figure, key="spread")
         st.caption(
             f"A hill per variant and subset, over {rows[0].n:,} sentences: where it is high, many sentences have this "
@@ -91,7 +99,7 @@ def _ridges(
     for run in _runs:
         for subset in subsets:
             own = values[run.run_id, subset]
-            hill, q = density(own, span), Quantiles.of(own)
+            hill, q = density(own, span, highest=1.0), Quantiles.of(own)
             out.append(
                 figures.Ridge(
                     variant=run.plan.variant,
