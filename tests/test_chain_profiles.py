@@ -16,7 +16,7 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transforms import TransformChain
-from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.small_world import GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("heros")
 ORIGINALS = ["the cat is big", "a small dog runs", "it rains here", "one more of them", "nobody came"]
@@ -145,12 +145,11 @@ def test_heros_orderings_are_in_a_runs_metrics_too(
     assert "1 of 3 pairs of subsets are listed" in blindspot("runs", "orderings", run.run_id)[1]
 
 
-def test_a_run_of_something_else_is_refused(
-    settings: Settings, runs: dict[str, RunRecord], monkeypatch: pytest.MonkeyPatch, blindspot: Command
-) -> None:
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    request = pipeline.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, settings)
-    run = pipeline.run(request, settings, Repository.at(settings.store)).record
-    code, out, err = blindspot("runs", "orderings", run.run_id)
+def test_what_is_no_run_of_the_diagnostic_is_refused(runs: dict[str, RunRecord], blindspot: Command) -> None:
+    run_id = runs["none"].run_id
+    code, out, err = blindspot("runs", "kinds", run_id)
     assert (code, out) == (2, "")
-    assert err == f"error: run {run.run_id} is a done run of evalrank; expected a finished run of heros\n"
+    assert err == f"error: run {run_id} is a done run of heros; expected a finished run of evalrank\n"
+    code, out, err = blindspot("runs", "orderings", "zzz")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no runs have an id that begins with 'zzz'")

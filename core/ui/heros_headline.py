@@ -57,7 +57,7 @@ def findings(shown: Shown) -> None:
         if worst
     ]
     if lines:
-        st.markdown("\n".join(["The same of the other variants:", "", *lines]))
+        st.markdown("\n".join(["The same for the other variants:", "", *lines]))
 
 
 _TELLING = (orderings.Meaning.KEPT, orderings.Meaning.CHANGED)

@@ -40,7 +40,9 @@ def test_a_hill_per_variant_and_subset_with_its_quantiles(scheme: Scheme) -> Non
     assert list(dots.x) == [0.8, 0.6]
     np.testing.assert_allclose(dots.error_x.array, [0.03, 0.03])
     np.testing.assert_allclose(dots.error_x.arrayminus, [0.02, 0.02])
-    assert list(dots.customdata[1]) == ["my &lt;own&gt;", 0.55, 0.58, 0.6, 0.63, 0.6599999999999999, 0.61, 40]
+    name, *numbers = dots.customdata[1]
+    assert name == "my &lt;own&gt;"
+    assert numbers == pytest.approx([0.55, 0.58, 0.6, 0.63, 0.66, 0.61, 40])
     assert list(figure.layout.yaxis.ticktext) == ["random word", "my &lt;own&gt;"]
     assert figure.data[3].name == "&lt;i&gt;b + center"
     assert figure.layout.xaxis.range[0] < 0.2
