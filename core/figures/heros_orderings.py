@@ -157,7 +157,11 @@ def _matrix(
             ygap=2,
         )
     )
-    ticks = {"tickvals": list(range(k)), "ticktext": [wrapped(subset) for subset in subsets], "showgrid": False}
+    labels = [wrapped(s) if few else escape(textwrap.shorten(s, LABEL_WIDTH + 2, placeholder=" …")) for s in subsets]
+    ticks = {"tickvals": list(range(k)), "ticktext": labels, "showgrid": False}
+    if not few:  # of one line each, upright: two would run into the next column's on a narrow screen
+        figure.update_xaxes(tickangle=-90, tickfont={"size": 10})
+        figure.update_yaxes(tickfont={"size": 10})
     figure.update_xaxes(**ticks, side="top", title={"text": "… than this one", "standoff": 10})
     figure.update_yaxes(**ticks, autorange="reversed", title={"text": "this one nearer …", "standoff": 6})
     return dress(figure, scheme, height=170 + (CELL_HEIGHT if few else 30) * k)

@@ -30,8 +30,8 @@ def two_variants(runs: Sequence[RunRecord]) -> Sides:
     by_name = {str(run.plan.variant): run for run in runs}
     names = list(by_name)
     gone: list[str] = []
-    first = _valid(A, names, names[0], gone)
-    _valid(B, names, next(name for name in names if name != first), gone)
+    first = _valid(A, names, _other_than(_value(B), names), gone)
+    _valid(B, names, _other_than(first, names), gone)
     if gone:
         missing = ", ".join(as_text(name[:80]) for name in gone)
         st.caption(f"Not among the variants shown: {missing}. Another one stands in.")
@@ -40,9 +40,18 @@ def two_variants(runs: Sequence[RunRecord]) -> Sides:
             column.selectbox(letter, names, index=None, key=key, bind="query-params", help=f"Compared with {other}.")
             or default
         ]
-        for letter, other, key, default, column in zip("AB", "BA", (A, B), names, st.columns(2), strict=False)
+        for letter, other, key, default, column in zip("AB", "BA", (A, B), names[:2], st.columns(2), strict=True)
     ]
     return Sides(*picked)
+
+
+def _value(key: str) -> object:
+    """What a picker has, or what the address says that it will have."""
+    return st.session_state.get(key, st.query_params.get(key))
+
+
+def _other_than(taken: object, names: Sequence[str]) -> str:
+    return next(name for name in names if name != taken)
 
 
 def _valid(key: str, names: Sequence[str], default: str, gone: list[str]) -> str:
@@ -50,7 +59,7 @@ def _valid(key: str, names: Sequence[str], default: str, gone: list[str]) -> str
 
     What it cannot have goes to ``gone``: the sidebar has left it out, or the link is of another store.
     """
-    value = st.session_state.get(key, st.query_params.get(key))
+    value = _value(key)
     if value not in names:
         if value is not None:
             gone.append(str(value))

@@ -75,8 +75,11 @@ def test_two_that_differ_in_nothing_have_a_scale_all_the_same() -> None:
 def test_twenty_subsets_are_printed_without_percent_signs() -> None:
     rates = np.full((20, 20), 0.5)
     np.fill_diagonal(rates, np.nan)
-    heat = checked(win_rate_matrix(rates, [f"subset {i}" for i in range(20)], Scheme.LIGHT)).data[0]
-    assert heat.text[0][1] == "50"
+    names = ["a name of <b>many</b> words", *(f"subset {i}" for i in range(19))]
+    figure = checked(win_rate_matrix(rates, names, Scheme.LIGHT))
+    assert figure.data[0].text[0][1] == "50"
+    assert list(figure.layout.xaxis.ticktext)[:2] == ["a name of …", "subset 0"]
+    assert "a name of &lt;b&gt;many&lt;/b&gt; words nearer than subset 0" in figure.data[0].hovertext[0][1]
 
 
 def test_labels_are_wrapped_and_no_html() -> None:

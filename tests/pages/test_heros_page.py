@@ -174,7 +174,7 @@ def test_a_variant_that_the_sidebar_leaves_out_gives_way_to_another(
     [
         (("synonym", "typo"), ["synonym over typo"]),
         (("antonym",), []),
-        (("formal", "<b>of* my own"), ["formal over <b>of* my own"]),
+        (("<b>of* my own", "formal"), ["<b>of* my own over formal"]),
     ],
 )
 def test_a_dataset_with_some_of_the_subsets(
