@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_doctor, cli_kinds, cli_resembles, cli_sentences, cli_trust, pipeline
+from core import cli_compare, cli_doctor, cli_kinds, cli_orderings, cli_resembles, cli_sentences, cli_trust, pipeline
 from core import cli_output as output
 from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
@@ -50,6 +50,7 @@ runs_app.command("resembles")(cli_resembles.resembles)
 runs_app.command("sentences")(cli_sentences.sentences)
 runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
+runs_app.command("orderings")(cli_orderings.orderings)
 app.command(help=SWEEP_HELP)(sweep)
 
 

@@ -164,7 +164,7 @@ def _heros(first: RunRecord, second: RunRecord, repository: Repository, ranks: R
     said = comparison.verdict(tests, one, other)
     if as_json:
         orderings = [
-            {"ordering": t.ordering, "first_rate": t.first_rate, "second_rate": t.second_rate}
+            {"ordering": str(t.ordering), "first_rate": t.first_rate, "second_rate": t.second_rate}
             | {"difference": t.difference, **asdict(t.test), "p_corrected": t.p_corrected}
             for t in tests
         ]
@@ -175,11 +175,11 @@ def _heros(first: RunRecord, second: RunRecord, repository: Repository, ranks: R
         ["ordering", "A", "B", "A - B", "only A", "only B", "alike", "p (McNemar)", "p (Holm)"],
         [
             [
-                t.ordering,
+                str(t.ordering),
                 *(f"{rate:.4f}" for rate in (t.first_rate, t.second_rate)),
                 f"{t.difference:+.4f}",
                 *(str(n) for n in (t.test.first_better, t.test.second_better, t.test.alike)),
-                *(f"{p:.3g}" for p in (t.test.p_value, t.p_corrected)),
+                *(f"{p:.3g}" if t.is_tested else "–" for p in (t.test.p_value, t.p_corrected)),
             ]
             for t in tests
         ],

@@ -103,18 +103,20 @@ def frequency_bands(run_id: RunId, as_json: AsJson = False) -> None:
     )
 
 
-def finished_run(run_id: str, repository: Repository) -> tuple[DiagnosticEntry, RunRecord]:
-    """A finished run of EvalRank, by its id or the beginning of it.
+def finished_run(
+    run_id: str, repository: Repository, diagnostic: str = "evalrank"
+) -> tuple[DiagnosticEntry, RunRecord]:
+    """A finished run of a diagnostic, by its id or the beginning of it.
 
     Raises:
-        InputError: there is none, or it is of something else, or of another version of EvalRank.
+        InputError: there is none, or it is of something else, or of another version of the diagnostic.
     """
     record = repository.run(run_id)
-    entry = diagnostics.find("evalrank")
+    entry = diagnostics.find(diagnostic)
     if record.plan.diagnostic != entry.id or record.state is not RunState.DONE:
         raise InputError(
             f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
-            expected="a finished run of evalrank",
+            expected=f"a finished run of {entry.id}",
         )
     if record.plan.diagnostic_version != entry.version:
         raise InputError(

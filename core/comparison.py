@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import DiagnosticEntry
-from core.diagnostics.heros import ORDERINGS, ordering_outcomes
 from core.errors import InputError
 from core.numerics.stats import McNemar, holm, mcnemar
+from core.orderings import Cosines, Ordering, laid_beside
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.types import Float64
 
 ALPHA = 0.05  # a corrected p-value below it is called more than chance
 
@@ -68,7 +66,7 @@ class OrderingTest:
         p_corrected: the test's p-value, corrected after Holm for the number of orderings.
     """
 
-    ordering: str
+    ordering: Ordering
     first_rate: float
     second_rate: float
     test: McNemar
@@ -79,47 +77,48 @@ class OrderingTest:
         return self.first_rate - self.second_rate
 
     @property
+    def is_tested(self) -> bool:
+        """Whether there is an original on which the two differ; where there is none, p is 1 by definition."""
+        return self.test.first_better + self.test.second_better > 0
+
+    @property
     def is_separable(self) -> bool:
         """Whether the difference is more than chance."""
         return self.p_corrected < ALPHA
 
 
 def compare_orderings(first: RunRecord, second: RunRecord, repository: Repository) -> tuple[OrderingTest, ...]:
-    """Every ordering of HEROS for which the dataset has both subsets; none of them may be left.
+    """The orderings that are laid beside each other on the dataset (``laid_beside``); with one subset there is none.
 
     Raises:
         InputError: the runs cannot be compared (``entry_of_both``), or are not of HEROS.
+        BlindspotError: what one of them stored is not complete.
     """
     entry = entry_of_both(first, second)
     if entry.id != "heros":
         raise InputError(f"the runs are of {entry.id}", expected="two runs of heros")
     rows = repository.items(entry, [first.run_id, second.run_id], texts=False)
-    cosines = [_cosines(rows[rows["run_id"] == run.run_id]) for run in (first, second)]
-    names, rates, tests = [], [], []
-    for near, far in ORDERINGS:
-        if all(near in table and far in table for table in cosines):
-            one, other = (_outcomes(table, near, far) for table in cosines)
-            names.append(f"{near}>{far}")
-            rates.append((float(one.mean()), float(other.mean())))
-            tests.append(mcnemar(one, other))
+    one, other = (Cosines.of_rows(rows[rows["run_id"] == run.run_id]) for run in (first, second))
+    return tests_of_orderings(one, other)
+
+
+def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, ...]:
+    """McNemar's exact test of every ordering that is laid beside, corrected after Holm for how many they are.
+
+    The corrections count the orderings on which the two never differ too: that they do not is only seen afterwards.
+    """
+    orderings = laid_beside([subset for subset in first.subsets if subset in second.subsets]).orderings
+    outcomes = [(first.outcomes(ordering), second.outcomes(ordering)) for ordering in orderings]
+    tests = [mcnemar(*pair) for pair in outcomes]
     corrected = holm(np.array([test.p_value for test in tests]))
     return tuple(
-        OrderingTest(name, *rate, test, float(p))
-        for name, rate, test, p in zip(names, rates, tests, corrected, strict=True)
+        OrderingTest(ordering, float(one.mean()), float(other.mean()), test, float(p))
+        for ordering, (one, other), test, p in zip(orderings, outcomes, tests, corrected, strict=True)
     )
 
 
-def _cosines(rows: pd.DataFrame) -> pd.DataFrame:
-    """One run's cosines: a row per original, in their order, and a column per subset."""
-    return rows.pivot(index="item_no", columns="subset", values="cosine").sort_index()
-
-
-def _outcomes(cosines: pd.DataFrame, near: str, far: str) -> Float64:
-    return ordering_outcomes(cosines[near].to_numpy(dtype=np.float64), cosines[far].to_numpy(dtype=np.float64))
-
-
 def verdict(
-    tests: Sequence[OrderingTest], first: str, second: str, name_of: Callable[[str], str] = lambda ordering: ordering
+    tests: Sequence[OrderingTest], first: str, second: str, name_of: Callable[[Ordering], str] = str
 ) -> list[str]:
     """What the tests say, in words: a sentence for all of them, then one for each that sets the two runs apart.
 
@@ -128,9 +127,11 @@ def verdict(
         name_of: an ordering in words.
     """
     if not tests:
-        return ["There is nothing to compare: the dataset lacks the subsets that are laid beside each other."]
+        return ["There is nothing to compare: the dataset has one subset only."]
     apart = [test for test in tests if test.is_separable]
     orderings = f"{len(tests)} orderings" if len(tests) > 1 else "1 ordering"
+    if not any(test.is_tested for test in tests):
+        return [f"{first} and {second} have the same order on every original: there is nothing to test."]
     if not apart:
         least = p_in_words(min(test.p_corrected for test in tests))
         return [f"{first} and {second} are not separable: {orderings} tested, smallest {least}."]

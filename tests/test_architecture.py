@@ -66,6 +66,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.reference_heros": f"{NOUNS} core.settings",
     "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
+    "core.orderings": f"{NOUNS} core.diagnostics core.numerics",
+    "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE} core.orderings",
+    "core.chain_profiles": f"{NOUNS} core.transforms core.orderings core.store.records",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
@@ -79,6 +82,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty core.diagnostics.catalog",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
+    "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
@@ -88,12 +92,13 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
-    "core.cli_sentences",
+    "core.cli_sentences core.cli_orderings",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
+    "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
     "core.heros_browsing core.explore_heros "

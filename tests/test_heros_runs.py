@@ -27,6 +27,7 @@ from core.diagnostics.heros import ORDERINGS, SEED
 from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
 from core.numerics.stats import McNemar
+from core.orderings import Ordering
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
@@ -340,7 +341,7 @@ RATES = ("first_rate", "second_rate", "difference")
 
 @pytest.mark.parametrize(
     ("subsets", "orderings"),
-    [(("synonym", "typo"), ["synonym>typo"]), (("antonym", "typo"), []), (("of my own",), [])],
+    [(("synonym", "typo"), ["synonym>typo"]), (("antonym", "typo"), ["typo>antonym"]), (("of my own",), [])],
 )
 def test_with_some_of_the_subsets_only(
     own: MinimalPairSet,
@@ -395,10 +396,10 @@ def test_what_cannot_be_compared(
 
 def test_the_verdict_in_words() -> None:
     test = McNemar(5, 0, 5, 0.03)
-    apart = comparison.OrderingTest("synonym>typo", 0.7, 0.2, test, 0.0123456)
-    surely = comparison.OrderingTest("synonym>antonym", 0.7, 0.25, test, 1e-9)
-    unclear = comparison.OrderingTest("typo>random_mlm", 0.5, 0.4, test, 0.05)
-    assert comparison.verdict([surely, unclear, apart], "A", "B", lambda name: name.replace(">", " over ")) == [
+    apart = comparison.OrderingTest(Ordering("synonym", "typo"), 0.7, 0.2, test, 0.0123456)
+    surely = comparison.OrderingTest(Ordering("synonym", "antonym"), 0.7, 0.25, test, 1e-9)
+    unclear = comparison.OrderingTest(Ordering("typo", "random_mlm"), 0.5, 0.4, test, 0.05)
+    assert comparison.verdict([surely, unclear, apart], "A", "B", lambda ordering: ordering.in_words(str)) == [
         "A and B differ by more than chance in 2 of 3 orderings; in the rest they are not separable.",
         "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p < 0.001).",
         "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.0123).",

@@ -233,7 +233,10 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   manifest. The intervals are not in the paper.
 - **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,
   for example `synonym>antonym`; two cosines within $10^{-6}$ count half. Beside them stands a 95% Wilson interval.
-  They are not in the paper.
+  They are not in the paper. A table of other subsets than these has all its pairs of subsets laid beside each other;
+  the matrix has all of them in any case.
+- The **headline** looks at every subset that changes the meaning (antonym, negations, random word, opposites) beside
+  every one that keeps it (synonym, typo, paraphrase), and names the two whose changed meaning is nearer most often.
 - **Two variants** are compared on the same originals by McNemar's exact test. Originals on which one of them puts the
   two rewrites in this order and the other does not are *discordant*; a tie lies between yes and no. If the two
   variants were equally good, each would win about half of the discordant ones: p is the probability of a split at

@@ -25,8 +25,8 @@ LABELS = {
 
 
 def label(name: str) -> str:
-    """A subset's or an ordering's name (``synonym>antonym``) for people."""
-    return " over ".join(LABELS.get(part, part.replace("_", " ")) for part in name.split(">"))
+    """A subset's name for people, as plain text."""
+    return LABELS.get(name, name.replace("_", " "))
 
 
 def profile(

@@ -46,15 +46,20 @@ class Style:
 
 def styles(variants: Sequence[Variant], scheme: Scheme) -> Mapping[Variant, Style]:
     """The look of each variant by its place in ``variants``, which only ever grows at the end."""
+    return dict(zip(variants, looks(len(variants), scheme), strict=True))
+
+
+def looks(n: int, scheme: Scheme) -> list[Style]:
+    """``n`` looks, no two of them alike, for whatever has to be told apart."""
     colours = _COLOURS[scheme]
-    return {
-        variant: Style(
+    return [
+        Style(
             colour=colours[i % len(colours)],
             symbol=_SYMBOLS[i % len(_SYMBOLS)],
             dash=_DASHES[i % len(_DASHES)],
         )
-        for i, variant in enumerate(variants)
-    }
+        for i in range(n)
+    ]
 
 
 def ink(scheme: Scheme) -> str:

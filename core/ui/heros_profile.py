@@ -10,13 +10,14 @@ from core.figures import heros as figures
 from core.figures.heros_published import profile_beside_published
 from core.store.records import RunRecord
 from core.types import Variant
-from core.ui import heros_published
+from core.ui import heros_headline, heros_published
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
 
 
 def show(shown: Shown) -> None:
     """The heat map, its intervals on demand, and what to look for."""
+    heros_headline.headline(shown)
     st.markdown("**How similar are a sentence and its rewrite?** 1: the same; 0: like two unrelated sentences.")
     ends = intervals(shown.runs, shown.subsets)
     values = means(shown.runs, shown.subsets)

@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.heros import label, ordering_rates, profile, shared_subsets, spread
-from core.figures.theme import Scheme, styles
+from core.figures.heros import label, profile, shared_subsets
+from core.figures.theme import Scheme
 from core.types import Variant
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")
@@ -49,26 +49,6 @@ def test_a_chain_of_transforms_stands_on_a_line_of_its_own() -> None:
     figure = checked(profile({long: {"synonym": 0.5}, ONE: {"synonym": 0.4}}, Scheme.LIGHT))
     assert list(figure.layout.yaxis.tickvals) == list(figure.data[0].y) == ["minilm + center+whiten:128", "a"]
     assert list(figure.layout.yaxis.ticktext) == ["minilm<br>+ center+whiten:128", "a"]
-
-
-def test_rates_have_their_intervals() -> None:
-    rates = {v: {"synonym>antonym": (0.7, 0.6, 0.75), "typo>random_mlm": (0.5, 0.4, 0.6)} for v in (ONE, OTHER)}
-    figure = checked(ordering_rates(rates, styles([ONE, OTHER], Scheme.LIGHT), Scheme.LIGHT))
-    for trace in figure.data:
-        assert list(trace.x) == [0.7, 0.5]
-        np.testing.assert_allclose(trace.error_x.array, [0.05, 0.1])
-        np.testing.assert_allclose(trace.error_x.arrayminus, [0.1, 0.1])
-    assert list(figure.layout.yaxis.ticktext) == ["synonym over antonym", "typo over random word"]
-    first, second = (np.asarray(trace.y) for trace in figure.data)
-    assert (first < second).all(), "variants stand below each other"
-
-
-def test_a_box_is_made_of_quantiles() -> None:
-    values = np.arange(101) / 100
-    figure = checked(spread({ONE: {"synonym": values}}, styles([ONE], Scheme.DARK), Scheme.DARK))
-    box = figure.data[0]
-    found = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
-    np.testing.assert_allclose(found, [0.05, 0.25, 0.5, 0.75, 0.95])
 
 
 def test_names() -> None:
