@@ -65,7 +65,6 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.reference_heros": f"{NOUNS} core.settings",
     "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
-    "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.orderings": f"{NOUNS} core.diagnostics core.numerics",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE} core.orderings",
     "core.chain_profiles": f"{NOUNS} core.transforms core.orderings core.store.records",
