@@ -141,7 +141,7 @@ def run(
         return
     headline = [
         m
-        for m in diagnostics.find(diagnostic).metrics
+        for m in diagnostics.find(diagnostic).metrics_of(outcomes[0].record.metrics)
         if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
         and all(m.name in o.record.metrics for o in outcomes)
     ]
@@ -262,9 +262,8 @@ def runs(
 def _headline(record: RunRecord) -> str:
     """The score that stands for a run; "" where it has none, or was made by a Blindspot with other diagnostics."""
     entry = diagnostics.DIAGNOSTICS.get(record.plan.diagnostic)
-    if entry is None or entry.headline not in record.metrics:
-        return ""
-    return f"{entry.headline} {record.metrics[entry.headline]:.4f}"
+    name = entry.headline_of(record.metrics) if entry else ""
+    return f"{name} {record.metrics[name]:.4f}" if name else ""
 
 
 @runs_app.command("show")
