@@ -34,7 +34,7 @@ OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FORMS = (
     "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate) or of minimal pairs (a column original and any "
-    f"of {', '.join(minimal_pairs.SUBSETS)})"
+    f"of {', '.join(minimal_pairs.SUBSETS)}, or rewrites under other names)"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _HEROS_REPOSITORY = "dcml0714/Heros"
