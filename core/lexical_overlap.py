@@ -15,7 +15,7 @@ from math import fsum, nan
 
 from rapidfuzz.distance import Levenshtein
 
-from core.types import CancelToken, MinimalPairSet, Progress, no_progress
+from core.types import CancelToken, MinimalPairSet, Progress, ScoredPairs, no_progress
 
 PIECES_AT_ONCE = 1_000  # pairs between two looks at the cancel token
 _SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1
@@ -137,15 +137,35 @@ def of_subsets(
 ) -> dict[str, Overlap]:
     """Per subset what originals and rewrites share, in the dataset's order; see ``overlap``."""
     originals = [dataset.items[i] for i in dataset.originals]
-    n = len(originals) * len(dataset.rewrites)
-    out: dict[str, Overlap] = {}
-    for subset, numbers in dataset.rewrites.items():
-        before = len(out) * len(originals)
+    rewrites = {subset: [dataset.items[i] for i in numbers] for subset, numbers in dataset.rewrites.items()}
+    return _of_all({subset: (originals, texts) for subset, texts in rewrites.items()}, pieces, progress, cancel)
 
-        def of_all(stage: str, done: int, total: int, fraction: float | None = None, before: int = before) -> None:  # noqa: ARG001 - Progress
-            progress(stage, before + done, n)
 
-        out[subset] = overlap(originals, [dataset.items[i] for i in numbers], pieces, of_all, cancel)
+def of_sets(
+    dataset: ScoredPairs, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> dict[str, Overlap]:
+    """Per set of scored pairs what their two texts share; see ``overlap``."""
+    sets = {}
+    for number, name in enumerate(dataset.sets):
+        inside = dataset.set_numbers == number
+        firsts, seconds = ([dataset.items[i] for i in side[inside]] for side in (dataset.firsts, dataset.seconds))
+        sets[name] = (firsts, seconds)
+    return _of_all(sets, pieces, progress, cancel)
+
+
+def _of_all(
+    sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress, cancel: CancelToken | None
+) -> dict[str, Overlap]:
+    """``overlap`` of every set, the progress counting all their pairs."""
+    everything, before = sum(len(firsts) for firsts, _ in sets.values()), 0
+
+    def of_all(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
+        progress(stage, before + done, everything)
+
+    out = {}
+    for name, (firsts, seconds) in sets.items():
+        out[name] = overlap(firsts, seconds, pieces, of_all, cancel)
+        before += len(firsts)
     return out
 
 

@@ -78,11 +78,13 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pair_kinds core.pair_sources",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
+    "core.cli_data": f"{WORLD} core.cli_options core.cli_output core.datasets core.encoders.word_pieces "
+    "core.lexical_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
+    "core.cli_data core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -104,6 +106,7 @@ ONLY_IN = {
     "typer": (
         "core.cli",
         "core.cli_compare",
+        "core.cli_data",
         "core.cli_kinds",
         "core.cli_options",
         "core.cli_sweep",

@@ -9,6 +9,7 @@ import streamlit as st
 from core.figures import heros as figures
 from core.store.records import RunRecord
 from core.types import Variant
+from core.ui import heros_accuracy
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
 
@@ -19,6 +20,7 @@ def show(shown: Shown) -> None:
     ends = intervals(shown.runs, shown.subsets)
     st.plotly_chart(figures.profile(means(shown.runs, shown.subsets), shown.scheme, ends), key="profile")
     profile_note(shown.runs)
+    heros_accuracy.show(shown.runs)
 
 
 def means(runs: Sequence[RunRecord], subsets: Sequence[str]) -> dict[Variant, dict[str, float]]:
