@@ -97,8 +97,8 @@ def overlap(
     """What the texts of ``firsts[i]`` and ``seconds[i]`` share, on average.
 
     Args:
-        firsts: the references (of minimal pairs the originals).
-        seconds: the hypotheses (the rewrites).
+        firsts: the hypotheses (of minimal pairs the originals).
+        seconds: the references (the rewrites).
         pieces: makes the numbers of a text's word pieces, for each of several texts.
 
     Raises:
@@ -116,7 +116,7 @@ def overlap(
         progress("comparing words", start, len(firsts))
         some, others = firsts[start : start + PIECES_AT_ONCE], seconds[start : start + PIECES_AT_ONCE]
         for one, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
-            score = rouge(other, one)
+            score = rouge(one, other)
             if score is not None:
                 scores.append(score)
             distances.append(levenshtein(ids, other_ids))

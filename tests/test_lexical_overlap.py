@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -180,8 +182,8 @@ def test_the_demo_is_as_close_as_heros_is() -> None:
 @pytest.mark.parametrize(
     ("dataset", "name", "measured"),
     [
-        # R1 and R2 come out a little lower than published, by the very package: see the issue of this page.
-        ("stsb-test", "STS-B", (0.5564, 0.3197, 0.5326)),
+        # R1 and R2 come out a little lower than published, by the very package: see the test below.
+        ("stsb-test", "STS-B", (0.5564, 0.3197, 0.5324)),
         ("sick-test", "SICK-R", (0.6043, 0.3610, 0.5623)),
     ],
 )
@@ -195,7 +197,20 @@ def test_table_1_of_the_paper(
     assert found.pairs == published.pairs
     assert round(found.levenshtein, 2) == published.levenshtein
     assert round(found.length, 1) == published.length
-    assert found.rouge_l == pytest.approx(published.rouge_l, abs=0.001)
+    assert round(found.rouge_l, 3) == published.rouge_l
     assert (found.rouge_1, found.rouge_2, found.rouge_l) == pytest.approx(measured, abs=5e-5)
-    assert found.rouge_1 == pytest.approx(published.rouge_1, abs=0.01)
-    assert found.rouge_2 == pytest.approx(published.rouge_2, abs=0.015)
+    by_counts = [counted_rouge(one, other) for one, other in zip(firsts, seconds, strict=True)]
+    means = [sum(scores) / len(scores) for scores in zip(*by_counts, strict=True)]
+    assert round(means[0], 3) == published.rouge_1
+    assert round(means[2], 3) == published.rouge_l
+    assert means[1] == pytest.approx(published.rouge_2, abs=0.002)  # of SICK-R 37.55, published 37.4
+
+
+def counted_rouge(one: str, other: str) -> tuple[float, float, float]:
+    """The other common way: words in lower case, without punctuation, each as often as it stands; one sequence."""
+    sides = [re.sub("[^a-z0-9]+", " ", text.lower()).split() for text in (one, other)]
+    scores = []
+    for n in (1, 2):
+        counts = [Counter(tuple(w[i : i + n]) for i in range(len(w) - n + 1)) for w in sides]
+        scores.append(f1((counts[0] & counts[1]).total(), counts[0].total(), counts[1].total()))
+    return scores[0], scores[1], f1(len(subsequence(*sides)), len(sides[0]), len(sides[1]))

@@ -53,8 +53,8 @@ def _reading(found: Mapping[str, Overlap], beside: Mapping[str, Overlap]) -> str
     )
     if mean.levenshtein < other.levenshtein:
         said += (
-            "An encoder that goes by shared words finds every rewrite very similar, so what tells encoders apart is "
-            "the order of the subsets, not how high their similarities are."
+            "An encoder that goes by words alone finds rewrites similar whatever they mean, so what tells encoders "
+            "apart is the order of the subsets, not how high their similarities are."
         )
     by_words = sorted((o.rouge_1, name) for name, o in found.items() if not math.isnan(o.rouge_1))
     if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
@@ -143,7 +143,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
 
 
 def _how() -> None:
-    with st.expander("How is this computed?", icon=":material/functions:"):
+    with st.expander("How are shared words counted?", icon=":material/functions:", key="heros_overlap_how"):
         st.markdown(
             "- **R1, R2, RL** are the F1 of ROUGE as the package `rouge` 1.0.1 computes it: words are what stands "
             "between spaces, so case and punctuation count, but for full stops, at which texts are cut; a word or pair "

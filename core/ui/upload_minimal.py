@@ -49,25 +49,20 @@ def columns(table: OwnTable, key: str) -> dict[str, int] | None:
             if number != NONE:
                 chosen[role] = number
     taken = set(chosen.values())
-    free = [number for number in range(len(names)) if number not in taken]
     others = st.multiselect(
         "Other rewrites",
-        free,
-        default=[number for role, number in guessed.items() if role not in roles and number in free],
+        range(len(names)),
+        default=[number for role, number in guessed.items() if role not in roles],
         format_func=lambda number: names[number],
         key=f"upload_others_{key}",
-        help="Columns of rewrites of any other kind. Each becomes a subset of its own, called as its column is.",
+        help="Columns of rewrites of any other kind, each a subset called as its column is. What is chosen above is "
+        "left out here.",
     )
-    for number in others:
+    for number in (n for n in others if n not in taken):
         role = own_rewrites.subset_name(table.names[number]) or f"column_{number + 1}"
         if role in chosen:
-            st.error(
-                as_text(
-                    f"Two columns would both be “{label(role)}”, {names[chosen[role]]} and {names[number]}: leave "
-                    "one out, or rename it in the file."
-                ),
-                icon=":material/error:",
-            )
+            both = f"{names[chosen[role]]} and {names[number]} would both be “{label(role)}”"
+            st.error(as_text(f"{both}: leave one out, or rename it in the file."), icon=":material/error:")
             return None
         chosen[role] = number
     if ORIGINAL not in chosen or len(chosen) < 2:
