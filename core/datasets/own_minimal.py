@@ -204,7 +204,8 @@ def _guess(path: Path, table: FileTable) -> dict[str, tuple[int, str]]:
         return chosen
     own_names = [(subset, number) for number, subset in _others(table, chosen).rewrites.items()]
     own_rewrites.check_names(path, table, [*((role, number) for role, (number, _) in chosen.items()), *own_names])
-    return chosen | {subset: (number, "a column of text") for subset, number in own_names}
+    marked = [own_rewrites.is_marked(name) for name in table.names]
+    return chosen | {s: (n, "by its name" if marked[n] else "a column of text") for s, n in own_names}
 
 
 def _others(table: FileTable, chosen: Mapping[str, tuple[int, str]]) -> own_rewrites.OtherColumns:

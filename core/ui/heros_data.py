@@ -22,6 +22,7 @@ KEPT = 64  # results in memory, each of a few numbers
 BESIDE = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and how the paper calls them
 MEAN = "all subsets"
 DIFFERENT = 0.05  # of R1: a difference between subsets that the reader should know of
+ROWS_UNSCROLLED = 30
 COLUMNS = ("pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs")
 
 
@@ -129,6 +130,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
         frame,
         hide_index=True,
         key="heros_overlap_table",
+        height="content" if len(frame) <= ROWS_UNSCROLLED else "auto",
         column_config={
             "R1": column(format="%.1f", help="ROUGE-1: shared words, F1 in percent"),
             "R2": column(format="%.1f", help="ROUGE-2: shared pairs of neighbouring words, F1 in percent"),

@@ -177,7 +177,7 @@ def _show_columns(readings: Sequence[ColumnReading]) -> None:
                 {
                     "column": _name(column.name),
                     "read as": label(column.use),
-                    "because": column.why or NOT_CHOSEN,
+                    "because": "as chosen above" if column.why == "as asked" else column.why or NOT_CHOSEN,
                     "holds": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }

@@ -96,6 +96,7 @@ def test_a_mark_in_the_header_decides(tmp_path: Path) -> None:
     columns = {"original": ORIGINALS, "rewrite:Notes": ["a", "b"] * 3, "Rewrite: synonym": cells("s")}
     contents = found(write(tmp_path, "csv", rows(**columns)))
     assert list(contents.rewrites) == ["synonym", "notes"]
+    assert reading(contents)["rewrite:Notes"] == ("notes", "by its name")
     with pytest.raises(InputError, match="column 'rewrite:n', read as n: it holds numbers"):
         own.read(write(tmp_path, "csv", rows(**{"original": ORIGINALS, "rewrite:n": [1, 2, 3, 4, 5, 6]})))
     with pytest.raises(InputError, match="line 3, column 'rewrite:n': nothing there"):

@@ -287,7 +287,7 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     assert not any(b.key == "upload_keep" for b in app.button)
     role(app, "Synonym").set_value(-1).run()
     columns = next(f.value for f in app.dataframe if "because" in f.value).set_index("column")
-    assert columns.loc["mate", ["read as", "because"]].tolist() == ["not used", "single words beside sentences"]
+    assert columns.loc["mate", ["read as", "because"]].tolist() == ["not used", "the name of one of a pair"]
     keep(app)
 
     (stored,) = kept(tmp_path)
