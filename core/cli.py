@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_data, cli_doctor, cli_kinds, cli_trust, pipeline
+from core import cli_compare, cli_data, cli_doctor, cli_kinds, cli_resembles, cli_trust, pipeline
 from core import cli_output as output
 from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
@@ -46,6 +46,7 @@ runs_app.command("compare")(cli_compare.compare)
 runs_app.command("scores")(cli_compare.scores)
 runs_app.command("kinds")(cli_kinds.kinds)
 runs_app.command("frequency")(cli_kinds.frequency_bands)
+runs_app.command("resembles")(cli_resembles.resembles)
 runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
 data_app.command("overlap")(cli_data.overlap)

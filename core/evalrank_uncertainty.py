@@ -100,7 +100,7 @@ class Difference:
         p_value: of the sign-flip test; None for a median.
         p_corrected: after Holm, for all the differences that were asked for at once.
         smallest: the smallest true difference that a test of so many would have found with probability 0.8; None where
-            there is no interval.
+            there is no interval, or no difference in any pair.
         wins: pairs in which the run ranks the mate better than the baseline does; ``ties`` and ``losses`` likewise.
     """
 
@@ -213,7 +213,9 @@ class Sample:
         for i, c in enumerate(contrasts):
             value = self.value(c.run_id, c.metric) - self.value(c.baseline, c.metric)
             interval = self._interval(value, errors[i], moved[i] if self.method is Method.BOOTSTRAP else None)
-            has_test = i in tested
+            has_test, same = i in tested, not paired[i].any()
+            # Without any difference there is nothing to tell from what size on it would have been found.
+            known = has_test and interval is not None and not same
             out.append(
                 Difference(
                     c,
@@ -221,8 +223,8 @@ class Sample:
                     interval,
                     float(p[i]) if has_test else None,
                     float(corrected[i]) if has_test else None,
-                    float(smallest[i]) if has_test and interval else None,
-                    not paired[i].any(),
+                    float(smallest[i]) if known else None,
+                    same,
                     *self._duel(c),
                 )
             )

@@ -14,7 +14,12 @@ from core.store.repository import Repository
 ROOT = Path(__file__).resolve().parent.parent
 
 
+SLOWEST = "test_pipeline_realdata.py"  # it embeds 25,000 sentences: five minutes and more
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # With two processes (make test) what takes longest goes first, so that no process is left alone with it.
+    items.sort(key=lambda item: (item.path.name != SLOWEST, item.path.parent.name != "browser"))
     if not os.environ.get("BLINDSPOT_MIRROR"):
         skip = pytest.mark.skip(reason="BLINDSPOT_MIRROR is not set: the real evaluation data is not here")
         for item in items:

@@ -62,6 +62,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
+    "core.reference_heros": f"{NOUNS} core.settings",
+    "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE}",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
@@ -80,11 +82,12 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_trust core.training_overlap",
     "core.cli_data": f"{WORLD} core.cli_options core.cli_output core.datasets core.encoders.word_pieces "
     "core.lexical_overlap",
+    "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_data core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
+    "core.cli_data core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -92,7 +95,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.lexical_overlap core.encoders.word_pieces core.encoder_library "
-    "core.encoder_uploads "
+    "core.encoder_uploads core.reference_heros core.resemblance "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
@@ -109,6 +112,7 @@ ONLY_IN = {
         "core.cli_data",
         "core.cli_kinds",
         "core.cli_options",
+        "core.cli_resembles",
         "core.cli_sweep",
         "core.cli_trust",
     ),

@@ -134,7 +134,7 @@ def test_a_run_is_the_same_as_itself_and_among_the_best(
 ) -> None:
     runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
     (none,) = sample.differences([Contrast("mrr", runs[0].run_id, runs[0].run_id)])
-    assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.SAME, 1.0, 0.0, 0.0)
+    assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.SAME, 1.0, 0.0, None)
     marked = numbers.best_and_alike(sample)
     assert set(marked) == {f"{name}{suffix}" for suffix in ("", "_filtered") for name in TESTED}
     for metric, ids in marked.items():

@@ -179,8 +179,9 @@ class Database:
         while True:
             try:
                 return duckdb.connect(str(self.path))
-            except duckdb.IOException as error:
-                if not _HELD.search(str(error)):
+            except (duckdb.IOException, duckdb.ResourceInUseException) as error:
+                # In use: another Database of this process is closing the same file at this moment.
+                if not isinstance(error, duckdb.ResourceInUseException) and not _HELD.search(str(error)):
                     raise BlindspotError(
                         f"cannot open the store {self.path}: {_first_line(error)}",
                         remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.figures import heros as figures
+from core.figures.heros_published import profile_beside_published
 from core.store.records import RunRecord
 from core.types import Variant
-from core.ui import heros_accuracy
+from core.ui import heros_accuracy, heros_published
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
 
@@ -18,7 +19,14 @@ def show(shown: Shown) -> None:
     """The heat map, its intervals on demand, and what to look for."""
     st.markdown("**How similar are a sentence and its rewrite?** 1: the same; 0: like two unrelated sentences.")
     ends = intervals(shown.runs, shown.subsets)
-    st.plotly_chart(figures.profile(means(shown.runs, shown.subsets), shown.scheme, ends), key="profile")
+    values = means(shown.runs, shown.subsets)
+    published = heros_published.rows(shown)
+    if published:
+        span = heros_published.span([value for row in values.values() for value in row.values()])
+        figure = profile_beside_published(values, published, span, shown.scheme, ends)
+    else:
+        figure = figures.profile(values, shown.scheme, ends)
+    st.plotly_chart(figure, key="profile")
     profile_note(shown.runs)
     heros_accuracy.show(shown.runs)
 

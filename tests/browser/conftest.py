@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from core.settings import ROOT
 
@@ -109,6 +110,21 @@ class Reader:
         locator = self.at(key)
         locator.first.wait_for(timeout=PATIENCE_MS)
         return locator
+
+    def choose(self, which: str, option: str) -> Reader:
+        """Choose an option of a selectbox by its label; again where a rerun closed the list as it opened."""
+        wanted = self.page.get_by_role("option", name=option)
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while True:
+            self.settle().page.get_by_role("combobox", name=which).click()
+            try:
+                wanted.click(timeout=5_000)
+            except PlaywrightTimeout:
+                if time.monotonic() > deadline:
+                    raise
+                self.page.keyboard.press("Escape")
+            else:
+                return self.settle()
 
     def address_has(self, part: str) -> None:
         """Wait until the address carries a query parameter: the browser writes it a moment after the page."""

@@ -59,9 +59,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.page.locator("input[type=file]").set_input_files(path)
     expect(visitor.page.get_by_text("line 3, column 'note': nothing there")).to_be_visible()
     for which, column in (("Query", "left"), ("Mate", "right")):
-        visitor.page.get_by_role("combobox", name=f"{which} column").click()
-        visitor.page.get_by_role("option", name=column).click()
-        visitor.settle()
+        visitor.choose(f"{which} column", column)
     visitor.see("upload_keep").get_by_role("button").click()
     expect(visitor.page.get_by_text("is kept and picked as the dataset")).to_be_visible()
     (folder,) = (cache / "uploads").iterdir()
