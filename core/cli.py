@@ -13,7 +13,17 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_doctor, cli_kinds, cli_orderings, cli_resembles, cli_sentences, cli_trust, pipeline
+from core import (
+    cli_compare,
+    cli_data,
+    cli_doctor,
+    cli_kinds,
+    cli_orderings,
+    cli_resembles,
+    cli_sentences,
+    cli_trust,
+    pipeline,
+)
 from core import cli_output as output
 from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
@@ -51,6 +61,7 @@ runs_app.command("sentences")(cli_sentences.sentences)
 runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
 runs_app.command("orderings")(cli_orderings.orderings)
+data_app.command("overlap")(cli_data.overlap)
 app.command(help=SWEEP_HELP)(sweep)
 
 
@@ -144,7 +155,7 @@ def run(
         return
     headline = [
         m
-        for m in diagnostics.find(diagnostic).metrics
+        for m in diagnostics.find(diagnostic).metrics_of(outcomes[0].record.metrics)
         if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
         and all(m.name in o.record.metrics for o in outcomes)
     ]
@@ -265,9 +276,8 @@ def runs(
 def _headline(record: RunRecord) -> str:
     """The score that stands for a run; "" where it has none, or was made by a Blindspot with other diagnostics."""
     entry = diagnostics.DIAGNOSTICS.get(record.plan.diagnostic)
-    if entry is None or entry.headline not in record.metrics:
-        return ""
-    return f"{entry.headline} {record.metrics[entry.headline]:.4f}"
+    name = entry.headline_of(record.metrics) if entry else ""
+    return f"{name} {record.metrics[name]:.4f}" if name else ""
 
 
 @runs_app.command("show")

@@ -283,13 +283,8 @@ def _print_scores(group: Sequence[Done]) -> None:
 
 def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Metric]:
     """The headline and a few others that some of the runs have; counts and details of others are left out."""
-    headline = next(m for m in entry.metrics if m.name == entry.headline)
-    others = [
-        m
-        for m in entry.metrics
-        if m is not headline
-        and not m.is_count
-        and not m.name.endswith(DETAILS)
-        and any(m.name in record.metrics for record in records)
-    ]
+    found = entry.metrics_of(name for record in records for name in record.metrics)
+    name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
+    headline = next(m for m in entry.metrics if m.name == name)
+    others = [m for m in found if m != headline and not m.is_count and not m.name.endswith(DETAILS)]
     return [headline, *others[:METRICS_SHOWN]]

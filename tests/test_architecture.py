@@ -42,6 +42,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
+    "core.lexical_overlap": NOUNS,
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
@@ -84,6 +85,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
+    "core.cli_data": f"{WORLD} core.cli_options core.cli_output core.datasets core.encoders.word_pieces "
+    "core.lexical_overlap",
     "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
     "core.cli_sentences": f"{WORLD} {STORE} {CATALOGS} core.cli_output core.comparison core.heros_browsing",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
@@ -91,7 +94,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
-    "core.cli_sentences core.cli_orderings",
+    "core.cli_sentences core.cli_orderings core.cli_data",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -100,7 +103,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
-    "core.heros_browsing core.explore_heros "
+    "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
     "core.transforms core.datasets core.numerics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
@@ -114,6 +117,7 @@ ONLY_IN = {
     "typer": (
         "core.cli",
         "core.cli_compare",
+        "core.cli_data",
         "core.cli_kinds",
         "core.cli_options",
         "core.cli_resembles",

@@ -37,9 +37,10 @@ class OwnTable:
         """Between the cells of a .csv or .tsv; "" elsewhere."""
         return self.table.separator
 
-    @property
+    @cached_property
     def kind(self) -> DatasetKind:
-        """What the header says that it holds; minimal pairs where it could be either."""
+        """What the header says that it holds; minimal pairs where it could be either. Looked up once: it may have to
+        look into the cells."""
         return DatasetKind.MINIMAL_PAIR_SET if own_minimal.is_told(self.table) else DatasetKind.PAIR_SET
 
     @property

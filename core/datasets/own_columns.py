@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
+from core.datasets.minimal_pairs import ORIGINAL, SUBSETS
 from core.datasets.own_files import ColumnKind, FileFormat, FileTable
 from core.errors import InputError
 from core.types import Dataset, DatasetKind
@@ -16,19 +16,11 @@ from core.types import Dataset, DatasetKind
 EXAMPLES = 3
 
 
-class ColumnUse(StrEnum):
-    """What a column is read as; of a minimal-pair set the rewrites by the names of their subsets."""
-
-    QUERY = "query"
-    MATE = "mate"
-    ORIGINAL = "original"
-    SYNONYM = "synonym"
-    ANTONYM = "antonym"
-    NEGATION_MAIN = "negation_main"
-    NEGATION_ANTONYM = "negation_antonym"
-    RANDOM_MLM = "random_mlm"
-    TYPO = "typo"
-    UNUSED = "not used"
+# What a column is read as: one of these, the original, or of a minimal-pair set the name of a subset of rewrites.
+QUERY = "query"
+MATE = "mate"
+UNUSED = "not used"
+_FIRST = (QUERY, MATE, ORIGINAL, *SUBSETS)  # in this order; other subsets follow as the file has them
 
 
 @dataclass(frozen=True)
@@ -36,13 +28,15 @@ class ColumnReading:
     """How one column is read, for people to confirm.
 
     Attributes:
-        why: "by its name", "by its sentences", "first text column", "second text column", "as asked", or "".
+        use: ``QUERY``, ``MATE``, ``UNUSED``, ``original``, or the name of a subset.
+        why: "by its name", "by its sentences", "first text column", "second text column", "as asked", or why it is not
+            used, or "".
         examples: its first cells, as text.
     """
 
     name: str
     kind: ColumnKind
-    use: ColumnUse
+    use: str
     why: str
     examples: tuple[str, ...]
 
@@ -67,10 +61,11 @@ class OwnFile(ABC):
     kind: ClassVar[DatasetKind]
 
     @property
-    def used(self) -> dict[ColumnUse, ColumnReading]:
-        """The columns that are read as something, in the order of ``ColumnUse``."""
-        found = {column.use: column for column in self.columns}
-        return {use: found[use] for use in ColumnUse if use in found and use is not ColumnUse.UNUSED}
+    def used(self) -> dict[str, ColumnReading]:
+        """The columns that are read as something: the original first, then the subsets in the order in which they are
+        shown, those that HEROS has not as they stand in the file."""
+        found = {column.use: column for column in self.columns if column.use != UNUSED}
+        return {use: found[use] for use in dict.fromkeys([*_FIRST, *found]) if use in found}
 
     @property
     @abstractmethod
@@ -115,18 +110,18 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
     return f"{rows:,} originals with {each} each, {texts:,} texts"
 
 
-def readings(table: FileTable, uses: Mapping[int, tuple[ColumnUse, str]]) -> tuple[ColumnReading, ...]:
+def readings(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[ColumnReading, ...]:
     """Every column of a file as it is read.
 
     Args:
-        uses: per number of a column what it is used as, and why; the others are not used.
+        uses: per number of a column what it is used as, and why (or why not); the others are not used.
     """
     return tuple(
         ColumnReading(
             name=name,
             kind=table.kinds[number],
-            use=uses.get(number, (ColumnUse.UNUSED, ""))[0],
-            why=uses.get(number, (ColumnUse.UNUSED, ""))[1],
+            use=uses.get(number, (UNUSED, ""))[0],
+            why=uses.get(number, (UNUSED, ""))[1],
             examples=tuple("" if cell is None else str(cell) for cell in table.cells[number][:EXAMPLES]),
         )
         for number, name in enumerate(table.names)

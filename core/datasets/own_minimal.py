@@ -9,16 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from core.datasets import minimal_pairs
+from core.datasets import minimal_pairs, own_pairs, own_rewrites
 from core.datasets.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
-from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile, readings, texts_of
+from core.datasets.own_columns import UNUSED, ColumnReading, OwnFile, readings, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
 from core.types import DatasetKind, MinimalPairSet
 
 MIN_ROWS = 2
 VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
-EXPECTED = f"a column original and at least one of {', '.join(SUBSETS)}"
+EXPECTED = f"a column original and one or more columns of rewrites: {', '.join(SUBSETS)}, or others"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class OwnMinimalPairs(OwnFile):
 
     Attributes:
         originals: in the file's order, to the letter; those that repeat too.
-        rewrites: per subset that the file has, in the order in which subsets are shown, a rewrite per original.
+        rewrites: per subset that the file has a rewrite per original: HEROS's subsets in the order in which they are
+            shown, then others as they stand in the file.
         could_be_pairs: names of the columns that would be query and mate if it were read as positive pairs, where
             their names mean that; else none.
     """
@@ -65,14 +66,15 @@ class OwnMinimalPairs(OwnFile):
         return f"Minimal pairs of your own: every original with its {_listed(list(self.rewrites))}."
 
     @property
-    def _not_used(self) -> list[str]:
-        return [column.name for column in self.columns if column.use is ColumnUse.UNUSED]
+    def _not_used(self) -> list[ColumnReading]:
+        return [column for column in self.columns if column.use == UNUSED]
 
     def as_manifest(self) -> dict[str, Any]:
         return {
-            "columns": {role.value: column.name for role, column in self.used.items()},
-            "why": {role.value: column.why for role, column in self.used.items()},
-            "not_used": self._not_used,
+            "columns": {role: column.name for role, column in self.used.items()},
+            "why": {role: column.why for role, column in self.used.items()},
+            "not_used": [column.name for column in self._not_used],
+            "why_not": [column.why for column in self._not_used],
             "format": self.format.value,
             "separator": self.separator,
             "rows": self.rows,
@@ -82,7 +84,7 @@ class OwnMinimalPairs(OwnFile):
 
     @property
     def summary(self) -> str:
-        unused = ", ".join(f"'{name}'" for name in self._not_used)
+        unused = ", ".join(f"'{c.name}'{f' ({c.why})' if c.why else ''}" for c in self._not_used)
         unused = f"; not used: {unused}" if unused else ""
         pairs = " and ".join(f"'{name}'" for name in self.could_be_pairs)
         other = f"; {pairs} would be positive pairs if no column were called original" if pairs else ""
@@ -106,16 +108,28 @@ class OwnMinimalPairs(OwnFile):
 
 
 def is_told(table: FileTable) -> bool:
-    """Whether a file's header says that it holds minimal pairs: an original and at least one known rewrite.
+    """Whether a file's header says that it holds minimal pairs: an original and a known rewrite; or an original and
+    columns of text that may be rewrites, where no two columns are called as a query and its mate are.
 
     A column of numbers is neither: ``typos`` may count them.
     """
-    roles = {
-        role
+    roles = _roles_of_text(table)
+    if ORIGINAL not in roles:
+        return False
+    if len(roles) > 1 or any(own_rewrites.is_marked(name) for name in table.names):
+        return True
+    known = [number for numbers in minimal_pairs.places(table.names).values() for number in numbers]
+    found = own_rewrites.others(table, roles[ORIGINAL][0], known, ())
+    return bool(found.rewrites) and own_pairs.known_columns(table) is None
+
+
+def _roles_of_text(table: FileTable) -> dict[str, list[int]]:
+    """As ``minimal_pairs.places``, without the columns of numbers."""
+    found = {
+        role: [number for number in numbers if table.kinds[number] is not ColumnKind.NUMBER]
         for role, numbers in minimal_pairs.places(table.names).items()
-        if any(table.kinds[number] is not ColumnKind.NUMBER for number in numbers)
     }
-    return ORIGINAL in roles and len(roles) > 1
+    return {role: numbers for role, numbers in found.items() if numbers}
 
 
 def named_columns(table: FileTable) -> dict[str, int]:
@@ -141,7 +155,8 @@ def read_columns(path: Path, table: FileTable, asked: Mapping[str, int] | None) 
         raise InputError(f"{path} has no column original: {_names(table)}", expected=EXPECTED)
     if len(chosen) == 1:
         raise InputError(f"{path} has no column of rewrites: {_names(table)}", expected=EXPECTED)
-    uses: dict[int, tuple[ColumnUse, str]] = {}
+    own_rewrites.check_names(path, table, [(role, number) for role, (number, _) in chosen.items()])
+    uses: dict[int, tuple[str, str]] = {}
     for role, (number, why) in chosen.items():
         name = table.names[number]
         if number in uses:
@@ -152,8 +167,9 @@ def read_columns(path: Path, table: FileTable, asked: Mapping[str, int] | None) 
                 expected="texts",
                 remedy="give it another name if it is something else",
             )
-        uses[number] = (ColumnUse(role), why)
-    return readings(table, uses)
+        uses[number] = (role, why)
+    rest = _others(table, chosen)
+    return readings(table, {number: (UNUSED, why) for number, why in rest.left_out.items()} | uses)
 
 
 def read_texts(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> dict[str, tuple[str, ...]]:
@@ -162,8 +178,8 @@ def read_texts(path: Path, table: FileTable, columns: tuple[ColumnReading, ...])
     Raises:
         InputError: a cell that is no text, which is named; or too few rows.
     """
-    number = {reading.use.value: i for i, reading in enumerate(columns)}
-    roles = [role for role in (ORIGINAL, *SUBSETS) if role in number]
+    number = {reading.use: i for i, reading in enumerate(columns) if reading.use != UNUSED}
+    roles = [role for role in dict.fromkeys([ORIGINAL, *SUBSETS, *number]) if role in number]
     texts = {role: tuple(texts_of(path, table, number[role])) for role in roles}
     if len(texts[ORIGINAL]) < MIN_ROWS:
         raise InputError(
@@ -174,14 +190,28 @@ def read_texts(path: Path, table: FileTable, columns: tuple[ColumnReading, ...])
 
 
 def _guess(path: Path, table: FileTable) -> dict[str, tuple[int, str]]:
-    """Number and reason of the column of every role that the header names."""
-    found = minimal_pairs.places(table.names)
+    """Number and reason of the column of every role that the header names, then of those that hold other rewrites."""
+    found, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
+    if of_text.keys() <= {ORIGINAL}:  # nothing else says that they are rewrites: ``typos`` may count them
+        found = of_text
     unnamed = found.pop(NEGATION, [])
-    for role, numbers in found.items():
-        if len(numbers) > 1:
-            raise _several(path, table, role, numbers)
-    chosen = {role: (numbers[0], "by its name") for role, numbers in found.items()}
-    return chosen | _negations(path, table, chosen, unnamed)
+    for role, places in found.items():
+        if len(places) > 1:
+            raise _several(path, table, role, places)
+    chosen = {role: (places[0], "by its name") for role, places in found.items()}
+    chosen |= _negations(path, table, chosen, unnamed)
+    if ORIGINAL not in chosen:
+        return chosen
+    own_names = [(subset, number) for number, subset in _others(table, chosen).rewrites.items()]
+    own_rewrites.check_names(path, table, [*((role, number) for role, (number, _) in chosen.items()), *own_names])
+    marked = [own_rewrites.is_marked(name) for name in table.names]
+    return chosen | {s: (n, "by its name" if marked[n] else "a column of text") for s, n in own_names}
+
+
+def _others(table: FileTable, chosen: Mapping[str, tuple[int, str]]) -> own_rewrites.OtherColumns:
+    """What the columns that are read as nothing yet hold."""
+    taken = [number for number, _ in chosen.values()]
+    return own_rewrites.others(table, chosen[ORIGINAL][0], taken, own_pairs.known_columns(table) or ())
 
 
 def _negations(
@@ -195,7 +225,9 @@ def _negations(
         raise _several(path, table, "the two negations", [*(named[r][0] for r in NEGATIONS if r in named), *unnamed])
     if len(left) == 1:
         return {left[0]: (unnamed[0], "the negation that is left")}
-    if len(unnamed) == 1 or not {ORIGINAL, "synonym"} <= named.keys():
+    if len(unnamed) == 1:  # whichever it is, it is the only one
+        return {NEGATION: (unnamed[0], "by its name")}
+    if not {ORIGINAL, "synonym"} <= named.keys():
         names = " and ".join(f"'{table.names[number]}'" for number in unnamed)
         raise InputError(
             f"{path}: the name of column {names} does not say which negation it holds",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.datasets import loaders
-from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile, readings, texts_of
+from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile, readings, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
 from core.texts import twin_key
@@ -47,11 +47,11 @@ class OwnPairs(OwnFile):
 
     @property
     def query(self) -> ColumnReading:
-        return self.used[ColumnUse.QUERY]
+        return self.used[QUERY]
 
     @property
     def mate(self) -> ColumnReading:
-        return self.used[ColumnUse.MATE]
+        return self.used[MATE]
 
     @property
     def rows(self) -> int:
@@ -109,7 +109,7 @@ def read_columns(path: Path, table: FileTable, asked: tuple[str, str] | None) ->
         InputError: no such columns, or nothing to guess by.
     """
     query, mate, reasons = _asked(path, table, asked) if asked else _guess(path, table)
-    return readings(table, {query: (ColumnUse.QUERY, reasons[0]), mate: (ColumnUse.MATE, reasons[1])})
+    return readings(table, {query: (QUERY, reasons[0]), mate: (MATE, reasons[1])})
 
 
 def read_pairs(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> tuple[tuple[str, str], ...]:
@@ -119,7 +119,7 @@ def read_pairs(path: Path, table: FileTable, columns: tuple[ColumnReading, ...])
         InputError: a row that has no two texts, which is named; or too few rows.
     """
     number = {reading.use: i for i, reading in enumerate(columns)}
-    queries, mates = (texts_of(path, table, number[use]) for use in (ColumnUse.QUERY, ColumnUse.MATE))
+    queries, mates = (texts_of(path, table, number[use]) for use in (QUERY, MATE))
     if len(queries) < MIN_ROWS:
         raise InputError(f"{path} has {len(queries)} pair", expected=f"at least {MIN_ROWS} pairs")
     return tuple(zip(queries, mates, strict=True))

@@ -19,6 +19,7 @@ from core.types import ScoredPairs
 Row = tuple[str, str, float]
 
 STS_SCORE, STS_FIRST, STS_SECOND = 4, 5, 6  # columns of STS-Benchmark; more follow in some rows
+SICK_HEADER = ["pair_ID", "sentence_A", "sentence_B", "relatedness_score"]  # more may follow
 
 
 def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPairs:
@@ -39,6 +40,11 @@ def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPa
     )
 
 
+def one_set(dataset_id: str, name: str, rows: Sequence[Row]) -> ScoredPairs:
+    """A dataset of a single set."""
+    return scored_pairs(dataset_id, {name: rows})
+
+
 def sts_benchmark(path: Path) -> list[Row]:
     """A part of STS-Benchmark: no header, seven or more columns with tabs between, quotes are part of the text.
 
@@ -55,6 +61,31 @@ def sts_benchmark(path: Path) -> list[Row]:
         except (IndexError, ValueError) as error:
             raise DataCorrupt(
                 f"{path}, line {number}: no score and two sentences", expected="a line of STS-Benchmark"
+            ) from error
+    return rows
+
+
+def sick(path: Path) -> list[Row]:
+    """A part of SICK: tabs between, a header, quotes are part of the text; relatedness from 1 to 5.
+
+    Raises:
+        DataCorrupt: another header, or a line of another kind.
+    """
+    header, *lines = _text(path).split("\n")
+    if header.split("\t")[:4] != SICK_HEADER:
+        raise DataCorrupt(
+            f"{path} begins with '{header[:60]}'", expected=f"the header of SICK: {', '.join(SICK_HEADER)}, ..."
+        )
+    rows = []
+    for number, line in enumerate(lines, 2):
+        if not line:
+            continue
+        try:
+            _, first, second, score, *_ = line.split("\t")
+            rows.append((first, second, float(score)))
+        except ValueError as error:
+            raise DataCorrupt(
+                f"{path}, line {number}: no two sentences and a score", expected="a line of SICK"
             ) from error
     return rows
 

@@ -1,8 +1,8 @@
 """Pairs and minimal pairs that users uploaded: kept under the cache, each with the original file beside it.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
-``mate``, or ``original`` and the subsets' names, so that ``file:PATH`` reads them back whatever the original's columns
-were called), ``original/<name>``, and ``upload.json``.
+``mate``, or ``original`` and the subsets' names, those that HEROS has not marked as rewrites; so ``file:PATH`` reads
+them back whatever the original's columns were called), ``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from core.datasets import minimal_pairs, own
+from core.datasets import minimal_pairs, own, own_rewrites
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
@@ -92,7 +92,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
         name=name,
         original_sha256=contents.sha256,
         kind=contents.kind,
-        columns=tuple((use.value, column.name) for use, column in contents.used.items()),
+        columns=tuple((use, column.name) for use, column in contents.used.items()),
         rows=contents.rows,
         texts=contents.distinct_texts,
         uploaded_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -107,7 +107,9 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
 def _rows(contents: OwnFile) -> Iterator[dict[str, str]]:
     """The texts under the names that are read back by themselves."""
     if isinstance(contents, OwnMinimalPairs):
-        names = [minimal_pairs.ORIGINAL, *contents.rewrites]
+        known = minimal_pairs.SUBSETS
+        own_names = [s if s in known else f"{own_rewrites.MARK}{s}" for s in contents.rewrites]
+        names = [minimal_pairs.ORIGINAL, *own_names]
         for texts in zip(contents.originals, *contents.rewrites.values(), strict=True):
             yield dict(zip(names, texts, strict=True))
     elif isinstance(contents, OwnPairs):

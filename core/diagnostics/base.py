@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -101,6 +101,7 @@ class DiagnosticEntry:
         how: how it is computed, as markdown with formulas.
         headline: name of the metric that stands for a run where there is room for only one.
         figures: dotted path of the module that draws it; "" while it has no page.
+        headline_instead: name of the metric that stands for a run that has no ``headline``; "" where none does.
     """
 
     id: str
@@ -116,6 +117,19 @@ class DiagnosticEntry:
     headline: str
     figures: str
     compute: Compute = field(repr=False)
+    headline_instead: str = ""
+
+    def headline_of(self, metrics: Mapping[str, float]) -> str:
+        """Name of the metric that stands for a run with these; "" where it has none of them."""
+        return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
+
+    def metrics_of(self, names: Iterable[str]) -> list[Metric]:
+        """The declared metrics among these, in their order, then the others: of kinds of items that no diagnostic
+        knows beforehand, as the subsets of a user's minimal pairs are, in the order given."""
+        found = dict.fromkeys(names)
+        declared = [metric for metric in self.metrics if metric.name in found]
+        known = {metric.name for metric in declared}
+        return declared + [Metric(name, "", None) for name in found if name not in known]
 
     @property
     def table(self) -> str:

@@ -42,8 +42,11 @@ ORDERINGS = (
     ("typo", "random_mlm"),
     ("synonym", "typo"),
 )
+PARAPHRASE = "paraphrase"  # the subset that is right among the others, where a dataset has it
+ACCURACY = "accuracy"
 MIN_ROOM = 1e-9  # of cos_avg below 1: with less, what is divided by is rounding
 SEED = 2023  # of the bootstrap
+OPTIONS_SEED = 2022  # of the order in which options are laid out
 WEIGHTS_AT_ONCE = 1 << 20  # of the bootstrap: 8 MB of float64
 
 
@@ -61,6 +64,24 @@ def ordering_outcomes(first: Float64, second: Float64) -> Float64:
     they are within TAU. The mean is the ordering rate."""
     difference = first - second
     return np.where(np.abs(difference) <= TAU, 0.5, difference > 0)
+
+
+def picks(options: Float64, right: int, seed: int = OPTIONS_SEED) -> Float64:
+    """Per original ``[n]``: 1 where the right option has the highest cosine, 0 where another has; where several are
+    within TAU of the highest, one of them is drawn, and the right one's chance is what counts.
+
+    The options of every original are laid out in a random order first: that they always stand in one order in the
+    file must not tell anything, and this shows that it does not.
+
+    Args:
+        options: ``[n, k]``, cosine of each original and each of its rewrites.
+        right: the column of the right one.
+    """
+    order = np.random.default_rng(seed).permuted(np.broadcast_to(np.arange(options.shape[1]), options.shape), axis=1)
+    laid_out = np.take_along_axis(options, order, axis=1)
+    highest = laid_out >= laid_out.max(axis=1, keepdims=True) - TAU
+    hit = (highest & (order == right)).any(axis=1)
+    return np.asarray(hit / highest.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +179,13 @@ def compute(
         if first in cosines and second in cosines:
             rate = float(ordering_outcomes(cosines[first], cosines[second]).mean())
             metrics |= {f"{first}>{second}": rate} | _ends(f"{first}>{second}", wilson_interval(rate, n))
+    seeds = {"bootstrap": SEED}
+    if PARAPHRASE in cosines and len(cosines) > 1:
+        options = np.stack(list(cosines.values()), axis=1)
+        accuracy = float(picks(options, subsets.index(PARAPHRASE)).mean())
+        metrics |= {ACCURACY: accuracy} | _ends(ACCURACY, wilson_interval(accuracy, n))
+        metrics[f"{ACCURACY}_chance"] = 1.0 / len(subsets)
+        seeds["options"] = OPTIONS_SEED
     items = len(dataset.items)
     return base.DiagnosticResult(
         metrics=metrics,
@@ -176,7 +204,7 @@ def compute(
             "items_covered": items,
         },
         item_numbers=np.repeat(np.arange(n, dtype=np.int32), len(subsets)),
-        seeds={"bootstrap": SEED},
+        seeds=seeds,
     )
 
 
@@ -202,6 +230,10 @@ def _metrics() -> Sequence[base.Metric]:
         name, what = f"{first}>{second}", f"share of originals with {first} more similar than {second}"
         out.append(base.Metric(name, f"{what}, ties counting half", better))
         out += _declared_ends(name, what, better)
+    what = "share of originals whose paraphrase is more similar than every other rewrite"
+    out.append(base.Metric(ACCURACY, f"{what}, those that share the first place sharing the point", True))
+    out += _declared_ends(ACCURACY, what, True)
+    out.append(base.Metric(f"{ACCURACY}_chance", "what guessing gets: one in as many as there are rewrites", None))
     return (*out, base.Metric("originals", "originals, each with a rewrite per subset", None, is_count=True))
 
 
@@ -237,6 +269,11 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   the matrix has all of them in any case.
 - The **headline** looks at every subset that changes the meaning (antonym, negations, random word, opposites) beside
   every one that keeps it (synonym, typo, paraphrase), and names the two whose changed meaning is nearer most often.
+- **Accuracy** is there where one of the subsets is called `paraphrase`: the share of originals whose paraphrase is
+  more similar than every other rewrite, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar one
+  share the point. Options are put in a random order first, so that their place in the file tells nothing. Chance is
+  one in as many as there are rewrites. In SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) the others are the two
+  sentences that say the opposite.
 - **Two variants** are compared on the same originals by McNemar's exact test. Originals on which one of them puts the
   two rewrites in this order and the other does not are *discordant*; a tie lies between yes and no. If the two
   variants were equally good, each would win about half of the discordant ones: p is the probability of a split at
@@ -256,6 +293,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     ),
     metrics=tuple(_metrics()),
     headline="synonym>antonym",
+    headline_instead=ACCURACY,
     figures="core.figures.heros",
     compute=compute,
 )

@@ -40,13 +40,13 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
 
 
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
-    """The newest run of each picked variant, in order of the synonym's lead over the antonym."""
+    """The newest run of each picked variant, the best by its headline first."""
     found = repository().runs(
         diagnostic=entry.id, version=entry.version, dataset=dataset, state=RunState.DONE, current=True
     )
     wanted = [r for r in found if picks.keeps(r.plan.variant)]
     newest = {r.plan.variant: r for r in reversed(wanted)}
-    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline, -math.inf))
+    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline_of(r.metrics), -math.inf))
 
 
 def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> None:

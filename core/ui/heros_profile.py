@@ -10,7 +10,7 @@ from core.figures import heros as figures
 from core.figures.heros_published import profile_beside_published
 from core.store.records import RunRecord
 from core.types import Variant
-from core.ui import heros_headline, heros_published
+from core.ui import heros_accuracy, heros_headline, heros_published
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
 
@@ -29,6 +29,7 @@ def show(shown: Shown) -> None:
         figure = figures.profile(values, shown.scheme, ends)
     st.plotly_chart(figure, key="profile")
     profile_note(shown.runs)
+    heros_accuracy.show(shown.runs)
 
 
 def means(runs: Sequence[RunRecord], subsets: Sequence[str]) -> dict[Variant, dict[str, float]]:

@@ -48,7 +48,8 @@ def history(picks: Picks) -> list[RunRecord]:
     )
     state = third.selectbox("State", [ALL, *RunState], key="history_state")
     page_no = int(st.session_state.get("history_page", 1))
-    headlines = list({entry.headline for entry in diagnostics.DIAGNOSTICS.values()})
+    entries = diagnostics.DIAGNOSTICS.values()
+    headlines = list({name for entry in entries for name in (entry.headline, entry.headline_instead) if name})
     page = repository().page(
         diagnostic=None if diagnostic == ALL else diagnostic,
         dataset=None if dataset == ALL else dataset,
@@ -100,14 +101,14 @@ def _table(runs: Sequence[RunRecord]) -> None:
 
 def _row(run: RunRecord) -> dict[str, object]:
     entry = diagnostics.DIAGNOSTICS.get(run.plan.diagnostic)
-    has_score = entry is not None and entry.headline in run.metrics
+    headline = entry.headline_of(run.metrics) if entry else ""
     return {
         "started": run.started_at.replace(tzinfo=None),
         "diagnostic": entry.title if entry else run.plan.diagnostic,
         "variant": run.plan.variant.label,
         "dataset": uploads.short_name(run.plan.dataset, settings()),
         "parameters": ", ".join(run.plan.params.values()) or NOT_THERE,
-        "score": f"{entry.headline} {run.metrics[entry.headline]:.4f}" if entry and has_score else NOT_THERE,
+        "score": f"{headline} {run.metrics[headline]:.4f}" if headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
         "state": str(run.state),
         "run": run.run_id,

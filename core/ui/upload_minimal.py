@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from core.datasets import own_rewrites
 from core.datasets.minimal_pairs import ORIGINAL, SUBSETS
 from core.datasets.own import OwnTable
-from core.datasets.own_columns import ColumnUse
+from core.datasets.own_columns import UNUSED
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.errors import InputError
 from core.figures.heros import label
@@ -31,7 +32,7 @@ def columns(table: OwnTable, key: str) -> dict[str, int] | None:
         st.info(as_text(str(error)), icon=":material/help:")
         guessed = table.minimal_columns
     else:
-        guessed = {r.use.value: number for number, r in enumerate(readings) if r.use is not ColumnUse.UNUSED}
+        guessed = {r.use: number for number, r in enumerate(readings) if r.use != UNUSED}
     names = _names(table)
     options = [NONE, *range(len(names))]
     chosen: dict[str, int] = {}
@@ -47,6 +48,23 @@ def columns(table: OwnTable, key: str) -> dict[str, int] | None:
             )
             if number != NONE:
                 chosen[role] = number
+    taken = set(chosen.values())
+    others = st.multiselect(
+        "Other rewrites",
+        range(len(names)),
+        default=[number for role, number in guessed.items() if role not in roles],
+        format_func=lambda number: names[number],
+        key=f"upload_others_{key}",
+        help="Columns of rewrites of any other kind, each a subset called as its column is. What is chosen above is "
+        "left out here.",
+    )
+    for number in (n for n in others if n not in taken):
+        role = own_rewrites.subset_name(table.names[number]) or f"column_{number + 1}"
+        if role in chosen:
+            both = f"{names[chosen[role]]} and {names[number]} would both be “{label(role)}”"
+            st.error(as_text(f"{both}: leave one out, or rename it in the file."), icon=":material/error:")
+            return None
+        chosen[role] = number
     if ORIGINAL not in chosen or len(chosen) < 2:
         st.caption("Choose the column of the originals, and one or more of their rewrites.")
         return None

@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import own, own_files, uploads
 from core.datasets.own import OwnTable
-from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile
+from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
@@ -27,6 +27,7 @@ from core.ui.resources import jobs, settings
 
 EXAMPLE_PAIRS = 5
 KINDS = {DatasetKind.PAIR_SET: "positive pairs", DatasetKind.MINIMAL_PAIR_SET: "minimal pairs"}
+NOT_CHOSEN = "–"
 _ROUND = "_upload_round"  # a new number gives an empty uploader
 _SAID = "_upload_said"  # what the last action came to, shown once
 
@@ -47,8 +48,8 @@ def upload() -> None:
             "A file of one of two kinds, a row each:\n"
             "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
             "among all the texts of the file.\n"
-            "- **Minimal pairs**: an original and one or more rewrites of it (synonym, antonym, negation, random word, "
-            "typo). Each rewrite will be compared with its original.\n\n"
+            "- **Minimal pairs**: an original and one or more rewrites of it (a synonym, a negation, a typo, or "
+            "whatever you want to know about). Each rewrite will be compared with its original.\n\n"
             f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
         )
         file = st.file_uploader(
@@ -124,7 +125,7 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
         default=table.kind,
         required=True,
         key=f"upload_kind_{key}",
-        help="Minimal pairs, where the names of the columns say so: `original`, and `synonym` or another rewrite.",
+        help="Minimal pairs, where a column is called `original` and others may be its rewrites.",
     )
     if kind is DatasetKind.MINIMAL_PAIR_SET:
         chosen = minimal_form.columns(table, key)
@@ -148,8 +149,7 @@ def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:
         st.info(as_text(str(error)), icon=":material/help:")
     else:
         query, mate = (
-            next(number for number, reading in enumerate(readings) if reading.use is use)
-            for use in (ColumnUse.QUERY, ColumnUse.MATE)
+            next(number for number, reading in enumerate(readings) if reading.use == use) for use in (QUERY, MATE)
         )
         if not any(reading.why == "by its name" for reading in readings):
             st.info(
@@ -177,6 +177,7 @@ def _show_columns(readings: Sequence[ColumnReading]) -> None:
                 {
                     "column": _name(column.name),
                     "read as": label(column.use),
+                    "because": "as chosen above" if column.why == "as asked" else column.why or NOT_CHOSEN,
                     "holds": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }

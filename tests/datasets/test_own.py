@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from core.datasets import catalog, fetch, own, own_files
-from core.datasets.own_columns import ColumnUse
+from core.datasets.own_columns import MATE, QUERY, UNUSED
 from core.datasets.own_files import ColumnKind, FileFormat
 from core.datasets.own_pairs import OwnPairs
 from core.errors import InputError
@@ -75,8 +75,8 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path, ending: str) -> None:
     assert found.path == path
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert [(c.name, c.use, c.why) for c in found.columns] == [
-        ("query", ColumnUse.QUERY, "by its name"),
-        ("mate", ColumnUse.MATE, "by its name"),
+        ("query", QUERY, "by its name"),
+        ("mate", MATE, "by its name"),
     ]
     assert found.query.examples == tuple(query for query, _ in PAIRS)
     assert (found.distinct_texts, found.self_pairs, found.duplicate_pairs) == (6, 0, 0)
@@ -172,7 +172,7 @@ def test_columns_are_guessed(
     assert used(found) == expected
     assert found.query.why == why
     assert found.pairs[2] == (f"{expected[0]} 2", f"{expected[1]} 2")
-    (rest,) = (c for c in found.columns if c.use is ColumnUse.UNUSED)
+    (rest,) = (c for c in found.columns if c.use == UNUSED)
     assert rest.name not in expected
     assert rest.examples == (f"{rest.name} 0", f"{rest.name} 1", f"{rest.name} 2")
 
@@ -457,5 +457,5 @@ def test_a_guess_that_fails_leaves_columns_to_choose(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no two columns of text"):
         table.readings()
     chosen = ("left", "right")
-    assert [r.use for r in table.readings(chosen)] == [ColumnUse.UNUSED, ColumnUse.QUERY, ColumnUse.MATE]
+    assert [r.use for r in table.readings(chosen)] == [UNUSED, QUERY, MATE]
     assert table.pairs(chosen).pairs == (("1984", "a novel"), ("1985", "a year"))

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from core.datasets import catalog, fetch, own, own_files, own_minimal, uploads
 from core.datasets.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
-from core.datasets.own_columns import ColumnUse
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.errors import InputError
@@ -76,7 +75,7 @@ def test_every_format_gives_the_same_minimal_pairs(tmp_path: Path, settings: Set
     assert (contents.format, contents.path) == (ending, path)
     assert contents.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert [(c.name, c.use, c.why) for c in contents.columns] == [
-        (name, ColumnUse(name), "by its name") for name in ("original", "typo", "synonym")
+        (name, name, "by its name") for name in ("original", "typo", "synonym")
     ]
     dataset = fetch.load(catalog.find(f"file:{path}"), settings)
     assert isinstance(dataset, MinimalPairSet)
@@ -118,10 +117,6 @@ def test_texts_are_kept_to_the_letter(tmp_path_factory: pytest.TempPathFactory, 
         for contents in (found(path), found(upload.path)):
             assert contents.originals == tuple(row[ORIGINAL] for row in rows)
             assert contents.rewrites == {s: tuple(row[s] for row in rows) for s in SUBSETS if s in rows[0]}
-
-
-def test_the_roles_are_those_of_the_subsets() -> None:
-    assert [use.value for use in ColumnUse] == ["query", "mate", ORIGINAL, *SUBSETS, "not used"]
 
 
 def test_the_example_of_the_readme() -> None:
@@ -184,20 +179,26 @@ def test_a_negation_with_a_name_names_the_other(tmp_path: Path) -> None:
     assert [c.why for c in contents.columns] == ["by its name", "the negation that is left", "by its name"]
 
 
+def test_a_negation_alone_is_called_so(tmp_path: Path) -> None:
+    contents = found(write(tmp_path, "csv", [{"original": "a", "Negation": f"n{i}", "synonym": "s"} for i in range(2)]))
+    assert contents.rewrites == {"synonym": ("s", "s"), "negation": ("n0", "n1")}
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_other_columns_are_named_as_not_used(tmp_path: Path, ending: str) -> None:
-    rows = [{"no": i, "passive voice": f"p{i}", "original": f"o{i}", "typo": f"t{i}"} for i in range(2)]
+    rows = [{"no": i, "Notes": f"p{i}", "original": f"o{i}", "typo": f"t{i}"} for i in range(2)]
     contents = found(write(tmp_path, ending, rows))
-    assert uses(contents) == {"no": "not used", "passive voice": "not used", "original": "original", "typo": "typo"}
+    assert uses(contents) == {"no": "not used", "Notes": "not used", "original": "original", "typo": "typo"}
     assert "original is column 'original', typo is column 'typo' (each by its name)" in contents.summary
-    assert "; not used: 'no', 'passive voice'; 2 originals, 4 texts" in contents.summary
-    assert contents.as_manifest()["not_used"] == ["no", "passive voice"]
+    assert "; not used: 'no' (numbers), 'Notes' (about the row, by its name); 2 originals, 4 texts" in contents.summary
+    assert contents.as_manifest()["not_used"] == ["no", "Notes"]
+    assert contents.as_manifest()["why_not"] == ["numbers", "about the row, by its name"]
 
 
 @pytest.mark.parametrize(
     "header",
     [
-        ["original", "paraphrase"],  # no rewrite that is known
+        ["original", "notes"],  # no rewrite
         ["source", "target"],
         ["sentence", "synonym"],  # no original
         ["query", "mate"],
@@ -213,9 +214,11 @@ def test_what_has_no_original_or_no_rewrite_is_pairs_as_before(tmp_path: Path, h
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_count_of_typos_is_no_rewrite(tmp_path: Path, ending: str) -> None:
     rows: list[dict[str, Any]] = [{"original": f"o{i}", "corrected": f"c{i}", "typos": i} for i in range(3)]
-    contents = own.read(write(tmp_path, ending, rows))
-    assert isinstance(contents, OwnPairs)
-    assert contents.pairs[1] == ("o1", "c1")
+    contents = found(write(tmp_path, ending, rows))
+    assert contents.rewrites == {"corrected": ("c0", "c1", "c2")}
+    assert uses(contents)["typos"] == "not used"
+    pairs = own.read(write(tmp_path, ending, [{"original": r["original"], "typos": 1, "notes": "n"} for r in rows]))
+    assert isinstance(pairs, OwnPairs)
     beside = write(tmp_path, ending, [row | {"synonym": "s"} for row in rows])
     with pytest.raises(InputError, match="column 'typos', read as typo: it holds numbers; expected texts; give it ano"):
         own.read(beside)
@@ -263,6 +266,7 @@ def test_repeated_originals_and_rewrites_that_change_nothing_are_kept_and_counte
         "columns": {name: name for name in names},
         "why": dict.fromkeys(names, "by its name"),
         "not_used": [],
+        "why_not": [],
         "format": "jsonl",
         "separator": "",
         "rows": 4,
@@ -321,10 +325,6 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "a named negation and two": (
         text("tsv", "original\tNegation main\tNegation\tNegation\na\tb\tc\td\n"),
         ["3 columns for the two negations: 'Negation main', 'Negation', 'Negation (2)'"],
-    ),
-    "a negation": (
-        text("csv", "original,synonym,negation\na,b,c\nd,e,f\n"),
-        ["the name of column 'negation' does not say which negation it holds", "'Negation main' where", "rename it"],
     ),
     "negations and no synonym": (
         text("tsv", "original\tNegation\tNegation\na\tb\tc\nd\te\tf\n"),

@@ -9,11 +9,12 @@ import pytest
 
 from core.datasets import catalog, fetch
 from core.datasets.catalog import DatasetEntry
-from core.datasets.scored_pairs import scored_pairs, semantic_relatedness, sts_benchmark, word_similarity
+from core.datasets.scored_pairs import one_set, scored_pairs, semantic_relatedness, sick, sts_benchmark, word_similarity
 from core.errors import DataCorrupt
 from core.settings import Settings
 from core.types import DatasetKind, ScoredPairs
 
+COMPARED = {"stsb-test", "sick-test"}  # beside which the data of others are laid
 ENTRIES = pytest.mark.parametrize("entry", catalog.SOURCES.values(), ids=catalog.SOURCES)
 
 
@@ -27,6 +28,18 @@ def test_str_has_both_sentences_in_a_cell(tmp_path: Path) -> None:
     path = tmp_path / "str.csv"
     path.write_bytes(b'Index,PairID,Text,Score\r\n0,x,"one, two\r\nthree",0.75\r\n1,y,"a\nb",1\r\n')
     assert semantic_relatedness(path) == [("one, two", "three", 0.75), ("a", "b", 1.0)]
+
+
+def test_a_part_of_sick_keeps_its_scale(tmp_path: Path) -> None:
+    path = tmp_path / "SICK_test.txt"
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+    path.write_bytes(f'{header}\r\n6\tA "boy\tNo boy\t3.3\tNEUTRAL\r\n7\tc\td\t5\tENTAILMENT\r\n'.encode())
+    assert sick(path) == [('A "boy', "No boy", 3.3), ("c", "d", 5.0)]
+    dataset = one_set("x", "SICK", sick(path))
+    assert (dataset.sets, dataset.scores.tolist()) == (("SICK",), [3.3, 5.0])
+    path.write_text("6\tA boy\tNo boy\t3.3\tNEUTRAL\n")
+    with pytest.raises(DataCorrupt, match=r"begins with '6 A boy No boy 3\.3 NEUTRAL'; expected the header of SICK"):
+        sick(path)
 
 
 def test_words_are_lower_cased(tmp_path: Path) -> None:
@@ -43,6 +56,8 @@ def test_words_are_lower_cased(tmp_path: Path) -> None:
         (semantic_relatedness, "Text,Score\none,1.0\n", "line 2"),
         (semantic_relatedness, "Texts,Score\none,1.0\n", "line 2"),
         (word_similarity, "a b 1\na b\n", "line 2: 'a b'"),
+        (sick, "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n1\ta\tb\n", "line 2"),
+        (sick, "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n1\ta\tb\tgood\n", "line 2"),
     ],
 )
 def test_another_kind_of_line_is_named(tmp_path: Path, read, text: str, place: str) -> None:  # type: ignore[no-untyped-def]
@@ -69,7 +84,7 @@ def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
     assert catalog.find(entry.id) is entry
     assert entry.id not in catalog.DATASETS, "nothing is run on them, so no picker has them"
     assert entry.kind is DatasetKind.SCORED_PAIRS
-    assert entry.id in [d.sources for d in catalog.DATASETS.values()]
+    assert entry.id in COMPARED or entry.id in [d.sources for d in catalog.DATASETS.values()]
     for file in entry.files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert file.size > 0
@@ -83,5 +98,15 @@ def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
 def test_sources_have_the_size_that_their_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
     dataset = fetch.load(entry, shared_settings)
     assert isinstance(dataset, ScoredPairs)
-    assert entry.size == f"{len(dataset.scores):,} scored pairs in {len(dataset.sets)} sets"
+    sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
+    assert entry.size == f"{len(dataset.scores):,} scored pairs{sets}"
     assert entry.pairs == len(dataset.scores)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(("name", "lowest", "highest"), [("stsb-test", 0, 5), ("sick-test", 1, 5)])
+def test_test_splits_are_on_their_scale(shared_settings: Settings, name: str, lowest: float, highest: float) -> None:
+    dataset = fetch.load(catalog.find(name), shared_settings)
+    assert isinstance(dataset, ScoredPairs)
+    assert (dataset.scores.min(), dataset.scores.max()) == (lowest, highest)
+    assert len(dataset.sets) == 1

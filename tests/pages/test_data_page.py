@@ -272,9 +272,10 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
 ) -> None:
     app = upload(open_app(tmp_path, "data"), MINIMAL, "mine.tsv")
     assert not app.exception
-    assert "does not say which negation it holds" in app.info[0].value
     assert [role(app, which).value for which in ("Original", "Typo", "Negation of the clause")] == [2, 3, -1]
-    assert rows(app, "read as") == ["original", "typo"] * 2, "what can be read is shown"
+    (others,) = (box for box in app.multiselect if box.label == "Other rewrites")
+    assert others.value == [4]
+    assert rows(app, "read as") == ["original", "typo", "negation"] * 2
     role(app, "Negation of the clause").set_value(4).run()
     assert rows(app, "read as")[:3] == ["original", "negation of the clause", "typo"]
     assert rows(app, "text")[:4] == ["a *big* dog", "no dog", "a bgi dog", "it rains"]
@@ -285,6 +286,8 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     ]
     assert not any(b.key == "upload_keep" for b in app.button)
     role(app, "Synonym").set_value(-1).run()
+    columns = next(f.value for f in app.dataframe if "because" in f.value).set_index("column")
+    assert columns.loc["mate", ["read as", "because"]].tolist() == ["not used", "the name of one of a pair"]
     keep(app)
 
     (stored,) = kept(tmp_path)

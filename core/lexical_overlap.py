@@ -1,0 +1,236 @@
+"""How many words two sentences share: what table 1 of the HEROS paper reports of a dataset (Chiang 2023, appendix B).
+
+ROUGE F1 exactly as the package ``rouge`` 1.0.1 computes it, which is neither Google's nor the original Perl: a text is
+cut at every full stop, words are what stands between spaces (case and other punctuation count), n-grams are *sets*, and
+ROUGE-L counts the distinct words of the union of the longest common subsequences. Levenshtein distance and length are
+over word pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import fsum, nan
+
+from rapidfuzz.distance import Levenshtein
+
+from core.types import CancelToken, MinimalPairSet, Progress, ScoredPairs, no_progress
+
+PIECES_AT_ONCE = 1_000  # pairs between two looks at the cancel token
+_SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1
+
+Pieces = Callable[[Sequence[str]], Sequence[Sequence[int]]]
+
+
+@dataclass(frozen=True)
+class Rouge:
+    """F1 of a pair, each from 0 to 1."""
+
+    rouge_1: float
+    rouge_2: float
+    rouge_l: float
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Means over pairs of sentences.
+
+    Attributes:
+        pairs: how many.
+        rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs in which both texts have anything but full
+            stops; NaN where there is none.
+        levenshtein: mean normalised distance over word pieces, from 0 (the same) to 1.
+        length: mean number of word pieces of a sentence; both of every pair count.
+    """
+
+    pairs: int
+    rouge_1: float
+    rouge_2: float
+    rouge_l: float
+    levenshtein: float
+    length: float
+
+
+# Table 1 of Chiang 2023; HEROS's own is averaged over its six subsets.
+PUBLISHED: Mapping[str, Overlap] = {
+    "STS-B": Overlap(1_379, 0.558, 0.325, 0.532, 0.54, 12.2),
+    "SICK-R": Overlap(4_927, 0.612, 0.374, 0.562, 0.53, 10.0),
+    "HEROS": Overlap(6_000, 0.929, 0.848, 0.929, 0.10, 13.8),
+}
+
+
+def rouge(hypothesis: str, reference: str) -> Rouge | None:
+    """ROUGE-1, -2 and -L of two texts; None where one of them is nothing but full stops.
+
+    Which text is which matters to ROUGE-L alone, and there only where several common subsequences are the longest.
+    """
+    sentences, references = _sentences(hypothesis), _sentences(reference)
+    if not sentences or not references:
+        return None
+    first, second = ([word for sentence in s for word in sentence] for s in (sentences, references))
+    one, other = set(first), set(second)
+    pairs, other_pairs = set(pairwise(first)), set(pairwise(second))
+    common: set[str] = set()
+    for said in references:
+        for sentence in sentences:
+            common |= _subsequence(said, sentence)
+    return Rouge(
+        _f1(len(one & other), len(one), len(other)),
+        _f1(len(pairs & other_pairs), len(pairs), len(other_pairs)),
+        _f1(len(common), len(one), len(other)),
+    )
+
+
+def levenshtein(first: Sequence[int], second: Sequence[int]) -> float:
+    """Insertions, deletions and replacements that make one sequence the other, by the length of the longer one."""
+    return float(Levenshtein.normalized_distance(first, second))
+
+
+def overlap(
+    firsts: Sequence[str],
+    seconds: Sequence[str],
+    pieces: Pieces,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> Overlap:
+    """What the texts of ``firsts[i]`` and ``seconds[i]`` share, on average.
+
+    Args:
+        firsts: the hypotheses (of minimal pairs the originals).
+        seconds: the references (the rewrites).
+        pieces: makes the numbers of a text's word pieces, for each of several texts.
+
+    Raises:
+        ValueError: no pairs, or not as many of one as of the other.
+        Cancelled: once ``cancel`` is set.
+    """
+    if not firsts or len(firsts) != len(seconds):
+        raise ValueError(f"{len(firsts)} and {len(seconds)} texts are no pairs")
+    scores: list[Rouge] = []
+    distances: list[float] = []
+    total = 0
+    for start in range(0, len(firsts), PIECES_AT_ONCE):
+        if cancel is not None:
+            cancel.check()
+        progress("comparing words", start, len(firsts))
+        some, others = firsts[start : start + PIECES_AT_ONCE], seconds[start : start + PIECES_AT_ONCE]
+        for one, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
+            score = rouge(one, other)
+            if score is not None:
+                scores.append(score)
+            distances.append(levenshtein(ids, other_ids))
+            total += len(ids) + len(other_ids)
+    progress("comparing words", len(firsts), len(firsts))
+    return Overlap(
+        pairs=len(firsts),
+        rouge_1=_mean([score.rouge_1 for score in scores]),
+        rouge_2=_mean([score.rouge_2 for score in scores]),
+        rouge_l=_mean([score.rouge_l for score in scores]),
+        levenshtein=_mean(distances),
+        length=total / (2 * len(firsts)),
+    )
+
+
+def of_subsets(
+    dataset: MinimalPairSet, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> dict[str, Overlap]:
+    """Per subset what originals and rewrites share, in the dataset's order; see ``overlap``."""
+    originals = [dataset.items[i] for i in dataset.originals]
+    rewrites = {subset: [dataset.items[i] for i in numbers] for subset, numbers in dataset.rewrites.items()}
+    return _of_all({subset: (originals, texts) for subset, texts in rewrites.items()}, pieces, progress, cancel)
+
+
+def of_sets(
+    dataset: ScoredPairs, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> dict[str, Overlap]:
+    """Per set of scored pairs what their two texts share; see ``overlap``."""
+    sets = {}
+    for number, name in enumerate(dataset.sets):
+        inside = dataset.set_numbers == number
+        firsts, seconds = ([dataset.items[i] for i in side[inside]] for side in (dataset.firsts, dataset.seconds))
+        sets[name] = (firsts, seconds)
+    return _of_all(sets, pieces, progress, cancel)
+
+
+def _of_all(
+    sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress, cancel: CancelToken | None
+) -> dict[str, Overlap]:
+    """``overlap`` of every set, the progress counting all their pairs."""
+    everything, before = sum(len(firsts) for firsts, _ in sets.values()), 0
+
+    def of_all(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
+        progress(stage, before + done, everything)
+
+    out = {}
+    for name, (firsts, seconds) in sets.items():
+        out[name] = overlap(firsts, seconds, pieces, of_all, cancel)
+        before += len(firsts)
+    return out
+
+
+def mean_of(overlaps: Sequence[Overlap]) -> Overlap:
+    """The mean over subsets of equal size, as table 1 has it for HEROS.
+
+    Raises:
+        ValueError: none, or of different sizes.
+    """
+    if not overlaps or len({o.pairs for o in overlaps}) > 1:
+        raise ValueError("subsets of one size are expected")
+    return Overlap(
+        sum(o.pairs for o in overlaps),
+        _mean([o.rouge_1 for o in overlaps]),
+        _mean([o.rouge_2 for o in overlaps]),
+        _mean([o.rouge_l for o in overlaps]),
+        _mean([o.levenshtein for o in overlaps]),
+        _mean([o.length for o in overlaps]),
+    )
+
+
+def _sentences(text: str) -> list[list[str]]:
+    """The words of each part between full stops. As in the package, a part of spaces alone holds one empty word."""
+    return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
+
+
+def _f1(common: int, n: int, m: int) -> float:
+    precision = common / n if n else 0.0
+    recall = common / m if m else 0.0
+    return 2.0 * ((precision * recall) / (precision + recall + _SMOOTHING))
+
+
+def _subsequence(x: Sequence[str], y: Sequence[str]) -> set[str]:
+    """The distinct words of a longest common subsequence; among several of the same length the package's.
+
+    What both begin and end with is in every one of them, so only what lies between has a table: in a minimal pair
+    that is a word or two.
+    """
+    start, shorter = 0, min(len(x), len(y))
+    while start < shorter and x[start] == y[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and x[-1 - end] == y[-1 - end]:
+        end += 1
+    words = {*x[:start], *x[len(x) - end :]}
+    x, y = x[start : len(x) - end], y[start : len(y) - end]
+    if not x or not y:
+        return words
+    table = [[0] * (len(y) + 1)]
+    for word in x:
+        above, row = table[-1], [0]
+        for j, other in enumerate(y):
+            row.append(above[j] + 1 if word == other else max(above[j + 1], row[j]))
+        table.append(row)
+    i, j = len(x), len(y)
+    while i and j:
+        if x[i - 1] == y[j - 1]:
+            words.add(x[i - 1])
+            i, j = i - 1, j - 1
+        elif table[i - 1][j] > table[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return words
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values) if values else nan
