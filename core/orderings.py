@@ -22,6 +22,7 @@ from core.numerics.stats import Interval, wilson_interval
 from core.types import Float64
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
+SPELLING = "typo"
 HALF = 0.5  # of the originals: as often the one nearer as the other
 
 
@@ -216,8 +217,12 @@ class Finding:
 
 
 def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
-    """Every subset that changes the meaning as nearer than every one that keeps it."""
-    return tuple(Ordering(o.far, o.near) for o in _kept_over_changed(subsets))
+    """Every subset that changes the meaning as nearer than every one that keeps it.
+
+    A typo is as much a matter of spelling: it stands in only where no other subset keeps the meaning.
+    """
+    found = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
+    return tuple([o for o in found if o.far.casefold() != SPELLING] or found)
 
 
 def worst(cosines: Cosines) -> Finding | None:

@@ -2,7 +2,6 @@
 
 from core import ui
 from core.diagnostics import catalog as diagnostics
-from core.figures import heros as figures
 from core.ui import heros_parts as parts
 from core.ui import heros_profile
 from core.ui.heros_view import Shown
@@ -14,8 +13,8 @@ dataset = parts.dataset_of(ENTRY, picks)
 runs = parts.finished_runs(ENTRY, dataset, picks)
 parts.offer(ENTRY, dataset, runs)
 if runs:
-    subsets = figures.shared_subsets([parts.subsets_of(ENTRY, run) for run in runs])
     rows = parts.rows(ENTRY, runs)
+    subsets = parts.subsets_of(ENTRY, runs, rows)
     shown = Shown(ENTRY, picks, dataset, runs, subsets, rows, ui.variant_styles(), ui.scheme())
     heros_profile.show(shown)
     look_closer(shown)

@@ -212,14 +212,14 @@ def test_a_finding_says_what_its_interval_allows(share: float, reading: Reading,
 
 
 def test_the_headline_is_the_highest_rate_against_meaning() -> None:
-    """Against a loop over every changing by every keeping subset; `formal`, unknown, is not among them."""
+    """Against a loop over every changing by every keeping subset; `formal`, unknown, and `typo` are not among them."""
     rng = np.random.default_rng(1)
-    names = ("typo", "formal", "opposite_1", "synonym", "antonym")
-    tables = [Cosines(names, rng.uniform(size=(60, 5))) for _ in range(3)]
+    names = ("typo", "formal", "opposite_1", "synonym", "antonym", "paraphrase")
+    tables = [Cosines(names, rng.uniform(size=(60, 6))) for _ in range(3)]
     rates = {
         (near, far): [loop(table, near, far) for table in tables]
         for near in ("opposite_1", "antonym")
-        for far in ("typo", "synonym")
+        for far in ("synonym", "paraphrase")
     }
     found = orderings.headline(tables)
     assert found is not None
@@ -236,6 +236,11 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     said = orderings.contrast_in_words(found.contrast, ["one", "two", "three"], str.upper)
     assert said.startswith(f"The variants differ most in how often the {apart[0].upper()} comes closer than the ")
     assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
+
+
+def test_a_typo_stands_in_where_nothing_else_keeps_the_meaning() -> None:
+    assert [str(o) for o in orderings.against_meaning(["typo", "antonym"])] == ["antonym>typo"]
+    assert [str(o) for o in orderings.against_meaning(["typo", "synonym", "antonym"])] == ["antonym>synonym"]
 
 
 def test_a_contrast_needs_two_that_differ() -> None:

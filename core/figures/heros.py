@@ -5,7 +5,7 @@ They are drawn so that a narrow screen has room for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
@@ -78,8 +78,3 @@ def _printed(value: float, ends: tuple[float, float] | None) -> str:
 
 def _pointed_at(value: float, ends: tuple[float, float] | None) -> str:
     return f"{value:.4f}" if ends is None else f"{value:.4f} (95%: {ends[0]:.4f} to {ends[1]:.4f})"
-
-
-def shared_subsets(available: Sequence[Sequence[str]]) -> list[str]:
-    """The subsets that all have, in the first one's order."""
-    return [subset for subset in available[0] if all(subset in other for other in available)]

@@ -12,7 +12,7 @@ from core.datasets import uploads
 from core.errors import BlindspotError
 from core.figures import heros_spread as figures
 from core.figures import theme
-from core.figures.heros import label, shared_subsets
+from core.figures.heros import label
 from core.orderings import Cosines
 from core.store.records import RunRecord, RunState
 from core.ui import heros_parts
@@ -69,8 +69,8 @@ def _by_chain(shown: Shown, encoder: str) -> list[RunRecord]:
 
 @st.cache_data(show_spinner="Reading the runs of all transforms …", max_entries=16)
 def _profiles(_shown: Shown, _runs: Sequence[RunRecord], run_ids: tuple[str, ...]) -> list[ChainProfile]:
-    subsets = shared_subsets([heros_parts.subsets_of(_shown.entry, run) for run in _runs])
     rows = repository().items(_shown.entry, run_ids, texts=False)
+    subsets = heros_parts.subsets_of(_shown.entry, _runs, rows)
     own = dict(tuple(rows.groupby("run_id")))
     return [chain_profiles.chain_profile(run, Cosines.of_rows(own[run.run_id], subsets)) for run in _runs]
 

@@ -70,12 +70,6 @@ def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> No
         run_form(entry, dataset, {})
 
 
-def subsets_of(entry: DiagnosticEntry, run: RunRecord) -> list[str]:
-    """The subsets that a run has (each has a standard deviation beside it): HEROS's in its order, then any others."""
-    names = dict.fromkeys([*(m.name for m in entry.metrics), *sorted(run.metrics)])
-    return [name for name in names if name in run.metrics and f"{name}_sd" in run.metrics]
-
-
 @st.cache_data(show_spinner="Reading similarities …", max_entries=16)
 def _rows(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> pd.DataFrame:  # noqa: ARG001 - cache key
     return repository().items(_entry, run_ids, texts=True)
@@ -84,3 +78,15 @@ def _rows(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> pd.D
 def rows(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Every minimal pair of the runs, cached by run: a finished run never changes."""
     return _rows(entry, entry.table, tuple(r.run_id for r in runs))
+
+
+def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], frame: pd.DataFrame) -> list[str]:
+    """The subsets that all runs have: HEROS's in its order, then any others in the order of the dataset.
+
+    Args:
+        frame: the runs' rows; they come in the dataset's order.
+    """
+    present = list(frame.loc[frame["run_id"] == runs[0].run_id, "subset"].unique())
+    declared = [metric.name for metric in entry.metrics if metric.name in present]
+    names = dict.fromkeys([*declared, *present])
+    return [name for name in names if all(name in run.metrics for run in runs)]

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.heros import label, profile, shared_subsets
+from core.figures.heros import label, profile
 from core.figures.theme import Scheme
 from core.types import Variant
 
@@ -54,4 +54,3 @@ def test_a_chain_of_transforms_stands_on_a_line_of_its_own() -> None:
 def test_names() -> None:
     assert label("negation_antonym") == "negation of the word"
     assert label("my_own") == "my own"
-    assert shared_subsets([["synonym", "typo"], ["typo"]]) == ["typo"]

@@ -60,7 +60,7 @@ def test_the_headline_stands_above_the_profile(open_app: OpenApp, small: World) 
     said = written(app)
     rate = found.worst.rate
     assert f"{rate.value:.0%}" in said
-    assert "; the highest of 8 such shares)" in said
+    assert "; the highest of 4 such shares)" in said
     assert found.contrast is not None
     near = orderings_label(found.contrast.more_rate.ordering.near)
     assert f"The variants differ most in how often the {near} comes closer than the" in said

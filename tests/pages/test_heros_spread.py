@@ -127,7 +127,7 @@ def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: World) -> None
     assert picker.label == "Subsets (at most 16 at a time)"
     assert len(chart(app, 1)["layout"]["yaxis"]["ticktext"]) == 16
     picker.set_value(["column_3", "column_19"]).run()
-    assert chart(app, 1)["layout"]["yaxis"]["ticktext"] == ["column 19", "column 3"]
+    assert chart(app, 1)["layout"]["yaxis"]["ticktext"] == ["column 3", "column 19"]
     app.multiselect(key="heros_spread_subsets").set_value([]).run()
     assert not app.exception
     assert "Choose a subset to see how its sentences are spread." in written(app)
