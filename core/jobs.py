@@ -16,12 +16,12 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
-from core.pipeline import Repetition, RunOutcome, RunRequest
+from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-Task = RunRequest | Repetition | FetchRequest
+Task = RunRequest | Repetition | EncodeRequest | FetchRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -74,8 +74,20 @@ class Job:
         return tuple(
             task.request if isinstance(task, Repetition) else task
             for task in self.tasks
-            if not isinstance(task, FetchRequest)
+            if not isinstance(task, FetchRequest | EncodeRequest)
         )
+
+    @property
+    def encoders(self) -> frozenset[str]:
+        """References of the encoders that it works with."""
+        encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
+        return frozenset(encoded | {request.variant.encoder for request in self.requests})
+
+    @property
+    def datasets(self) -> frozenset[str]:
+        """References of the datasets that it computes on or encodes."""
+        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest)}
+        return frozenset(encoded | {request.dataset for request in self.requests})
 
 
 @dataclass
@@ -221,6 +233,9 @@ class JobQueue:
         """Do one task; what there is to say of it."""
         if isinstance(task, FetchRequest):
             fetch.fetch_dataset(datasets.find(task.dataset), self._settings, progress, cancel)
+            return ""
+        if isinstance(task, EncodeRequest):
+            pipeline.encode(task, self._settings, self._repository, progress, cancel)
             return ""
         again = isinstance(task, Repetition)
         request = task.request if isinstance(task, Repetition) else task

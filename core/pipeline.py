@@ -17,7 +17,7 @@ from core.diagnostics.base import DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
-from core.encoders.cache import EmbeddingCache
+from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
@@ -135,6 +135,18 @@ class Repetition:
 
 
 @dataclass(frozen=True)
+class EncodeRequest:
+    """A dataset to be encoded, for looking into its space; nothing is computed on it. Equal requests are one."""
+
+    encoder: str
+    dataset: str
+
+    @property
+    def label(self) -> str:
+        return f"Encoding {self.dataset} with {self.encoder}"
+
+
+@dataclass(frozen=True)
 class RunOutcome:
     """A finished run.
 
@@ -224,6 +236,30 @@ def run(
         repository.finish(run_seq, entry, dataset, result, watch.seconds, manifest, ranked)
         progress("storing", 1, 1)
     return RunOutcome(repository.runs(run_id=plan.run_id)[0], computed=True)
+
+
+def encode(
+    request: EncodeRequest,
+    settings: Settings,
+    repository: Repository,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> Embedded:
+    """Encode a dataset's texts, or find them in the cache; what was encoded before a cancel or a crash is used again.
+
+    Raises:
+        BlindspotError: with what went wrong.
+    """
+    prepare_runtime(settings)
+    cancel = cancel or CancelToken()
+    dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
+    encoder = encoders.resolve(encoders.canonical(request.encoder), settings)
+    embedded = EmbeddingCache(settings.embeddings).encode(
+        encoder, dataset.items, dataset.texts_digest, progress, cancel
+    )
+    if embedded.encoded_now:
+        repository.remember_embedding(embedded.facts, encoder.info)
+    return embedded
 
 
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:

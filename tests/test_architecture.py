@@ -43,6 +43,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
     "core.lexical_overlap": NOUNS,
+    "core.spaces": f"{WORLD} core.encoders core.transforms",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
@@ -104,7 +105,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
-    "core.transforms core.datasets core.numerics.similarity",
+    "core.transforms core.datasets core.numerics.similarity core.spaces",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }

@@ -25,7 +25,7 @@ from core.datasets.fetch import DataState, FetchRequest
 from core.encoders.cache import TEXTS_PER_CHUNK
 from core.errors import BlindspotError
 from core.jobs import Job, JobQueue, JobState
-from core.pipeline import Repetition, RunRequest
+from core.pipeline import EncodeRequest, Repetition, RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
@@ -556,3 +556,13 @@ def test_a_process_that_ends_takes_its_job_with_it(
     with repository.database.cursor() as cursor:
         assert cursor.execute("SELECT process_id FROM run").fetchall() == [(0,)]  # given up, not just left
     assert len(list(settings.embeddings.glob("*.parts/*.npz"))) == 1  # the chunk that was done is kept
+
+
+def test_encoding_is_a_job_too(queue: JobQueue, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    encoder = register_encoder(monkeypatch, GramEncoder("encodes"))
+    job_id = queue.submit("Encode", [EncodeRequest("encodes", SMALL_PAIRS.id)])
+    job = ended(queue, job_id)
+    assert job.state is JobState.DONE
+    assert encoder.encoded == len(SMALL_PAIRS.items)
+    assert (job.encoders, job.datasets, job.requests) == ({"encodes"}, {SMALL_PAIRS.id}, ())

@@ -4,12 +4,13 @@ from core.ui.navigation import pages, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings, variant_styles
 from core.ui.scaffold import how_computed, page
-from core.ui.work import being_computed, demo_button, fetch_button, job_panel, rerun_button, run_button
+from core.ui.work import being_computed, demo_button, encode_button, fetch_button, job_panel, rerun_button, run_button
 
 __all__ = [
     "Picks",
     "being_computed",
     "demo_button",
+    "encode_button",
     "fetch_button",
     "how_computed",
     "job_panel",

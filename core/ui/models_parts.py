@@ -358,7 +358,7 @@ def _consequences(encoder: EncoderSummary, found: Library) -> str:
 
 def _in_use(encoder: EncoderSummary) -> bool:
     """Whether a queued or running job of this server, or a run of another process, is about it."""
-    queued = any(r.variant.encoder == encoder.reference for job in jobs().active() for r in job.requests)
+    queued = any(encoder.reference in job.encoders for job in jobs().active())
     return queued or encoder.is_running
 
 

@@ -31,6 +31,11 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
         PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),
         PageEntry("heros", "HEROS", ":material/difference:"),
     ),
+    "Inside the space": (
+        PageEntry("neighbours", "Neighbours", ":material/hub:"),
+        PageEntry("frequency", "Frequency", ":material/bar_chart:"),
+        PageEntry("map", "Map", ":material/scatter_plot:"),
+    ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:"),
         PageEntry("data", "Data", ":material/database:"),

@@ -217,7 +217,7 @@ def remove_button(upload: Upload) -> None:
     if settings().mode is Mode.DEMO:
         st.caption("Removing is off on a demo that strangers share.")
         return
-    busy = any(request.dataset == upload.reference for job in jobs().active() for request in job.requests)
+    busy = any(upload.reference in job.datasets for job in jobs().active())
     if busy:
         st.caption("It can be removed once the work on it has ended.")
         return

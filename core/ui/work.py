@@ -10,7 +10,7 @@ from core import pipeline
 from core.datasets import fetch
 from core.errors import BlindspotError
 from core.jobs import Job, JobState, Task
-from core.pipeline import Repetition, RunRequest
+from core.pipeline import EncodeRequest, Repetition, RunRequest
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
@@ -30,6 +30,13 @@ def fetch_button(label: str, title: str, dataset: str, *, key: str) -> None:
     """A button that queues the download of a dataset's missing or corrupt files."""
     tasks = [fetch.FetchRequest(dataset)]
     _task_button(label, "Downloading …", ":material/download:", title, tasks, key=key, primary=True)
+
+
+def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str) -> None:
+    """A button that queues the encoding of a dataset by some encoders."""
+    tasks = [EncodeRequest(encoder, dataset) for encoder in encoders]
+    title = tasks[0].label if len(tasks) == 1 else f"Encoding {dataset} with {len(tasks)} encoders"
+    _task_button(label, "Encoding …", ":material/play_arrow:", title, tasks, key=key, primary=True)
 
 
 def _task_button(

@@ -1,0 +1,87 @@
+"""Nearest neighbours against a sort of all similarities in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.numerics.nearest import SLACK, ExactIndex
+from core.numerics.similarity import Metric, similarity_to_all
+
+
+def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Metric, own: int | None) -> list[int]:
+    """The query as one more row; every similarity in float64, then sorted: the lower number first among equals."""
+    similarity = similarity_to_all(np.vstack([matrix, vector[None, :]]), len(matrix), metric)[:-1]
+    return sorted((i for i in range(len(matrix)) if i != own), key=lambda i: (-similarity[i], i))[:k]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 120),
+    d=st.integers(1, 9),
+    metric=st.sampled_from(list(Metric)),
+    levels=st.sampled_from([0, 2, 5]),
+    far=st.sampled_from([0.0, 1e3]),
+)
+def test_neighbours_are_those_of_a_full_sort(
+    seed: int, n: int, d: int, metric: Metric, levels: int, far: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    # Few levels: many equal vectors and zero ones. Far from the origin: distances are small differences of large.
+    matrix = rng.integers(0, levels, (n, d)) if levels else rng.normal(size=(n, d)) + far
+    matrix = np.asarray(matrix, dtype=np.float32)
+    k = int(rng.integers(1, n))
+    rows = rng.integers(0, n, int(rng.integers(1, 8)))
+    index = ExactIndex(matrix, metric)
+    own = index.of_rows(rows, k)
+    new = index.of_vectors(matrix[rows], k)
+    for i, row in enumerate(rows.tolist()):
+        truth = similarity_to_all(matrix, row, metric)
+        for found, without in ((own, row), (new, None)):
+            expected = brute_force(matrix, matrix[row], k, metric, without)
+            # What is tied to the last bit may be ordered by rounding, here as there.
+            np.testing.assert_allclose(truth[found.rows[i]], truth[expected], rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found.similarity[i], truth[found.rows[i]], rtol=0, atol=1e-12)
+            assert len(set(found.rows[i].tolist())) == k
+            assert without not in found.rows[i]
+
+
+def test_by_hand() -> None:
+    matrix = np.array([[1, 0], [0.8, 0.6], [0, 1], [-1, 0]], dtype=np.float32)
+    found = ExactIndex(matrix, Metric.COS).of_rows(np.array([0]), 3)
+    assert found.rows.tolist() == [[1, 2, 3]]
+    np.testing.assert_allclose(found.similarity, [[0.8, 0.0, -1.0]], atol=1e-7)
+    found = ExactIndex(matrix, Metric.L2).of_vectors(np.array([[1, 1]], dtype=np.float32), 2)
+    assert found.rows.tolist() == [[1, 0]]
+    np.testing.assert_allclose(found.similarity, [[1 / (1 + np.sqrt(0.2)), 0.5]], atol=1e-7)
+
+
+def test_all_alike_are_in_order_of_their_numbers() -> None:
+    index = ExactIndex(np.ones((500, 8), dtype=np.float32), Metric.COS)
+    assert index.of_rows(np.array([3]), 5).rows.tolist() == [[0, 1, 2, 4, 5]]
+
+
+@pytest.mark.parametrize("metric", Metric)
+def test_float32_stays_within_the_slack(metric: Metric) -> None:
+    """What decides whether candidates are enough: faiss's scores against float64, in 768 dimensions."""
+    import faiss
+
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(2_000, 768)) + 0.3
+    rows = (rows / np.linalg.norm(rows, axis=1).max()).astype(np.float32)
+    kind = faiss.METRIC_INNER_PRODUCT if metric is Metric.COS else faiss.METRIC_L2
+    scores, found = faiss.knn(rows[:200], rows, 50, metric=kind)
+    wide = rows.astype(np.float64)
+    for i in range(200):
+        others = wide[found[i]]
+        exact = others @ wide[i] if metric is Metric.COS else ((others - wide[i]) ** 2).sum(axis=1)
+        assert np.abs(scores[i] - exact).max() < SLACK / 4
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_k_must_be_there(k: int) -> None:
+    with pytest.raises(ValueError, match="must be 1 to 2"):
+        ExactIndex(np.eye(3, dtype=np.float32), Metric.COS).of_rows(np.arange(3), k)
