@@ -84,23 +84,16 @@ def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], sche
             showscale=False,
             xgap=2,
             ygap=2,
-            customdata=written,
-            hovertemplate=f"%{{y}} and %{{x}}: %{{customdata}} {what}<extra></extra>",
+            text=written,
+            texttemplate="%{text}",
+            textfont={"size": 14},
+            hovertemplate=f"%{{y}} and %{{x}}: %{{text}} {what}<extra></extra>",
             hoverongaps=False,
         )
     )
-    dark, light = "#10161D", "#FFFFFF"
-    for i, row in enumerate(grid):
-        for j, value in enumerate(row):
-            is_strong = not math.isnan(value) and value > 0.65
-            on_strong, on_weak = (light, dark) if scheme is Scheme.LIGHT else (dark, light)
-            figure.add_annotation(
-                x=j,  # places: a name that is a number would be taken for one
-                y=i,
-                text=written[i][j],
-                showarrow=False,
-                font={"color": on_strong if is_strong else on_weak, "size": 14},
-            )
+    for i, j in np.argwhere(np.isnan(grid)).tolist():  # where there is no cell there is no text
+        # At places: a name that is a number would be taken for one.
+        figure.add_annotation(x=j, y=i, text="–", showarrow=False, font={"color": ink(scheme), "size": 14})
     figure.update_xaxes(type="category", showgrid=False, side="top")
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
     return dress(figure, scheme, height=60 + CELL_HEIGHT * len(names))
