@@ -86,7 +86,7 @@ def _place(text: str, space: Space, settings: Settings) -> Placed:
     found = _encode(text, encoder, space.dataset)
     vector: Float32 | None = None
     if not np.isnan(found.vector).any():
-        vector = _chain_of(space, encoder.identity, settings).apply(found.vector[None, :])[0]
+        vector = _transformed(found.vector, space, encoder.identity, settings)
     return Placed(space.variant, vector, found.truncated, found.unknown)
 
 
@@ -161,9 +161,14 @@ class _Fit:
     items: Int64 = field(compare=False)
 
 
-def _chain_of(space: Space, identity: EncoderIdentity, settings: Settings) -> FittedChain:
+def _transformed(vector: Float32, space: Space, identity: EncoderIdentity, settings: Settings) -> Float32:
+    """A new vector ``[d]`` as the transform of a space makes it, ``[d']``."""
+    if not TransformChain.parse(space.variant.transform).steps:
+        return vector
     embedding = identity.embedding_digest(space.dataset.texts_digest)
-    return _fitted(_Fit(space.digest, embedding, space.variant.transform, settings.embeddings, space.items))
+    fit = _Fit(space.digest, embedding, space.variant.transform, settings.embeddings, space.items)
+    moved: Float32 = _fitted(fit).apply(vector[None, :])[0]
+    return moved
 
 
 @lru_cache(maxsize=8)

@@ -32,6 +32,6 @@ def ranks_table(columns: Mapping[str, Sequence[str]], ranks: Sequence[int], sche
     width = 60 + COLUMN_WIDTH * len(columns)
     return (
         f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="width:100%;min-width:{width}px;'
-        f'border-collapse:collapse;font-size:0.88rem;color:{ink(scheme)}"><thead><tr>{head}</tr></thead>'
+        f'table-layout:fixed;border-collapse:collapse;font-size:0.88rem;color:{ink(scheme)}"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )

@@ -28,9 +28,9 @@ from core.ui.resources import settings
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items, below which there is nothing to gain
-SHORT = 24  # characters: items of so many on average stand four abreast, sentences two
-LINE = 36  # characters that fit beside a bar; longer texts are given two lines
-ROW, TALL_ROW = 35, 52  # pixels: a line of text, and two
+SHORT = 20  # characters: lists of items of so many on average may stand three abreast
+LINE = 34  # characters of text that fit beside a bar
+ROW, MORE_LINES, MOST_LINES = 35, 17, 4  # pixels of a row of one line and of each further one
 MOST_HEIGHT = 640
 
 
@@ -156,13 +156,13 @@ def _side_by_side(inside: Inside, query: Query, found: Answer) -> None:
     by_all, only_here = in_how_many(shown)
     related = neighbours.relations(inside.dataset, query.item) if query.item is not None else {}
     length = float(np.mean([len(texts[item]) for item in shown.ravel()]))
-    abreast = min(len(found.lists), 4 if length <= SHORT else 2)
+    abreast = 3 if length <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
     for start in range(0, len(found.lists), abreast):
         for place, column in enumerate(st.columns(abreast), start):
             if place < len(found.lists):
                 with column:
                     marks = _marks(shown, by_all[place], only_here[place], shown[place])
-                    _list(inside, found.lists[place], found.k, marks, related, length)
+                    _list(inside, found.lists[place], found.k, marks, related)
     several = "**all**: every variant has it among its nearest; **only**: no other one; " if len(shown) > 1 else ""
     relation = "● what the dataset pairs the query with; " if related else ""
     st.caption(f"{several}{relation}choose a row to make it the query.")
@@ -180,9 +180,7 @@ def _marks(shown: np.ndarray, by_all: np.ndarray, only_here: np.ndarray, own: np
     ]
 
 
-def _list(
-    inside: Inside, one: Neighbours, k: int, marks: Sequence[str], related: Mapping[int, str], length: float
-) -> None:
+def _list(inside: Inside, one: Neighbours, k: int, marks: Sequence[str], related: Mapping[int, str]) -> None:
     items = one.items[:k].tolist()
     frame = pd.DataFrame(
         {
@@ -200,7 +198,8 @@ def _list(
     key = f"near_{name}_{zlib.crc32(str((str(one.variant), items)).encode())}"
     tables.put_on_screen(f"near_{name}", key)
     column = st.column_config
-    row = ROW if length <= LINE else TALL_ROW
+    longest = max(len(text) for text in frame["text"])
+    row = ROW + MORE_LINES * (min(-(-longest // LINE), MOST_LINES) - 1)
     st.dataframe(
         frame,
         hide_index=True,
@@ -211,7 +210,7 @@ def _list(
         selection_mode="single-row",
         column_config={
             "rank": column.NumberColumn(width=44),
-            "text": column.TextColumn(width=110 if length <= SHORT else 240),
+            "text": column.TextColumn(width=100 if longest <= SHORT else 240),
             "similarity": column.ProgressColumn(
                 min_value=min(0.0, float(one.similarity[:k].min())),
                 max_value=max(1.0, float(one.similarity[0])),
