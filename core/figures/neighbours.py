@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, dress, ink
 from core.types import Float64
 
+# Ink is legible on all of them: a heatmap's text has one colour.
 _SCALE = {
-    Scheme.LIGHT: ["#F2F6FA", "#9CC7E3", "#0072B2"],
-    Scheme.DARK: ["#17222D", "#285E82", "#9AD3F5"],
+    Scheme.LIGHT: ["#F2F6FA", "#A9D0E8", "#63A9D6"],
+    Scheme.DARK: ["#17222D", "#244F6E", "#2E709C"],
 }
 _BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
 CELL_HEIGHT = 56
@@ -86,7 +87,7 @@ def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], sche
             ygap=2,
             text=written,
             texttemplate="%{text}",
-            textfont={"size": 14},
+            textfont={"size": 14, "color": ink(scheme)},
             hovertemplate=f"%{{y}} and %{{x}}: %{{text}} {what}<extra></extra>",
             hoverongaps=False,
         )

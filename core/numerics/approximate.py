@@ -13,8 +13,8 @@ from core.numerics.similarity import Metric, similarity_to_all
 from core.types import Float32, Int64
 
 SHARE_LOOKED_AT = 8  # one cell of so many is searched
-ROUNDS = 10  # of k-means
-POINTS_PER_CELL = 64  # that k-means learns from
+ROUNDS = 6  # of k-means
+POINTS_PER_CELL = 40  # that k-means learns from
 SEED = 7
 
 

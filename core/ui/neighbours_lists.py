@@ -29,9 +29,9 @@ from core.ui.resources import settings
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items, below which there is nothing to gain
 SHORT = 20  # characters: lists of items of so many on average may stand three abreast
-LINE = 34  # characters of text that fit beside a bar
-ROW, MORE_LINES, MOST_LINES = 35, 17, 4  # pixels of a row of one line and of each further one
-MOST_HEIGHT = 640
+LINE = 42  # characters of text that fit beside a bar, about
+ROW, MORE_LINES, MOST_LINES = 35, 17, 3  # pixels of a row of one line and of each further one
+MOST_HEIGHT = 780
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +155,14 @@ def _side_by_side(inside: Inside, query: Query, found: Answer) -> None:
     shown = np.stack([one.items[: found.k] for one in found.lists])
     by_all, only_here = in_how_many(shown)
     related = neighbours.relations(inside.dataset, query.item) if query.item is not None else {}
-    length = float(np.mean([len(texts[item]) for item in shown.ravel()]))
-    abreast = 3 if length <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
+    lengths = [len(texts[item]) for item in shown.ravel()]
+    abreast = 3 if float(np.mean(lengths)) <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
     for start in range(0, len(found.lists), abreast):
         for place, column in enumerate(st.columns(abreast), start):
             if place < len(found.lists):
                 with column:
                     marks = _marks(shown, by_all[place], only_here[place], shown[place])
-                    _list(inside, found.lists[place], found.k, marks, related)
+                    _list(inside, found.lists[place], found.k, marks, related, max(lengths))
     several = "**all**: every variant has it among its nearest; **only**: no other one; " if len(shown) > 1 else ""
     relation = "● what the dataset pairs the query with; " if related else ""
     st.caption(f"{several}{relation}choose a row to make it the query.")
@@ -198,7 +198,6 @@ def _list(inside: Inside, one: Neighbours, k: int, marks: Sequence[str], related
     key = f"near_{name}_{zlib.crc32(str((str(one.variant), items)).encode())}"
     tables.put_on_screen(f"near_{name}", key)
     column = st.column_config
-    longest = max(len(text) for text in frame["text"])
     row = ROW + MORE_LINES * (min(-(-longest // LINE), MOST_LINES) - 1)
     st.dataframe(
         frame,
