@@ -180,7 +180,9 @@ def _marks(shown: np.ndarray, by_all: np.ndarray, only_here: np.ndarray, own: np
     ]
 
 
-def _list(inside: Inside, one: Neighbours, k: int, marks: Sequence[str], related: Mapping[int, str]) -> None:
+def _list(
+    inside: Inside, one: Neighbours, k: int, marks: Sequence[str], related: Mapping[int, str], longest: int
+) -> None:
     items = one.items[:k].tolist()
     frame = pd.DataFrame(
         {
