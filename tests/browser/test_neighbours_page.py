@@ -30,7 +30,7 @@ def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
     box.press("Enter")
     expect(visitor.page.get_by_text("Own text", exact=True)).to_be_visible()
     visitor.settle().healthy()
-    visitor.address_has("q=a")
+    visitor.address_has("q=a dog sleeps")
 
     second = reader("dark").open(visitor.page.url)
     expect(second.page.get_by_text("Own text", exact=True)).to_be_visible()
