@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Display
 from rich.table import Table
+from rich.text import Text
 
 from core.diagnostics.base import Metric
 from core.store.records import RunRecord
@@ -56,7 +57,8 @@ def print_json(value: object) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table = Table(title=title, title_justify="left")
+    # As text: in a title, too, what stands in brackets is no markup.
+    table = Table(title=Text(title, style="table.title"), title_justify="left")
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

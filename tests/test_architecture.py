@@ -44,6 +44,9 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pair_features": NOUNS,
     "core.lexical_overlap": NOUNS,
     "core.spaces": f"{WORLD} core.encoders core.transforms",
+    "core.text_search": NOUNS,
+    "core.free_text": f"{WORLD} core.encoders core.transforms core.spaces",
+    "core.neighbours": f"{NOUNS} core.numerics core.spaces",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
@@ -90,12 +93,14 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.lexical_overlap",
     "core.cli_resembles": f"{WORLD} {STORE} core.cli_output core.reference_heros core.resemblance",
     "core.cli_sentences": f"{WORLD} {STORE} {CATALOGS} core.cli_output core.comparison core.heros_browsing",
+    "core.cli_neighbours": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.neighbours "
+    "core.free_text core.spaces core.numerics",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
-    "core.cli_sentences core.cli_orderings core.cli_data",
+    "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -105,7 +110,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
-    "core.transforms core.datasets core.numerics.similarity core.spaces",
+    "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
+    "core.free_text core.text_search core.numerics.overlap core.numerics.approximate",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
@@ -120,6 +126,7 @@ ONLY_IN = {
         "core.cli_compare",
         "core.cli_data",
         "core.cli_kinds",
+        "core.cli_neighbours",
         "core.cli_options",
         "core.cli_resembles",
         "core.cli_sentences",

@@ -10,17 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import cli, cli_output, pipeline
+from core import cli, cli_output, neighbours, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
+from core.numerics.similarity import Metric
 from core.pipeline import RunOutcome
 from core.settings import Settings
+from core.spaces import open_spaces
 from core.store.records import RunState
 from core.store.repository import Repository
-from core.types import PairSet
+from core.types import PairSet, Variant
 
 pytestmark = pytest.mark.realdata
 ENTRY = diagnostics.find("evalrank")
@@ -108,6 +110,31 @@ def test_ranks_are_those_of_a_float64_loop(
         assert row["similarity"] == pytest.approx(similarity[mate], abs=1e-9)
         assert row["greater"] == np.count_nonzero(others > TAU)
         assert row["ties"] == np.count_nonzero(np.abs(others) <= TAU)
+
+
+@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("transform", ["none", "center"])
+def test_neighbours_are_those_of_a_float64_sort(
+    by_cosine: RunOutcome, shared_settings: Settings, sentences: PairSet, metric: Metric, transform: str
+) -> None:
+    """Among all 24,957 sentences, on the embeddings that the run left behind; what is tied may be in another order."""
+    (space,) = open_spaces([Variant("minilm", transform)], sentences, shared_settings)
+    rows = np.asarray(space.vectors, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1)
+    queries = np.sort(np.random.default_rng(22).choice(len(rows), size=20, replace=False))
+    many = neighbours.of_many(space, metric, queries, neighbours.LONGEST)
+    for query, of_many in zip(queries.tolist(), many, strict=True):
+        if metric is Metric.COS:
+            similarity = (rows @ rows[query]) / (norms * norms[query])
+        else:
+            similarity = 1 / (1 + np.linalg.norm(rows - rows[query], axis=1))
+        similarity[query] = -np.inf
+        expected = np.argsort(-similarity, kind="stable")[: neighbours.LONGEST]
+        found = neighbours.of_item(space, metric, query, neighbours.LONGEST)
+        np.testing.assert_allclose(found.similarity, similarity[expected], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(similarity[found.items], similarity[expected], rtol=0, atol=1e-9)
+        assert len(set(found.items.tolist())) == neighbours.LONGEST
+        np.testing.assert_allclose(similarity[of_many], similarity[expected], rtol=0, atol=1e-9)
 
 
 def test_the_real_words_run_through_the_command_line(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import version
 from typing import Protocol, runtime_checkable
 
@@ -154,6 +155,7 @@ class VocabularyEncoder(Protocol):
         ...
 
 
+@cache  # pages ask for identities at every click, and a look into the installation takes a millisecond
 def library_versions(*names: str) -> tuple[str, ...]:
     """``name==version`` of installed distributions, a local build tag such as ``+cpu`` left out."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)

@@ -167,9 +167,10 @@ def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -
 
 
 def _forget_pair() -> None:
-    """A pair's number means nothing in another dataset, and no more does an area of ranks."""
-    if "pair" in st.session_state:
-        st.session_state["pair"] = None
+    """A pair's or an item's number means nothing in another dataset, and no more does an area of ranks."""
+    for number in ("pair", "item"):
+        if number in st.session_state:
+            st.session_state[number] = None
     if "area" in st.session_state:
         st.session_state["area"] = ""
 

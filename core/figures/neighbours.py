@@ -1,0 +1,100 @@
+"""The figures of the page Neighbours: overlap of neighbours over queries, and encoders laid beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, dress, ink
+from core.types import Float64
+
+# Ink is legible on all of them: a heatmap's text has one colour.
+_SCALE = {
+    Scheme.LIGHT: ["#F2F6FA", "#A9D0E8", "#63A9D6"],
+    Scheme.DARK: ["#17222D", "#244F6E", "#2E709C"],
+}
+_BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
+CELL_HEIGHT = 56
+ROW_HEIGHT = 46
+
+
+def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measure: str, scheme: Scheme) -> go.Figure:
+    """Per two encoders the distribution of an overlap over queries: box from quartile to quartile, whiskers 5% to 95%.
+
+    Args:
+        values: per name of a pair (``1·2``) ``[q]``, from 0 to 1.
+        own: the same of the chosen query, by the pair's name; none where there is no query.
+        measure: title of the axis.
+    """
+    figure = go.Figure()
+    names = list(values)
+    for name, found in values.items():
+        low, first, median, third, high = np.percentile(found, [5, 25, 50, 75, 95]).tolist()
+        figure.add_box(
+            y=[name],
+            q1=[first],
+            median=[median],
+            q3=[third],
+            lowerfence=[low],
+            upperfence=[high],
+            mean=[float(found.mean())],
+            boxmean=True,
+            orientation="h",
+            showlegend=False,
+            line={"color": _BAR[scheme], "width": 1.5},
+            fillcolor=_SCALE[scheme][1],
+            hoverinfo="x+y",
+        )
+    shown = [name for name in names if name in own]
+    if shown:
+        figure.add_scatter(
+            x=[own[name] for name in shown],
+            y=shown,
+            mode="markers",
+            name="this query",
+            marker={"symbol": "diamond", "size": 12, "color": ink(scheme)},
+            hovertemplate="this query: %{x:.3f}<extra>%{y}</extra>",
+        )
+    figure.update_xaxes(range=[-0.02, 1.02], title=measure, tickformat=".1f")
+    figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], type="category")
+    figure = dress(figure, scheme, height=110 + ROW_HEIGHT * len(names))
+    return figure.update_layout(showlegend=bool(shown))
+
+
+def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], scheme: Scheme, what: str) -> go.Figure:
+    """A number per two encoders, from 0 to 1, written into its cell; NaN is a dash.
+
+    Args:
+        values: ``[v][v]``.
+        names: short ones, ``1`` to ``4``.
+        what: for the hover.
+    """
+    grid = np.asarray(values, dtype=np.float64)
+    written = [["–" if math.isnan(v) else f"{v:.2f}" for v in row] for row in grid]
+    figure = go.Figure(
+        go.Heatmap(
+            z=[[None if math.isnan(v) else v for v in row] for row in grid.tolist()],
+            x=list(names),
+            y=list(names),
+            zmin=0,
+            zmax=1,
+            colorscale=_SCALE[scheme],
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            text=written,
+            texttemplate="%{text}",
+            textfont={"size": 14, "color": ink(scheme)},
+            hovertemplate=f"%{{y}} and %{{x}}: %{{text}} {what}<extra></extra>",
+            hoverongaps=False,
+        )
+    )
+    for i, j in np.argwhere(np.isnan(grid)).tolist():  # where there is no cell there is no text
+        # At places: a name that is a number would be taken for one.
+        figure.add_annotation(x=j, y=i, text="–", showarrow=False, font={"color": ink(scheme), "size": 14})
+    figure.update_xaxes(type="category", showgrid=False, side="top")
+    figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
+    return dress(figure, scheme, height=60 + CELL_HEIGHT * len(names))

@@ -1,0 +1,135 @@
+"""How alike two lists of neighbours are, and two spaces as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.types import Bool, Float32, Float64, Int64
+
+P = 0.9  # of rank-biased overlap: the first ten ranks carry 86% of the weight
+LISTS_AT_ONCE = 512  # [lists, k, k] bool: 1.3 MB at k = 50
+FEWEST_FOR_CKA = 4  # items, below which the debiased estimator divides by zero
+
+
+def shared_at_depths(a: Int64, b: Int64) -> Int64:
+    """How many items the first d of two lists share, for every depth d: ``[q, k] int64``, column d - 1 for d.
+
+    Args:
+        a, b: ``[q, k]``, the items of q lists each, best first, none twice in a list.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"lists of shape {a.shape} cannot be laid beside lists of shape {b.shape}")
+    lists, k = a.shape
+    counts = np.zeros((lists, k), dtype=np.int64)
+    for start in range(0, lists, LISTS_AT_ONCE):
+        part = slice(start, start + LISTS_AT_ONCE)
+        which, in_a, in_b = np.nonzero(a[part, :, None] == b[part, None, :])
+        # An item that is a's i-th and b's j-th is shared from depth max(i, j) on.
+        np.add.at(counts, (which + start, np.maximum(in_a, in_b)), 1)
+    return np.asarray(counts.cumsum(axis=1))
+
+
+def jaccard(shared: Int64) -> Float64:
+    """Items in both lists over items in either, at the last depth of ``shared`` (``[q, k]``): ``[q] float64``."""
+    both = shared[:, -1]
+    return np.asarray(both / (2 * shared.shape[1] - both))
+
+
+def rank_biased_overlap(shared: Int64, p: float = P) -> Float64:
+    """Extrapolated rank-biased overlap of lists of equal length without ties, ``[q] float64`` from 0 to 1.
+
+    RBO_ext of Webber, Moffat and Zobel (2010), section 4: with X_d items shared at depth d of k,
+    ``X_k/k p^k + (1 - p)/p sum_{d=1..k} X_d/d p^d``: what lies below the k-th rank is taken to agree as the first k do.
+
+    Args:
+        shared: ``[q, k]``, see ``shared_at_depths``.
+        p: chance that a reader who looked at a rank looks at the next; 0 < p < 1.
+    """
+    if not 0 < p < 1:
+        raise ValueError(f"p is {p}, it must be between 0 and 1")
+    k = shared.shape[1]
+    depths = np.arange(1, k + 1)
+    agreement = shared / depths
+    return np.asarray(agreement[:, -1] * p**k + (1 - p) / p * (agreement @ p**depths))
+
+
+def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
+    """Debiased linear centred kernel alignment of two spaces over the same items; 1 for rotations of each other.
+
+    ``HSIC(K, L) / sqrt(HSIC(K, K) HSIC(L, L))`` (Kornblith et al. 2019, section 3) with the unbiased estimator of HSIC
+    (Song et al. 2012) over the Gram matrices K = XX', L = YY', without which few items of many dimensions
+    seem alike. It may be a little below 0. In float64, and without a Gram matrix: all terms follow from X'Y and from
+    sums over rows.
+
+    Args:
+        x, y: ``[n, d]`` and ``[n, d']``, row by row for the same items.
+
+    Returns:
+        NaN where it is not defined: fewer than four items, or a space whose vectors do not vary.
+    """
+    if len(x) != len(y):
+        raise ValueError(f"{len(x)} and {len(y)} rows cannot be of the same items")
+    if len(x) < FEWEST_FOR_CKA:
+        return float("nan")
+    a, b = _Gram.of(x), _Gram.of(y)
+    if a.is_constant or b.is_constant:
+        return float("nan")
+    own = _hsic(a, a) * _hsic(b, b)
+    return float(_hsic(a, b) / np.sqrt(own)) if own > 0 else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class _Gram:
+    """The Gram matrix of centred rows with a zero diagonal, not written out.
+
+    Attributes:
+        rows: ``[n, d] float64``, centred, which changes no term of the estimator, and of one scale.
+        diagonal: ``[n]``, what stood there.
+        sums: ``[n]``, of its rows.
+        is_constant: all rows are alike but for rounding.
+    """
+
+    rows: Float64
+    diagonal: Float64
+    sums: Float64
+    is_constant: bool
+
+    @classmethod
+    def of(cls, matrix: Float32 | Float64) -> _Gram:
+        wide = np.asarray(matrix, dtype=np.float64)
+        rows = wide - wide.mean(axis=0)
+        spread = float(np.abs(rows).max(initial=0.0))
+        is_constant = spread <= 1e-6 * float(np.abs(wide).max(initial=0.0))
+        if not is_constant:
+            rows /= spread
+        diagonal = np.einsum("nd,nd->n", rows, rows)
+        return cls(rows, diagonal, rows @ rows.sum(axis=0) - diagonal, is_constant)
+
+
+def _hsic(a: _Gram, b: _Gram) -> float:
+    """The unbiased estimator times n (n - 3), which cancels in the ratio."""
+    n = len(a.rows)
+    cross = a.rows.T @ b.rows
+    trace = float(np.einsum("ij,ij->", cross, cross)) - float(a.diagonal @ b.diagonal)
+    total = float(a.sums.sum()) * float(b.sums.sum()) / ((n - 1) * (n - 2))
+    return trace + total - 2 * float(a.sums @ b.sums) / (n - 2)
+
+
+def order_of_disagreement(jaccards: Float64, rbo: Float64) -> Int64:
+    """Places of lists that agree least first: by Jaccard, then by rank-biased overlap, then by place; ``[q] int64``."""
+    return np.asarray(np.lexsort((np.arange(len(rbo)), rbo, jaccards)))
+
+
+def in_how_many(lists: Int64) -> tuple[Bool, Bool]:
+    """For the lists of some variants for one query, ``[v, k]``: which items all have, which only this one has.
+
+    Two ``[v, k] bool``; of a single list neither, since there is nothing to share.
+    """
+    if len(lists) < 2:
+        nothing = np.zeros(lists.shape, dtype=np.bool_)
+        return nothing, nothing.copy()
+    _, places, counts = np.unique(lists, return_inverse=True, return_counts=True)
+    counted = counts[places.reshape(lists.shape)]
+    return counted == len(lists), counted == 1

@@ -1,0 +1,60 @@
+"""Finding items by what their texts contain, or by how they are spelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rapidfuzz import fuzz, process
+
+MOST_FOUND = 50
+LEAST_ALIKE = 60.0  # of 100: below, a spelling has little to do with what was asked for
+
+
+class Way(StrEnum):
+    """How items were found."""
+
+    CONTAINS = "contain it"
+    SPELLED = "are spelled alike"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Items that match a search, the best first.
+
+    Attributes:
+        numbers: places in the list of texts, at most ``MOST_FOUND``.
+        total: how many match; of misspelt ones only those that are shown are counted.
+    """
+
+    numbers: tuple[int, ...]
+    total: int
+    way: Way
+
+
+def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Found:
+    """Items whose text contains what is wanted, whatever the case: equal ones first, then those that begin with it,
+    then the shorter, then the earlier ones. Where there is none, those that are spelled most alike.
+
+    Args:
+        folded: ``fold`` of every text, made once for many searches.
+    """
+    key = fold(wanted)
+    if not key:
+        return Found((), 0, Way.CONTAINS)
+    hits = [i for i, text in enumerate(folded) if key in text]
+    if hits:
+        hits.sort(key=lambda i: (texts[i] != wanted, folded[i] != key, not folded[i].startswith(key), len(texts[i]), i))
+        return Found(tuple(hits[:MOST_FOUND]), len(hits), Way.CONTAINS)
+    # Single words are compared as wholes; in a sentence the misspelt word is only a part.
+    are_long = sum(map(len, folded)) > 2 * len(key) * len(folded)
+    scorer = fuzz.partial_ratio if are_long else fuzz.ratio
+    alike = process.extract(key, folded, scorer=scorer, limit=MOST_FOUND, score_cutoff=LEAST_ALIKE)
+    numbers = tuple(int(place) for _, _, place in alike)
+    return Found(numbers, len(numbers), Way.SPELLED)
+
+
+def fold(text: str) -> str:
+    """What is compared: case-folded, runs of white space as one space."""
+    return " ".join(text.casefold().split())

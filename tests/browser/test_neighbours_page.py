@@ -1,0 +1,38 @@
+"""The page Neighbours in a real browser: a neighbour is chosen, the way back, and a copied link to an own text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PATIENCE_MS, Reader
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
+    serve: Callable[[Path], str], reader: Callable[..., Reader], demo_cache: Path
+) -> None:
+    visitor = reader().open(f"{serve(demo_cache)}/neighbours?enc=minilm~none&enc=minilm~center&item=7")
+    visitor.see("overlap_boxes")
+    visitor.settle().healthy()
+    # the table is a canvas: its first row's box to choose stands at its left
+    first = visitor.page.locator("[class*='st-key-near_1']").get_by_test_id("stDataFrameResizable")
+    first.click(position={"x": 16, "y": 55})
+    expect(visitor.at("item").get_by_role("spinbutton")).not_to_have_value("7")
+    visitor.settle().healthy()
+    visitor.see("walk_back").get_by_role("button").click()
+    expect(visitor.at("item").get_by_role("spinbutton")).to_have_value("7")
+    box = visitor.at("q").get_by_role("textbox")
+    box.fill("a dog sleeps")
+    box.press("Enter")
+    expect(visitor.page.get_by_text("Own text", exact=True)).to_be_visible()
+    visitor.settle().healthy()
+    visitor.address_has("q=a dog sleeps")
+
+    second = reader("dark").open(visitor.page.url)
+    expect(second.page.get_by_text("Own text", exact=True)).to_be_visible()
+    expect(second.at("q").get_by_role("textbox")).to_have_value("a dog sleeps")
+    second.settle().healthy()
