@@ -42,6 +42,13 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
+    "core.map_child": f"{WORLD} core.numerics.similarity",
+    "core.map_worker": f"{NOUNS} core.numerics",
+    "core.maps": f"{WORLD} core.datasets core.numerics core.spaces core.map_child",
+    "core.map_colours": f"{WORLD} core.frequency core.numerics core.pair_sources core.diagnostics core.evalrank_rows "
+    f"{STORE}",
+    "core.cli_map": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.maps core.numerics core.pipeline "
+    "core.spaces",
     "core.spaces": f"{WORLD} core.encoders core.transforms",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
@@ -68,7 +75,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.maps",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -82,7 +89,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
+    "core.cli_doctor core.cli_kinds core.cli_map core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -91,7 +98,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "
     "core.encoder_uploads "
-    "core.spaces core.transforms core.datasets core.numerics.similarity",
+    "core.spaces core.transforms core.datasets core.numerics.similarity core.maps core.map_colours core.numerics",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
@@ -105,6 +112,7 @@ ONLY_IN = {
         "core.cli",
         "core.cli_compare",
         "core.cli_kinds",
+        "core.cli_map",
         "core.cli_options",
         "core.cli_sweep",
         "core.cli_trust",

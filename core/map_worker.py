@@ -1,0 +1,105 @@
+"""``python -m core.map_worker FOLDER``: fit UMAP to the vectors in a folder; started by ``core.map_child``.
+
+Reads ``vectors.npy`` and ``parameters.json``, writes ``coordinates.npy``, and tells on stdout, a JSON object a line,
+how far it is. The neighbours are the exact ones, not those of UMAP's approximate search. It ends when its stdin does:
+then nobody waits for it any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import TextIO
+
+import numpy as np
+
+from core.numerics.nearest import ExactIndex
+from core.numerics.similarity import Metric
+from core.types import Float32
+
+LOADING = "loading UMAP (the first time it compiles itself, which takes a minute)"
+
+
+class _Epochs:
+    """Where UMAP writes its bar: "30/200" becomes progress."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        done, _, total = text.strip().partition("/")
+        if done.isdecimal() and total.isdecimal():
+            tell(self._out, "laying the items out, epoch", int(done), int(total))
+        return len(text)
+
+    def flush(self) -> None:
+        """There is nothing to flush."""
+
+
+def tell(out: TextIO, stage: str, done: int = 0, total: int = 0, seconds: float = 0.0) -> None:
+    """A line of progress; a total of 0 says that it is not known how much there is to do."""
+    out.write(json.dumps({"stage": stage, "done": done, "total": total, "seconds": seconds}) + "\n")
+    out.flush()
+
+
+def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, seed: int | None, out: TextIO) -> Float32:
+    """UMAP of ``[n, d]`` in two dimensions, ``[n, 2] float32``; with a seed on one thread, the same every time.
+
+    Args:
+        vectors: as the metric compares them (``projection.as_compared``).
+    """
+    tell(out, "finding neighbours")
+    everything = np.arange(len(vectors), dtype=np.int64)
+    nearest = ExactIndex(vectors, metric).of_rows(everything, n_neighbors - 1)
+    distances = 1.0 - nearest.similarity if metric is Metric.COS else 1.0 / nearest.similarity - 1.0
+    # An item is its own first neighbour, at distance 0.
+    rows = np.concatenate([everything[:, np.newaxis], nearest.rows], axis=1).astype(np.int32)
+    from_zero = np.concatenate([np.zeros((len(vectors), 1)), np.maximum(distances, 0.0)], axis=1).astype(np.float32)
+    tell(out, LOADING)
+    warnings.simplefilter("ignore")
+    import umap
+
+    tell(out, "building the graph")
+    fitted = umap.UMAP(
+        n_neighbors=n_neighbors,
+        min_dist=min_dist,
+        metric="cosine" if metric is Metric.COS else "euclidean",
+        precomputed_knn=(rows, from_zero),
+        force_approximation_algorithm=True,  # else small data is compared anew
+        random_state=seed,
+        n_jobs=-1 if seed is None else 1,
+        tqdm_kwds={"file": _Epochs(out), "bar_format": "{n}/{total}", "mininterval": 0.3, "disable": False},
+    ).fit(vectors)
+    return np.asarray(fitted.embedding_, dtype=np.float32)
+
+
+def _end_with_stdin() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def main(folder: Path) -> None:
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
+    out = sys.stdout
+    sys.stdout = sys.stderr  # what libraries print is no progress
+    parameters = json.loads((folder / "parameters.json").read_text("utf-8"))
+    began = perf_counter()
+    coordinates = fit(
+        np.load(folder / "vectors.npy"),
+        Metric(parameters["metric"]),
+        parameters["n_neighbors"],
+        parameters["min_dist"],
+        parameters["seed"],
+        out,
+    )
+    np.save(folder / "coordinates.npy", coordinates)
+    tell(out, "done", 1, 1, perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
