@@ -22,6 +22,7 @@ from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric
 from core.types import Float32
 
+ABANDONED = 3  # the exit code of a child whose parent is gone
 LOADING = "loading UMAP (the first time it compiles itself, which takes a minute)"
 
 
@@ -80,7 +81,7 @@ def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, see
 
 def _end_with_stdin() -> None:
     sys.stdin.read()
-    os._exit(1)
+    os._exit(ABANDONED)
 
 
 def main(folder: Path) -> None:

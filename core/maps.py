@@ -303,10 +303,10 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
             continue  # damaged: it is made again when it is asked for
         asked = facts["request"]
         if asked["method"] == Method.UMAP and (asked["seed"] is not None) == seeded and n >= 1_000:
-            ratios.append(facts["seconds"] / (n * SECONDS_PER_ITEM[seeded]))
+            ratios.append(max(facts["seconds"] - LOAD_SECONDS, 1.0) / (n * SECONDS_PER_ITEM[seeded]))
     if ratios:
         guess *= float(np.median(ratios[-5:]))
-    has_compiled = any((settings.cache / "numba").glob("**/*optimize_layout*.nbi"))
+    has_compiled = any((settings.cache / "numba").glob("umap_*/*.nbi"))
     return guess + (LOAD_SECONDS if has_compiled else FIRST_LOAD_SECONDS)
 
 

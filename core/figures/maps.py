@@ -24,6 +24,7 @@ _GROUP_COLOURS = {
 }
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross", "triangle-down")
 TORN = {Scheme.LIGHT: "#D55E00", Scheme.DARK: "#F27F45"}
+QUERY = {Scheme.LIGHT: "#F0E442", Scheme.DARK: "#F0E442"}
 SCALE = "Viridis"
 
 
@@ -119,16 +120,8 @@ def map_figure(
     figure.update_yaxes(scaleanchor="x", scaleratio=1)
     figure.update_layout(dragmode="select", showlegend=True, uirevision="map")
     figure = dress(figure, scheme, height=HEIGHT)
-    return figure.update_layout(
-        legend={
-            "orientation": "h",
-            "yanchor": "top",
-            "y": -0.08 if any(axes) else -0.02,
-            "x": 0,
-            "itemsizing": "constant",
-        },
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-    )
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "itemsizing": "constant", "font": {"size": 12}}
+    return figure.update_layout(legend=legend, margin={"l": 8, "r": 8, "t": 8, "b": 8})
 
 
 def hover_text(text: str) -> str:
@@ -148,6 +141,7 @@ def _scale(colours: NumberColours, has_one: np.ndarray) -> dict[str, Any]:
     """Markers on a scale of one hue order, labelled."""
     values = colours.values[has_one]
     bar: dict[str, Any] = {"title": {"text": escape(colours.title), "side": "right"}, "thickness": 10, "len": 0.9}
+    bar["title"]["font"] = bar["tickfont"] = {"size": 11}
     low, high = colours.low, colours.high
     if colours.logarithmic:
         values, low, high = np.log10(values), float(np.log10(low)), float(np.log10(high))
@@ -240,7 +234,12 @@ def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
         customdata=[tie.query],
         text=texts[:1],
         mode="markers",
-        marker={"color": ink(scheme), "symbol": "star", "size": 15},
+        marker={
+            "color": QUERY[scheme],
+            "symbol": "star",
+            "size": 18,
+            "line": {"width": 1.5, "color": ink(scheme)},
+        },
         unselected={"marker": {"opacity": 1.0}},
         hovertemplate="%{text}<extra>the query</extra>",
     )

@@ -23,7 +23,7 @@ from core.ui.resources import settings
 from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
-DOTS_IN_ALL = 50_000  # of all maps together; a browser gets slow with more
+DOTS_IN_ALL = 25_000  # of all maps together; a browser gets slow with more
 TEXTS_IN_ALL = 20_000  # of all maps together: so many are sent to be read by pointing
 MOST_ROWS = 500  # of the table of what is selected
 SELECTED = "_map_selected"  # which dataset, and the numbers of the items
@@ -230,13 +230,16 @@ def _belief(quality: Quality | None, explained: tuple[float, float] | None) -> N
 
 def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
     """When not to believe the picture, as sentences."""
-    of_ten = round(10 * (1 - quality.kept))
+    false = round(10 * (1 - quality.kept))
+    of_ten = f"of ten near dots about {false} are" if false < 10 else "hardly any near dots are"
     if quality.kept >= 0.7:
         first = "Near dots are mostly true neighbours."
-    elif quality.trustworthiness >= 0.9:
-        first = f"Believe the groups, not the single neighbours: of ten near dots about {of_ten} are none in truth."
+    elif quality.trustworthiness >= 0.85:
+        first = f"Believe the groups, not the single neighbours: {of_ten} {'no ' if false < 10 else ''}true neighbours."
     else:
-        first = f"Do not believe nearness here: of ten near dots about {of_ten} are no true neighbours, many far ones."
+        first = (
+            f"Do not believe nearness here: {of_ten} {'no ' if false < 10 else ''}true neighbours, many lie far off."
+        )
     if explained:
         return f"{first} Far apart means far apart; on top of each other can mean apart in the other directions."
     return f"{first} Distances between groups, their sizes and their density mean nothing in UMAP."
@@ -287,7 +290,10 @@ def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence
             title = found[0] if all(c is one for c in colouring) else f"{found[0]}: {space.variant.label}"
             columns.setdefault(title, found[1])
     frame = pd.DataFrame(columns)
-    st.dataframe(frame.head(MOST_ROWS), hide_index=True, key="map_selection")
+    number = st.column_config.NumberColumn
+    config = {name: number(format="%.2f") for name in columns if frame[name].dtype.kind == "f"}
+    config |= {"item": number(width="small"), "text": st.column_config.TextColumn(width="large")}
+    st.dataframe(frame.head(MOST_ROWS), hide_index=True, key="map_selection", column_config=config)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of them; the file has all.")
     st.download_button(
