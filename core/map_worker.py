@@ -20,8 +20,9 @@ import numpy as np
 
 from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric
-from core.types import Float32
+from core.types import Float32, Int32
 
+ROWS_AT_ONCE = 1_000
 ABANDONED = 3  # the exit code of a child whose parent is gone
 LOADING = "loading UMAP (the first time it compiles itself, which takes a minute)"
 
@@ -54,13 +55,7 @@ def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, see
     Args:
         vectors: as the metric compares them (``projection.as_compared``).
     """
-    tell(out, "finding neighbours")
-    everything = np.arange(len(vectors), dtype=np.int64)
-    nearest = ExactIndex(vectors, metric).of_rows(everything, n_neighbors - 1)
-    distances = 1.0 - nearest.similarity if metric is Metric.COS else 1.0 / nearest.similarity - 1.0
-    # An item is its own first neighbour, at distance 0.
-    rows = np.concatenate([everything[:, np.newaxis], nearest.rows], axis=1).astype(np.int32)
-    from_zero = np.concatenate([np.zeros((len(vectors), 1)), np.maximum(distances, 0.0)], axis=1).astype(np.float32)
+    rows, distances = _graph(vectors, metric, n_neighbors, out)
     tell(out, LOADING)
     warnings.simplefilter("ignore")
     import umap
@@ -70,13 +65,28 @@ def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, see
         n_neighbors=n_neighbors,
         min_dist=min_dist,
         metric="cosine" if metric is Metric.COS else "euclidean",
-        precomputed_knn=(rows, from_zero),
+        precomputed_knn=(rows, distances),
         force_approximation_algorithm=True,  # else small data is compared anew
         random_state=seed,
         n_jobs=-1 if seed is None else 1,
         tqdm_kwds={"file": _Epochs(out), "bar_format": "{n}/{total}", "mininterval": 0.3, "disable": False},
     ).fit(vectors)
     return np.asarray(fitted.embedding_, dtype=np.float32)
+
+
+def _graph(vectors: Float32, metric: Metric, n_neighbors: int, out: TextIO) -> tuple[Int32, Float32]:
+    """Each item's nearest, itself the first, and how far they are: ``[n, n_neighbors]`` both."""
+    index, n = ExactIndex(vectors, metric), len(vectors)
+    rows = np.empty((n, n_neighbors), dtype=np.int32)
+    distances = np.zeros((n, n_neighbors), dtype=np.float32)
+    for start in range(0, n, ROWS_AT_ONCE):
+        tell(out, "finding neighbours", start, n)
+        asked = np.arange(start, min(start + ROWS_AT_ONCE, n), dtype=np.int64)
+        nearest = index.of_rows(asked, n_neighbors - 1)
+        rows[asked, 0], rows[asked, 1:] = asked, nearest.rows
+        far = 1.0 - nearest.similarity if metric is Metric.COS else 1.0 / nearest.similarity - 1.0
+        distances[asked, 1:] = np.maximum(far, 0.0)
+    return rows, distances
 
 
 def _end_with_stdin() -> None:

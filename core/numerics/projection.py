@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,10 +153,13 @@ def clusters(vectors: Float32, k: int, seed: int) -> Int64:
         seed: the same one gives the same clusters.
     """
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     if not 1 <= k <= len(vectors):
         raise ValueError(f"k is {k}, with {len(vectors)} items it must be 1 to {len(vectors)}")
-    labels = KMeans(k, n_init=1, random_state=seed).fit_predict(np.ascontiguousarray(vectors))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than k: then there are fewer
+        labels = KMeans(k, n_init=1, random_state=seed).fit_predict(np.ascontiguousarray(vectors))
     sizes = np.bincount(labels, minlength=k)
     place = np.empty(k, dtype=np.int64)
     place[np.argsort(-sizes, kind="stable")] = np.arange(k)
