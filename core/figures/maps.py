@@ -15,6 +15,7 @@ from core.figures.theme import Scheme, dress, ink
 from core.types import Float64, Int64
 
 HEIGHT = 470
+MANY_DOTS = 5_000  # from so many on they are small
 MOST_CHARACTERS = 90  # of a text that is hovered over
 GREY = {Scheme.LIGHT: "#9AA4B0", Scheme.DARK: "#6B7787"}
 # Okabe and Ito's, black and yellow made to show on both backgrounds; with symbols they tell 8 x 9 groups apart.
@@ -118,7 +119,8 @@ def map_figure(
     for update, title in zip((figure.update_xaxes, figure.update_yaxes), axes, strict=True):
         update(title=title or None, showticklabels=bool(title), nticks=6)
     figure.update_yaxes(scaleanchor="x", scaleratio=1)
-    figure.update_layout(dragmode="select", showlegend=True, uirevision="map")
+    # A drag pans: while it selects, Streamlit lets no click through. Box and lasso stand in the toolbar.
+    figure.update_layout(dragmode="pan", showlegend=True, uirevision="map")
     figure = dress(figure, scheme, height=HEIGHT)
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "itemsizing": "constant", "font": {"size": 12}}
     return figure.update_layout(legend=legend, margin={"l": 8, "r": 8, "t": 8, "b": 8})
@@ -134,7 +136,7 @@ def _count(inside: np.ndarray) -> str:
 
 
 def _marker(colour: str, symbol: str, opacity: float) -> dict[str, Any]:
-    return {"color": colour, "symbol": symbol, "size": 5, "opacity": opacity}
+    return {"color": colour, "symbol": symbol, "opacity": opacity}
 
 
 def _scale(colours: NumberColours, has_one: np.ndarray) -> dict[str, Any]:
@@ -145,8 +147,9 @@ def _scale(colours: NumberColours, has_one: np.ndarray) -> dict[str, Any]:
     low, high = colours.low, colours.high
     if colours.logarithmic:
         values, low, high = np.log10(values), float(np.log10(low)), float(np.log10(high))
-        powers = list(range(int(np.floor(low)), int(np.ceil(high)) + 1))
-        bar |= {"tickvals": powers, "ticktext": [f"{10**power:,}" for power in powers]}
+        steps = (1, 2, 5) if high - low < 2 else (1,)
+        ticks = [step * 10**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in steps]
+        bar |= {"tickvals": [float(np.log10(tick)) for tick in ticks], "ticktext": [f"{tick:,}" for tick in ticks]}
     return {
         "color": values.astype(np.float32),
         "colorscale": SCALE,
@@ -154,7 +157,6 @@ def _scale(colours: NumberColours, has_one: np.ndarray) -> dict[str, Any]:
         "cmax": high if high > low else low + 1.0,
         "colorbar": bar,
         "showscale": True,
-        "size": 5,
         "opacity": 0.7,
     }
 
@@ -183,7 +185,7 @@ def _add(
         customdata=items.astype(np.int32),
         text=texts,
         mode="markers",
-        marker=marker,
+        marker=marker | {"size": 5 if len(dots.items) <= MANY_DOTS else 3.5},
         selectedpoints=None if selected is None else np.flatnonzero(np.isin(items, selected)).tolist(),
         selected={"marker": {"opacity": 0.95}},
         unselected={"marker": {"opacity": 0.08}},

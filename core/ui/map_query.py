@@ -63,7 +63,7 @@ def choose(ground: Ground) -> tuple[int | None, int]:
         key="map_find",
         placeholder="part of its text",
         persist_state="session",
-        help="Or click a dot. Boxes and lassos select several, for the table below.",
+        help="Or click a dot. Boxes and lassos select several, for a table below the maps.",
     )
     value = number.number_input(
         "Item",

@@ -19,7 +19,7 @@ from core.types import Int64
 from core.ui import map_colours, map_query
 from core.ui.map_state import Drawn, Ground, draw
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import jobs, settings
 from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
@@ -107,19 +107,26 @@ def _choose(ground: Ground) -> list[MapRequest] | None:
 
 def _offer(ground: Ground, missing: Sequence[MapRequest]) -> None:
     """The UMAPs that are not computed yet, with what they will take and the button."""
+    under_way = {task for job in jobs().active() for task in job.tasks}
+    if waiting := [request for request in missing if request in under_way]:
+        st.info(f"UMAP of {_variants(waiting)} is being computed. Until then PCA stands in.", icon=":material/pending:")
+        missing = [request for request in missing if request not in under_way]
     if not missing:
         return
     items = len(ground.spaces[0].items)
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
-    count = "one variant" if len(missing) == 1 else f"{len(missing)} variants"
     text.info(
-        f"UMAP of {count} is not computed yet: about {duration(seconds)}. Until then PCA stands in.",
+        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. Until then PCA stands in.",
         icon=":material/hourglass_empty:",
     )
     with button:
         title = missing[0].label if len(missing) == 1 else f"UMAP of {ground.dataset.id} by {len(missing)} variants"
         task_button("Compute UMAP", "Computing …", title, missing, key="map_compute")
+
+
+def _variants(requests: Sequence[MapRequest]) -> str:
+    return "one variant" if len(requests) == 1 else f"{len(requests)} variants"
 
 
 @st.fragment  # what the reader selects draws nothing above again
@@ -272,8 +279,8 @@ def _selected(ground: Ground) -> Int64 | None:
 def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
     if selected is None:
         st.caption(
-            "Drag a box or a lasso around dots in any map: the same items light up in the others. Click a dot to see "
-            "its true neighbours."
+            "Click a dot to see its true neighbours; drag to move, scroll to zoom. With the box or the lasso of a map's "
+            "toolbar several are selected: the same items light up in the other maps, and are listed here."
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):

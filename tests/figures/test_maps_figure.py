@@ -46,6 +46,8 @@ def test_numbers_have_a_scale_and_what_has_none_is_grey_and_counted(scheme: Sche
     assert bar.title.text == "rank of &lt;mate&gt;"
     assert list(bar.ticktext) == ["1", "10", "100", "1,000"]
     assert (coloured.marker.cmin, coloured.marker.cmax) == (0.0, 3.0)
+    few = NumberColours(np.array([1.0, 8, 2, 3]), "rank", 1.0, 8.0, True)
+    assert list(dots(drawn(few))[0].marker.colorbar.ticktext)[:3] == ["1", "2", "5"]
 
 
 def test_one_number_for_all_is_a_scale_too() -> None:

@@ -91,7 +91,7 @@ def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     assert text.count("Trustworthiness **0.") == 2
     assert text.count("true neighbours kept **") == 2
     assert "variance shown" in text
-    assert "Drag a box or a lasso" in text
+    assert "Click a dot to see its true neighbours" in text
 
 
 def test_a_single_encoder_is_enough(open_map: OpenApp) -> None:
