@@ -279,8 +279,8 @@ def _selected(ground: Ground) -> Int64 | None:
 def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
     if selected is None:
         st.caption(
-            "Click a dot to see its true neighbours; drag to move, scroll to zoom. With the box or the lasso of a map's "
-            "toolbar several are selected: the same items light up in the other maps, and are listed here."
+            "Click a dot to see its true neighbours; drag to move, scroll to zoom. With the box or the lasso of a "
+            "map's toolbar several are selected: the same items light up in the other maps, and are listed here."
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
