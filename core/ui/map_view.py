@@ -24,7 +24,7 @@ from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
 DOTS_IN_ALL = 25_000  # of all maps together; a browser gets slow with more
-TEXTS_IN_ALL = 20_000  # of all maps together: so many are sent to be read by pointing
+TEXTS_IN_ALL = 25_000  # of all maps together: so many are sent to be read by pointing
 MOST_ROWS = 500  # of the table of what is selected
 SELECTED = "_map_selected"  # which dataset, and the numbers of the items
 SEEDED, UNSEEDED = "reproducible", "fast"
