@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|sweep|neighbours|data|runs|export|doctor|bench`` (DESIGN section 6).
+"""The command line: ``python -m core list|run|sweep|neighbours|map|hubs|data|runs|export|doctor|bench`` (DESIGN 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -18,6 +18,7 @@ from core import (
     cli_data,
     cli_doctor,
     cli_kinds,
+    cli_map,
     cli_neighbours,
     cli_orderings,
     cli_resembles,
@@ -63,6 +64,7 @@ runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
 runs_app.command("orderings")(cli_orderings.orderings)
 data_app.command("overlap")(cli_data.overlap)
+app.command("map")(cli_map.map_)
 app.command(help=SWEEP_HELP)(sweep)
 app.command("neighbours")(cli_neighbours.neighbours_of)
 

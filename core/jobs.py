@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
 
-from core import pipeline
+from core import maps, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
+from core.maps import MapRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-Task = RunRequest | Repetition | EncodeRequest | FetchRequest
+Task = RunRequest | Repetition | EncodeRequest | FetchRequest | MapRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -74,19 +75,20 @@ class Job:
         return tuple(
             task.request if isinstance(task, Repetition) else task
             for task in self.tasks
-            if not isinstance(task, FetchRequest | EncodeRequest)
+            if not isinstance(task, FetchRequest | EncodeRequest | MapRequest)
         )
 
     @property
     def encoders(self) -> frozenset[str]:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
+        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest)}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
     @property
     def datasets(self) -> frozenset[str]:
-        """References of the datasets that it computes on or encodes."""
-        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest)}
+        """References of the datasets that it computes on, encodes or draws."""
+        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest | MapRequest)}
         return frozenset(encoded | {request.dataset for request in self.requests})
 
 
@@ -236,6 +238,9 @@ class JobQueue:
             return ""
         if isinstance(task, EncodeRequest):
             pipeline.encode(task, self._settings, self._repository, progress, cancel)
+            return ""
+        if isinstance(task, MapRequest):
+            maps.make(task, self._settings, progress, cancel)
             return ""
         again = isinstance(task, Repetition)
         request = task.request if isinstance(task, Repetition) else task

@@ -43,6 +43,13 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.frequency": NOUNS,
     "core.pair_features": NOUNS,
     "core.lexical_overlap": NOUNS,
+    "core.map_child": f"{WORLD} core.numerics.similarity",
+    "core.map_worker": f"{NOUNS} core.numerics",
+    "core.maps": f"{WORLD} core.datasets core.numerics core.spaces core.map_child",
+    "core.map_colours": f"{WORLD} core.frequency core.numerics core.pair_sources core.diagnostics core.evalrank_rows "
+    f"{STORE}",
+    "core.cli_map": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.maps core.numerics core.pipeline "
+    "core.spaces",
     "core.spaces": f"{WORLD} core.encoders core.transforms",
     "core.text_search": NOUNS,
     "core.free_text": f"{WORLD} core.encoders core.transforms core.spaces",
@@ -78,7 +85,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.maps",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -100,7 +107,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
-    "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours",
+    "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -111,7 +118,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
     "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
-    "core.free_text core.text_search core.numerics.overlap core.numerics.approximate",
+    "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
+    "core.map_colours core.numerics",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
@@ -127,6 +135,7 @@ ONLY_IN = {
         "core.cli_data",
         "core.cli_kinds",
         "core.cli_neighbours",
+        "core.cli_map",
         "core.cli_options",
         "core.cli_resembles",
         "core.cli_sentences",
