@@ -1,0 +1,103 @@
+"""What every view of the Frequency page stands on: the dataset, the variants' spaces, the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core import spaces
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry
+from core.errors import BlindspotError
+from core.figures import theme
+from core.frequency_sources import Frequencies, by_wordfreq
+from core.spaces import NotEncoded
+from core.transforms import TransformChain
+from core.types import Dataset, Variant
+from core.ui.frequency_view import Shown
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks
+from core.ui.resources import repository, scheme, settings
+from core.ui.work import encode_button, fetch_button
+
+MOST_VARIANTS = 4  # that are shown where none are picked
+FIRST_VARIANT = Variant("minilm", "none")  # what an empty store is offered
+AS_IT_IS = "nothing"
+TRANSFORMS = (AS_IT_IS, "center", "abtt:2", "whiten")
+
+
+def gather(picks: Picks) -> Shown | None:
+    """What the views show; None, having said why and what to do, where it is not there yet."""
+    try:
+        entry = datasets.find(picks.dataset)
+        state = fetch.dataset_state(entry, settings())
+        if state in (fetch.DataState.MISSING, fetch.DataState.CORRUPT):
+            st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
+            fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
+            return None
+        dataset = _dataset(entry, entry.id, entry.revision)
+        variants = _variants(picks)
+        after = _after(variants)
+        found = spaces.open_spaces([*variants, *after.values()], dataset, settings())
+    except NotEncoded as missing:
+        st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))
+        encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
+        return None
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        return None
+    stored = repository().variants()
+    extra = [space.variant for space in found if space.variant not in stored]
+    frequencies = _frequencies(dataset, dataset.texts_digest)
+    return Shown(
+        picks,
+        entry,
+        dataset,
+        found,
+        frequencies.of(found[0].items),
+        after,
+        theme.styles([*stored, *extra], scheme()),
+        scheme(),
+    )
+
+
+def _variants(picks: Picks) -> Sequence[Variant]:
+    """The picked variants, else the first ones of the store; says so."""
+    if picks.variants:
+        return picks.variants
+    stored = repository().variants()
+    if len(stored) > MOST_VARIANTS:
+        st.caption(f"The first {MOST_VARIANTS} of {len(stored):,} variants. Pick others in the sidebar.")
+    return stored[:MOST_VARIANTS] or [FIRST_VARIANT]
+
+
+def _after(variants: Sequence[Variant]) -> dict[Variant, Variant]:
+    """Per variant its twin with the transform that the reader adds."""
+    added = st.selectbox(
+        "Also after",
+        TRANSFORMS,
+        key="after",
+        bind="query-params",
+        help="Every variant is shown a second time, with this transform after its own.",
+    )
+    if added == AS_IT_IS:
+        return {}
+    twins = {}
+    for variant in variants:
+        chain = TransformChain.parse(f"{variant.transform}+{added}")
+        twin = Variant(variant.encoder, str(chain))
+        if twin not in variants:
+            twins[variant] = twin
+    return twins
+
+
+@st.cache_resource(show_spinner="Reading the dataset …", max_entries=4)
+def _dataset(_entry: DatasetEntry, dataset_id: str, revision: str) -> Dataset:  # noqa: ARG001 - cache key
+    return fetch.load(_entry, settings())
+
+
+@st.cache_data(show_spinner="Looking frequencies up …", max_entries=8)
+def _frequencies(_dataset: Dataset, digest: str) -> Frequencies:  # noqa: ARG001 - cache key
+    return by_wordfreq(_dataset)
