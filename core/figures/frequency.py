@@ -12,6 +12,7 @@ from core.types import Variant
 
 BAND_OPACITY = 0.16
 CHANCE = 0.5
+HEIGHT = 460
 
 
 def accuracy_lines(
@@ -51,14 +52,10 @@ def accuracy_lines(
         hovertemplate="%{y:.3f}",
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
-    # The name stands on the line's right end, where no curve comes near chance.
-    figure.add_annotation(
-        x=1, xref="paper", y=CHANCE, text="chance", showarrow=False, xanchor="right", yanchor="top", opacity=0.8
-    )
     lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)
-    figure.update_xaxes(type="log", title=counts)
+    figure.update_xaxes(type="log", dtick="D2", title=counts)
     figure.update_yaxes(title="Accuracy on held-out items", range=[lowest - 0.02, 1.02], tickformat=".0%")
-    return dress(figure, scheme, height=430, variants=len(every) + 1)
+    return _legend_below(dress(figure, scheme, height=HEIGHT))
 
 
 def rank_curves(
@@ -92,10 +89,16 @@ def rank_curves(
         line={"color": ink(scheme), "dash": "dot", "width": 1.5},
         hovertemplate="%{y:,.0f}",
     )
-    figure.update_xaxes(type="log", title="k: place among the nearest neighbours")
+    figure.update_xaxes(type="log", dtick="D2", title="k: place among the nearest neighbours")
     figure.update_yaxes(type="log", title="Mean corpus rank (1 is the most frequent)")
     figure.update_layout(hovermode="x unified")
-    return dress(figure, scheme, height=430, variants=len(curves) + 1)
+    return _legend_below(dress(figure, scheme, height=HEIGHT))
+
+
+def _legend_below(figure: go.Figure) -> go.Figure:
+    """Variants and their twins are many, and a telephone has no room beside the figure."""
+    figure.update_layout(legend={"orientation": "h", "yanchor": "top", "y": -0.2, "xanchor": "left", "x": 0.0})
+    return figure
 
 
 def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> None:

@@ -17,19 +17,18 @@ from core.ui.work import fetch_button
 AUTO = "auto"  # defaults never enter the address, so it must never change
 
 
-def choose(entry: DatasetEntry) -> str:
+def choose() -> str:
     """The picker; the id of a source. ``AUTO`` stands for the dataset's own counts where it has some, else wordfreq."""
     catalogued = [e.id for e in datasets.DATASETS.values() if e.kind is DatasetKind.VOCABULARY and e.files]
     own = [u.reference for u in uploads.found(settings()) if u.kind is DatasetKind.VOCABULARY]
-    first = "the dataset's own" if entry.kind is DatasetKind.VOCABULARY else WORDFREQ
     chosen = st.selectbox(
         "Counts from",
         [AUTO, WORDFREQ, *catalogued, *own],
         key="counts",
         bind="query-params",
-        format_func=lambda source: f"{AUTO}: {first}" if source == AUTO else uploads.short_name(source, settings()),
+        format_func=lambda source: uploads.short_name(source, settings()),  # which is also its name in the address
         help="How often words occur: by wordfreq, in a vocabulary of the page *Data*, or in one of your own that you "
-        "uploaded there (columns word and count).",
+        "uploaded there (columns word and count). auto: the dataset's own counts where it has some, else wordfreq's.",
     )
     return str(chosen)
 

@@ -39,8 +39,9 @@ def show(shown: Shown) -> None:
     if not found:
         return
     per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
-    unit = "occurrences" if shown.entry.unit == "word" else "occurrences per billion of its words (geometric mean)"
-    axis = f"Threshold: from so many {unit} on, a {shown.entry.unit} is frequent"
+    axis = "Occurrences from which it is frequent"
+    if shown.entry.unit != "word":
+        axis = "Occurrences per billion from which it is frequent"
     st.plotly_chart(figures.accuracy_lines(found, axis, shown.styles, shown.scheme), key="accuracy_lines")
     _verdict(found)
     st.caption(
@@ -58,13 +59,15 @@ def show(shown: Shown) -> None:
 
 def _verdict(found: Mapping[Variant, pd.DataFrame]) -> None:
     """In a sentence per variant, whether frequency can be read off."""
+    lines = []
     for variant, rows in found.items():
         mean, control, best = rows["accuracy"].mean(), rows["control"].mean(), rows["accuracy"].max()
         what = "tells frequent from rare" if mean - control >= CLEARLY else "hardly tells frequent from rare"
-        st.markdown(
+        lines.append(
             f"- {as_text(variant.label)} {what}: **{mean:.1%}** on average over the thresholds, {best:.1%} at best, "
             f"{control:.1%} with shuffled labels."
         )
+    st.markdown("\n".join(lines))
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:

@@ -66,8 +66,7 @@ def show(shown: Shown) -> None:
     tables = {variant: _frame(curve) for variant, curve in curves.items()}
     st.plotly_chart(figures.rank_curves(tables, _frame(null), shown.styles, shown.scheme), key="rank_curves")
     fits = {variant: ranks_of.fit_power_law(curve) for variant, curve in curves.items()}
-    for variant, fit in fits.items():
-        st.markdown(f"- {as_text(variant.label)}: {_in_words(fit)}")
+    st.markdown("\n".join(f"- {as_text(variant.label)}: {_in_words(fit)}" for variant, fit in fits.items()))
     st.caption(_caption(shown, asked, null, int(k[-1])))
     with st.expander("The numbers", icon=":material/table:"):
         _table(tables, fits, null)

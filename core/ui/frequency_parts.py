@@ -42,13 +42,13 @@ def gather(picks: Picks) -> Shown | None:
         variants = _variants(picks, dataset)
         left, right = st.columns(2)
         with left:
-            source = frequency_counts.choose(entry)
+            source = frequency_counts.choose()
         with right:
             after = _after(variants)
         frequencies = frequency_counts.frequencies(dataset, entry, source)
         if frequencies is None:
             return None
-        found = spaces.open_spaces([*variants, *after.values()], dataset, settings())
+        found = spaces.open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
     except NotEncoded as missing:
         st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))
         encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
@@ -115,6 +115,7 @@ def _after(variants: Sequence[Variant]) -> dict[Variant, Variant]:
     for variant in variants:
         chain = TransformChain.parse(f"{variant.transform}+{added}")
         twin = Variant(variant.encoder, str(chain))
-        if twin not in variants:
-            twins[variant] = twin
+        if chain.steps[-1:] == TransformChain.parse(variant.transform).steps[-1:]:
+            continue  # it has been done to this one
+        twins[variant] = twin
     return twins
