@@ -19,6 +19,22 @@ from core.types import ScoredPairs
 Row = tuple[str, str, float]
 
 STS_SCORE, STS_FIRST, STS_SECOND = 4, 5, 6  # columns of STS-Benchmark; more follow in some rows
+# Name, bytes and sha256 of the files of thirteen word similarity sets, as the toolkit has them.
+WORD_SETS = (
+    ("WS-353-ALL", 7405, "ce12919b240af45bdf46d243601eaca2b6212b159b5e7e9b435ee7ee40c5619c"),
+    ("WS-353-SIM", 4002, "f1da938998863c94e53f72f984a5c6e215f0b46c323aae8f0f4930703a339107"),
+    ("WS-353-REL", 5134, "66a7c88100624d0a391605ff61ce84e11d11ee620d51ec0298da49592838f8fa"),
+    ("MC-30", 543, "33ee05911496ff83d95cac351d0746c6f63b9181b605cb7d307f4daa8864511b"),
+    ("RG-65", 1210, "c243f3a91c3f5d8cf67f21a67f6fb80bde8b6bb060851a6a48e6f2d68ec98c9f"),
+    ("RW-STANFORD", 49851, "5108d54dfc746f44f9c3d7e31d2857c37cf71430bc1594175a61a3b89bb0ae1f"),
+    ("MEN-TR-3k", 53593, "3df21751d8f69d51619ec62251c045da70815f3fad27736db7c1fc99ff3bfacf"),
+    ("MTurk-287", 7218, "a9ae3a9decb75a9700fe0cf18b048c1344774d9f40e0196baf8e34d4cd9d1ce5"),
+    ("MTurk-771", 19629, "a8cc04ed7b45a95a4b8915814c75c30ef99ab6001b534205529b07273022f569"),
+    ("YP-130", 2614, "4b963f0771ba8cf1d378de8cd43387c31eae34a5e57e2de3685c53fc2cdd9a73"),
+    ("SIMLEX-999", 18024, "405394ffb7d25f6d0e3c041f87c9f27d29dc6b047506769953e85c4523b11685"),
+    ("VERB-143", 3320, "7259e19961c81912aa4c72de0102e480b2ad2bb9f4ce97d036fbde8e1a403001"),
+    ("SimVerb-3500", 65315, "9d84274e7ad029fd3cf69dd0516e9ade624bbef9bd4e2050f6cc1fa01471e0f5"),
+)
 
 
 def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPairs:

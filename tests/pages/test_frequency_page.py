@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,36 +49,40 @@ class Lacks(GramEncoder):
         return out
 
 
-@pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A vocabulary, its words as a pair set, and a dataset of three items; encoders that know them."""
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A vocabulary, its words as a pair set, and a dataset of three items; a store that knows some variants, and
+    their embeddings of these."""
     rng = np.random.default_rng(7)
     words = [f"{a}{b}{c}{i}" for i in range(9) for a in "abcd" for b in "efgh" for c in "ijkl"][:N]
     counts = np.exp(rng.normal(7, 2, N)).tolist()
-    register_dataset(monkeypatch, vocabularies.vocabulary("toy-words", words, counts, sum(counts)))
     pairs = [*zip(words[:40], words[40:80], strict=True)]
-    register_dataset(monkeypatch, loaders.pair_set("toy-pairs", pairs, [*words, "tiger", "cat"]))
-    register_dataset(monkeypatch, loaders.pair_set("three", [("one", "two"), ("two", "three")], []))
     seeds = [f"seed{'abcdefg'[i % 7]}{i}" for i in range(60)]
-    register_dataset(monkeypatch, vocabularies.vocabulary("seeds", seeds, range(1, 61), 1e4))
-    register_encoder(monkeypatch, GramEncoder())
-    register_encoder(monkeypatch, Constant())
-    register_encoder(monkeypatch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
-    return tmp_path / "cache"
+    with pytest.MonkeyPatch.context() as patch:
+        register_dataset(patch, vocabularies.vocabulary("toy-words", words, counts, sum(counts)))
+        register_dataset(patch, loaders.pair_set("toy-pairs", pairs, [*words, "tiger", "cat"]))
+        register_dataset(patch, loaders.pair_set("three", [("one", "two"), ("two", "three")], []))
+        register_dataset(patch, vocabularies.vocabulary("seeds", seeds, range(1, 61), 1e4))
+        register_encoder(patch, GramEncoder())
+        register_encoder(patch, Constant())
+        register_encoder(patch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
+        folder = tmp_path_factory.mktemp("frequency") / "cache"
+        settings = make_settings(folder)
+        repository = Repository.at(settings.store)
+        for variant in ("trigrams~none", "trigrams~center", "constant~none", "lacks~none"):
+            encoder, _, transform = variant.partition("~")
+            request = pipeline.request("frequency", encoder, transform, "seeds", {}, settings)
+            pipeline.run(request, settings, repository)
+            for dataset in ("toy-words", "toy-pairs", "three"):
+                pipeline.encode(EncodeRequest(encoder, dataset), settings, repository)
+        repository.database.close()
+        yield folder
 
 
 @pytest.fixture
 def world(cache: Path) -> tuple[Settings, Repository]:
-    """A store that knows some variants, and embeddings of the other datasets."""
     settings = make_settings(cache)
-    repository = Repository.at(settings.store)
-    for variant in ("trigrams~none", "trigrams~center", "constant~none", "lacks~none"):
-        encoder, _, transform = variant.partition("~")
-        request = pipeline.request("frequency", encoder, transform, "seeds", {}, settings)
-        pipeline.run(request, settings, repository)
-        for dataset in ("toy-words", "toy-pairs"):
-            pipeline.encode(EncodeRequest(encoder, dataset), settings, repository)
-    return settings, repository
+    return settings, Repository.at(settings.store)
 
 
 def written(app: AppTest) -> str:
@@ -106,10 +111,10 @@ def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> N
     assert [b.label for b in app.button] == ["Encode"]
 
 
-def test_a_vocabularys_runs_are_computed_when_asked_and_shown(
-    open_app: OpenApp, cache: Path, world: tuple[Settings, Repository]
-) -> None:
-    settings, repository = world
+def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp, cache: Path, tmp_path: Path) -> None:
+    cache = shutil.copytree(cache, tmp_path / "cache")
+    settings = make_settings(cache)
+    repository = Repository.at(settings.store)
     query = {"data": "toy-words", "enc": ["trigrams~none", "trigrams~center"]}
     app = open_app(cache, "frequency", **query)
     assert not app.exception
@@ -189,7 +194,6 @@ def test_neighbours_are_looked_up_and_the_fit_is_said(
 def test_three_items_are_a_clear_state(
     open_app: OpenApp, cache: Path, world: tuple[Settings, Repository], view: str
 ) -> None:
-    pipeline.encode(EncodeRequest("trigrams", "three"), *world)
     app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], frequency_view=view)
     assert not app.exception
     said = {"classifier": "frequent and rare cannot be told apart among 3 items", "neighbours": "are too few"}
@@ -197,7 +201,6 @@ def test_three_items_are_a_clear_state(
 
 
 def test_counts_that_know_nothing_are_said(open_app: OpenApp, cache: Path, world: tuple[Settings, Repository]) -> None:
-    pipeline.encode(EncodeRequest("trigrams", "three"), *world)
     app = open_app(cache, "frequency", data="three", enc=["trigrams~none"], counts=own_counts(world[0]))
     assert not app.exception
     assert "none of the 3 items has a frequency by these counts" in written(app)
@@ -215,7 +218,16 @@ def test_counts_that_are_not_here_are_offered(
 def test_pages_of_other_diagnostics_say_that_a_vocabulary_is_not_theirs(
     open_app: OpenApp, cache: Path, world: tuple[Settings, Repository]
 ) -> None:
-    for page in ("evalrank", "heros", "overview", "data"):
+    for page in ("evalrank", "heros", "data"):
         app = open_app(cache, page, data="toy-words")
         assert not app.exception, page
     assert "words, in a corpus of" in written(app)
+
+
+def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "overview")
+    assert not app.exception
+    board = next(d.value for d in app.dataframe if "shuffled labels" in d.value)
+    assert set(board["variant"]) >= {"trigrams", "trigrams + center"}
+    assert "60 words" in written(app)
+    assert "★" not in written(app)
