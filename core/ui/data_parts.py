@@ -19,7 +19,7 @@ from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
 from core.store.records import RunState
 from core.types import DatasetKind, MinimalPairSet, PairSet, Vocabulary, digest_of_strings
-from core.ui import tables
+from core.ui import data_vocabulary, tables
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets, pick_dataset
 from core.ui.resources import repository, settings
@@ -312,7 +312,7 @@ def preview(entry: DatasetEntry) -> None:
         _minimal_pairs(data, entry.unit, content)
         return
     if isinstance(data, VocabularyPreview):
-        _words(data, content)
+        data_vocabulary.show(data, content, ROWS_PER_PAGE)
         return
     counts = data.counts
     parts = [
@@ -345,25 +345,6 @@ def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
         column_config={
             "number": st.column_config.NumberColumn(width=60, help="Number of the original in the dataset"),
             "subset": st.column_config.TextColumn(width=100, help="What was done to the original"),
-        },
-    )
-    st.pagination(pages, key=key)
-
-
-def _words(data: VocabularyPreview, content: str) -> None:
-    st.markdown(f"**{data.words:,}** words, in a corpus of **{data.dataset.corpus_size:,.0f}** words")
-    pages = -(-data.words // ROWS_PER_PAGE)
-    key = f"rows_page_{content}"
-    number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE)
-    st.dataframe(
-        pd.DataFrame(rows, columns=["number", "word", "count", "per million words"]),
-        hide_index=True,
-        key="word_rows",
-        column_config={
-            "number": st.column_config.NumberColumn(width=60, help="Number of the word in the dataset"),
-            "count": st.column_config.NumberColumn(help="Occurrences in the corpus", format="%,.6g"),
-            "per million words": st.column_config.NumberColumn(format="%,.4g"),
         },
     )
     st.pagination(pages, key=key)
