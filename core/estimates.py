@@ -29,6 +29,9 @@ GUESSED_FLOPS = 6e10  # per second, of a transformer
 TOKENS_PER_TEXT = 20
 GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
 GUESSED_PER_PRODUCT = {"definition": 2e-10, TOOLKIT: 1e-9}  # seconds per query, item and dimension
+# Of a vocabulary, per dimension: regressions on equally many words, however many it has; 3 s for 384 dimensions.
+FREQUENCY_PRODUCTS = 4e7
+COUNTS = ("pairs", "background", "originals", "words_per_class")  # what tells a run's work
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
 BASE_MEMORY = 700_000_000  # the process with torch, in bytes
@@ -159,7 +162,7 @@ class _Speeds:
             if (seconds := sum(f.seconds for f in all_facts)) > 0
         }
         samples: dict[tuple[str, str], list[float]] = {}
-        for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=["pairs", "background", "originals"]):
+        for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:
                 key = (run.plan.diagnostic, run.plan.params.get("protocol", ""))
                 samples.setdefault(key, []).append(run.timings["compute"] / units)
@@ -179,6 +182,8 @@ class _Speeds:
 
 def _units(kind: DatasetKind, pairs: int, texts: int, dimension: int) -> float:
     """Work of a diagnostic: products of two numbers, each query against each item; of minimal pairs one by one."""
+    if kind is DatasetKind.VOCABULARY:
+        return FREQUENCY_PRODUCTS * dimension
     others = texts if kind is DatasetKind.PAIR_SET else 100  # of minimal pairs mostly what does not grow with them
     return float(pairs) * others * dimension
 
@@ -187,6 +192,8 @@ def _units_of(run: RunRecord) -> float:
     m, dimension = run.metrics, run.dimension or 0
     if "background" in m:
         return _units(DatasetKind.PAIR_SET, int(m["pairs"]), int(m["background"]), dimension)
+    if "words_per_class" in m:
+        return _units(DatasetKind.VOCABULARY, 0, 0, dimension)
     pairs = run.coverage.get("pairs", 0) if "originals" in m else 0
     return _units(DatasetKind.MINIMAL_PAIR_SET, pairs, 0, dimension)
 

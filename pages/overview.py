@@ -33,6 +33,18 @@ SECTIONS = (
         },
         "See which rewrites they take for the same",
     ),
+    (
+        "frequency",
+        "Words told to be frequent or rare by a linear classifier (0.5 is chance)",
+        {
+            "accuracy": "accuracy",
+            "accuracy_max": "highest accuracy",
+            "control": "shuffled labels",
+            "neighbour_exponent": "neighbours' exponent",
+            "neighbour_r2": "R² of its fit",
+        },
+        "See it by threshold",
+    ),
 )
 
 picks = ui.page("Overview", "Which encoder puts texts next to what means the same, and what does it cost?")

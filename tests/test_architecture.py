@@ -41,6 +41,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transform_steps": f"{NOUNS} core.numerics",
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
+    "core.frequency_sources": f"{NOUNS} core.frequency",
     "core.pair_features": NOUNS,
     "core.lexical_overlap": NOUNS,
     "core.map_child": f"{WORLD} core.numerics.similarity",
@@ -119,7 +120,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
     "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
-    "core.map_colours core.numerics",
+    "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
+    "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }

@@ -19,8 +19,10 @@ EXAMPLES = 3
 # What a column is read as: one of these, the original, or of a minimal-pair set the name of a subset of rewrites.
 QUERY = "query"
 MATE = "mate"
+WORD = "word"
+COUNT = "count"
 UNUSED = "not used"
-_FIRST = (QUERY, MATE, ORIGINAL, *SUBSETS)  # in this order; other subsets follow as the file has them
+_FIRST = (QUERY, MATE, WORD, COUNT, ORIGINAL, *SUBSETS)  # in this order; other subsets follow as the file has them
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class OwnFile(ABC):
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many pairs or originals there are."""
+        """How many pairs, originals or words there are."""
 
     @property
     @abstractmethod
@@ -100,12 +102,14 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
     """Counts of a user's file for people.
 
     Args:
-        rows: pairs, or originals.
-        subsets: rewrites that each original has; of pairs any number.
+        rows: pairs, originals, or words.
+        subsets: rewrites that each original has; of others any number.
         texts: distinct ones.
     """
     if kind is DatasetKind.PAIR_SET:
         return f"{rows:,} pairs, {texts:,} texts"
+    if kind is DatasetKind.VOCABULARY:
+        return f"{rows:,} words with their counts"
     each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
     return f"{rows:,} originals with {each} each, {texts:,} texts"
 

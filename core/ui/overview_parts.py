@@ -16,7 +16,7 @@ from core.ui.work import being_computed, demo_button, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
-COUNTS = ("pairs", "background", "originals")  # what captions speak of
+COUNTS = ("pairs", "background", "originals", "words")  # what captions speak of
 
 
 def interrupted() -> None:
@@ -98,7 +98,8 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, s
     alike = uncertainty.stored_marks(entry, runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
-    star = f" {uncertainty.star_in_words(alike)}" if len(runs) > 1 else ""
+    has_best = any(m.higher_is_better is not None for m in entry.metrics if m.name in shared)
+    star = f" {uncertainty.star_in_words(alike)}" if len(runs) > 1 and has_best else ""
     more = (
         f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
         if board.variants > len(runs)
@@ -115,4 +116,6 @@ def _what(run: RunRecord) -> str:
     if "originals" in run.metrics:
         return f"{run.metrics['originals']:,.0f} original sentences with their rewrites"
     known = " that all of them have a vector for" if run.plan.support_digest else ""
+    if "words" in run.metrics:
+        return f"{run.metrics['words']:,.0f} words{known}"
     return f"{run.metrics['pairs']:,.0f} pairs ranked among the {run.metrics['background']:,.0f} items{known}"
