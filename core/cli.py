@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|sweep|data|runs|export|doctor|bench`` (DESIGN section 6).
+"""The command line: ``python -m core list|run|sweep|hubs|data|runs|export|doctor|bench`` (DESIGN section 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from core import cli_compare, cli_doctor, cli_kinds, cli_trust, pipeline
+from core import cli_compare, cli_doctor, cli_hubs, cli_kinds, cli_trust, pipeline
 from core import cli_output as output
 from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
@@ -48,6 +48,7 @@ runs_app.command("kinds")(cli_kinds.kinds)
 runs_app.command("frequency")(cli_kinds.frequency_bands)
 runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
+app.command("hubs")(cli_hubs.hubs)
 app.command(help=SWEEP_HELP)(sweep)
 
 

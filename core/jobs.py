@@ -11,17 +11,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
 
-from core import pipeline
+from core import hubness, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
+from core.hubness import HubsRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-Task = RunRequest | Repetition | EncodeRequest | FetchRequest
+Task = RunRequest | Repetition | EncodeRequest | FetchRequest | HubsRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -74,19 +75,20 @@ class Job:
         return tuple(
             task.request if isinstance(task, Repetition) else task
             for task in self.tasks
-            if not isinstance(task, FetchRequest | EncodeRequest)
+            if not isinstance(task, FetchRequest | EncodeRequest | HubsRequest)
         )
 
     @property
     def encoders(self) -> frozenset[str]:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
+        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, HubsRequest)}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
     @property
     def datasets(self) -> frozenset[str]:
         """References of the datasets that it computes on or encodes."""
-        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest)}
+        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest | HubsRequest)}
         return frozenset(encoded | {request.dataset for request in self.requests})
 
 
@@ -236,6 +238,9 @@ class JobQueue:
             return ""
         if isinstance(task, EncodeRequest):
             pipeline.encode(task, self._settings, self._repository, progress, cancel)
+            return ""
+        if isinstance(task, HubsRequest):
+            hubness.make(task, self._settings, progress, cancel)
             return ""
         again = isinstance(task, Repetition)
         request = task.request if isinstance(task, Repetition) else task

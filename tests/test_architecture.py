@@ -45,6 +45,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.pair_features": NOUNS,
     "core.spaces": f"{WORLD} core.encoders core.transforms",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.hubness": f"{WORLD} core.datasets core.numerics core.spaces",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.pair_sources": NOUNS,
@@ -53,6 +54,8 @@ MAY_IMPORT: Mapping[str, str] = {
     f"{STORE} core.evalrank_rows",
     "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
+    "core.pair_bands": f"{NOUNS} core.pair_kinds",
+    "core.norms": f"{NOUNS} core.numerics",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -69,7 +72,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -77,13 +80,15 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_uncertainty core.diagnostics.catalog",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
+    "core.cli_hubs": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.hubness core.spaces "
+    "core.numerics",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_sweep core.cli_trust",
+    "core.cli_doctor core.cli_hubs core.cli_kinds core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
     "core.figures": NOUNS,
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
@@ -92,7 +97,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library "
     "core.encoder_uploads "
-    "core.spaces core.transforms core.datasets core.numerics.similarity core.frequency_sources",
+    "core.spaces core.transforms core.datasets core.numerics.similarity core.frequency_sources "
+    "core.hubness core.numerics.hubness core.norms core.numerics.association core.pair_bands",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
@@ -105,6 +111,7 @@ ONLY_IN = {
     "typer": (
         "core.cli",
         "core.cli_compare",
+        "core.cli_hubs",
         "core.cli_kinds",
         "core.cli_options",
         "core.cli_sweep",

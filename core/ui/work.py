@@ -39,6 +39,11 @@ def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str
     _task_button(label, "Encoding …", ":material/play_arrow:", title, tasks, key=key, primary=True)
 
 
+def task_button(label: str, busy_label: str, title: str, tasks: Sequence[Task], *, key: str) -> None:
+    """A button that queues other work; while it is under way it says so instead."""
+    _task_button(label, busy_label, ":material/play_arrow:", title, tasks, key=key, primary=True)
+
+
 def _task_button(
     label: str, busy_label: str, icon: str, title: str, tasks: Sequence[Task], *, key: str, primary: bool
 ) -> None:
