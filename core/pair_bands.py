@@ -37,7 +37,7 @@ def by_bands(queries: Float64, mates: Float64) -> Bands:
     numbers = {side: _band(values) for side, values in zip(SIDES, (queries, mates), strict=True)}
     bins = tuple(Bin(label, place, place + 1) for place, label in enumerate(LABELS))
     groups = [group for side in SIDES for group in binned(side, numbers[side], bins)]
-    axis = {side: f"how frequent the {side} is, per million words" for side in SIDES}
+    axis = {side: f"{side}, per million" for side in SIDES}
     of_query, of_mate = numbers["query"], numbers["mate"]
     cells, places = [], []
     for i, query_label in enumerate(LABELS):
@@ -46,7 +46,7 @@ def by_bands(queries: Float64, mates: Float64) -> Bands:
             if inside.any():
                 cells.append(Group("pair", f"{query_label} and {mate_label}", inside))
                 places.append((i, j))
-    both = {"pair": "how frequent query and mate are, per million words"}
+    both = {"pair": "query and mate, per million"}
     return Bands(
         Grouping(Kind.FREQUENCY, axis, True, tuple(groups)),
         Grouping(Kind.FREQUENCY, both, False, tuple(cells)),

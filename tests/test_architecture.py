@@ -90,7 +90,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_hubs core.cli_kinds core.cli_sweep core.cli_trust",
     "core.__main__": "core.cli",
-    "core.figures": NOUNS,
+    "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association",
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "

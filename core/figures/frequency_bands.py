@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, dress, ink
 
 HEIGHT = 330
-# From low to high, told apart by lightness too: a part of the scale cividis, which colour-blind people read alike.
-_SCALE = [[0.0, "#00224E"], [0.25, "#3A4A6B"], [0.5, "#7D7C78"], [0.75, "#BCAF6F"], [1.0, "#FEE838"]]
+# Viridis, from low to high: told apart by lightness too, and without a grey, which is for cells of few pairs.
+_SCALE = [[0.0, "#440154"], [0.25, "#3B528B"], [0.5, "#21918C"], [0.75, "#5EC962"], [1.0, "#FDE725"]]
 _GREY = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
 
 
@@ -62,8 +62,8 @@ def band_matrix(
     grey = [[0.0, _GREY[scheme]], [1.0, _GREY[scheme]]]
     figure.add_heatmap(z=greys, zmin=0.0, zmax=1.0, colorscale=grey, showscale=False, hovertemplate=hover)
     figure.data[-1].update(common)
-    figure.update_xaxes(title="mate, per million words", tickvals=list(range(len(used))), ticktext=names)
-    figure.update_yaxes(title="query, per million words", tickvals=list(range(len(used))), ticktext=names)
+    figure.update_xaxes(title="mate, per million", tickvals=list(range(len(used))), ticktext=names)
+    figure.update_yaxes(title="query, per million", tickvals=list(range(len(used))), ticktext=names)
     dress(figure, scheme, height=HEIGHT)
     figure.update_xaxes(showgrid=False)
     figure.update_yaxes(showgrid=False)
@@ -74,4 +74,4 @@ def _ink_on(cell: Cell, few: int, highest: float, scheme: Scheme) -> str:
     """A colour that can be read on the cell's own."""
     if cell.pairs < few:
         return ink(scheme)
-    return "#FFFFFF" if cell.score < 0.5 * highest else "#000000"
+    return "#FFFFFF" if cell.score < 0.55 * highest else "#000000"

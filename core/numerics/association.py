@@ -20,6 +20,14 @@ class Correlation:
     interval: Interval
     n: int
 
+    @property
+    def text(self) -> str:
+        """``+0.123 [+0.100, +0.146]``, without the interval where there is none; ``undefined``."""
+        if np.isnan(self.value):
+            return "undefined"
+        ends = self.interval
+        return f"{self.value:+.3f}" + ("" if np.isnan(ends.low) else f" [{ends.low:+.3f}, {ends.high:+.3f}]")
+
 
 def spearman(x: Float64, y: Float64) -> Correlation:
     """Spearman's rank correlation of ``[n]`` and ``[n]``, ties sharing their mean rank, with a 95% interval.

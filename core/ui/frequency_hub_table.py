@@ -83,10 +83,10 @@ def _frame(shown: Shown, one: Counted, numbers: Int64) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "no.": items,
-            shown.entry.unit: [shown.dataset.items[i] for i in items],
             "in lists": one.counts[numbers],
             "times average": one.counts[numbers] / one.counts.mean(),
             "Zipf frequency": shown.frequencies.zipf[one.lists.places[numbers]],
+            shown.entry.unit: [shown.dataset.items[i] for i in items],
         }
     )
 
@@ -195,9 +195,9 @@ def _neighbours(shown: Shown, one: Counted, numbers: Int64, ranks: Int64, simila
     frame = pd.DataFrame(
         {
             "rank": ranks,
-            shown.entry.unit: [shown.dataset.items[i] for i in one.items(numbers)],
             "similarity": similarity,
             "in lists": one.counts[numbers],
+            shown.entry.unit: [shown.dataset.items[i] for i in one.items(numbers)],
         }
     )
     about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"

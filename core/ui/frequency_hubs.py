@@ -28,7 +28,6 @@ from core.ui.work import duration, task_button
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
 DEFAULT_K = 10
 SECONDS_PER_PAIR = 4e-8  # of items, in 384 dimensions on two cores
-TIES_WORTH_SAYING = 0.01  # share of the lists
 
 HOW = f"""
 The *k-occurrence* `N_k(i)` of an item is the number of items that have i among their k nearest, by the similarity in
@@ -156,19 +155,10 @@ def _offer(shown: Shown, missing: Sequence[Space], metric: Metric) -> None:
 
 def _table(shown: Shown, found: Sequence[_Found], counted: dict[Variant, Counted], k: int) -> None:
     rows = []
-    notes = []
     for one in found:
         compared = hubness.compare(one.own, one.random, k)
         counts = counted[one.space.variant].counts
         rows.append(_row(one, compared, _with_frequency(shown.frequencies.zipf, one.own.places, counts)))
-        name = as_text(one.space.variant.label)
-        if compared.tied > TIES_WORTH_SAYING:
-            notes.append(
-                f"{name}: in {compared.tied:.1%} of the lists the k-th and the next are equally near, and which of "
-                "them counts is arbitrary."
-            )
-        if left_out := one.own.total - len(one.own.places):
-            notes.append(f"{name}: {left_out:,} zero vectors have no direction and are left out.")
     number = st.column_config.NumberColumn
     percent = number(format="percent")
     st.dataframe(
@@ -183,10 +173,13 @@ def _table(shown: Shown, found: Sequence[_Found], counted: dict[Variant, Counted
             "hubs": number(format="localized", help=f"Items listed at least {HUB:g} times as often as the average"),
             "places taken by hubs": percent,
             "most": number(format="localized", help="Lists that the most listed item stands in"),
+            "tied lists": number(
+                format="percent",
+                help="Lists whose k-th neighbour and the next are equally near: which of them counts is arbitrary",
+            ),
+            "zero vectors": number(format="localized", help="They have no direction; with cosine they are left out"),
         },
     )
-    for note in notes:
-        st.caption(note)
 
 
 def _row(one: _Found, compared: Compared, correlation: Correlation) -> dict[str, object]:
@@ -199,7 +192,9 @@ def _row(one: _Found, compared: Compared, correlation: Correlation) -> dict[str,
         "hubs": compared.own.hubs,
         "places taken by hubs": compared.own.in_hubs,
         "most": compared.own.most,
-        "ρ with frequency": _written(correlation),
+        "ρ with frequency": correlation.text,
+        "tied lists": compared.tied,
+        "zero vectors": one.own.total - len(one.own.places),
     }
 
 
@@ -211,11 +206,3 @@ def _with_frequency(zipf: Float64, places: Int64, counts: Int64) -> Correlation:
     of_listed = zipf[places]
     known = ~np.isnan(of_listed)
     return spearman(of_listed[known], counts[known].astype(np.float64))
-
-
-def _written(correlation: Correlation) -> str:
-    if np.isnan(correlation.value):
-        return "–"
-    ends = correlation.interval
-    interval = "" if np.isnan(ends.low) else f" [{ends.low:+.3f}, {ends.high:+.3f}]"
-    return f"{correlation.value:+.3f}{interval}"

@@ -11,7 +11,6 @@ import streamlit as st
 from core import norms
 from core.figures.norms import norm_scatter
 from core.norms import Norms
-from core.numerics.association import Correlation
 from core.spaces import Space
 from core.types import Float32, Float64, Variant
 from core.ui.frequency_view import Shown
@@ -88,7 +87,7 @@ def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms
         one = found[space.variant]
         here = rows[one.norms[rows] > 0]
         with columns[number % len(columns)]:
-            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {_written(one.correlation)}")
+            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {one.correlation.text}")
             figure = norm_scatter(
                 zipf[here],
                 one.norms[here],
@@ -109,15 +108,6 @@ def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms
     st.caption(f"{how_many}{f' {unknown:,} have none and are left out.' if unknown else ''}")
 
 
-def _written(correlation: Correlation) -> str:
-    """Value and interval, as text."""
-    if np.isnan(correlation.value):
-        return "undefined"
-    ends = correlation.interval
-    interval = "" if np.isnan(ends.low) else f" [{ends.low:+.3f}, {ends.high:+.3f}]"
-    return f"{correlation.value:+.3f}{interval}"
-
-
 def _table(found: Mapping[Variant, Norms]) -> None:
     rows = []
     for variant, one in found.items():
@@ -125,7 +115,7 @@ def _table(found: Mapping[Variant, Norms]) -> None:
         rows.append(
             {
                 "variant": variant.label,
-                "ρ of length and frequency": "–" if one.alike else _written(one.correlation),
+                "ρ of length and frequency": "–" if one.alike else one.correlation.text,
                 "items": one.correlation.n if not one.alike else None,
                 "shortest": one.shortest,
                 "median": float(np.median(others)) if len(others) else None,
