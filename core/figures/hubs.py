@@ -12,7 +12,9 @@ from core.figures.theme import Scheme, Style, dress, ink
 from core.numerics.hubness import Tail
 from core.types import Variant
 
-HEIGHT = 440
+HEIGHT = 420
+NAME_HEIGHT = 20  # of the legend, per name on a narrow screen
+_GREY = "#8A94A0"  # to be seen on light and dark
 _POWERS = [10.0**-e for e in range(6)]
 _WRITTEN = ["100%", "10%", "1%", "0.1%", "0.01%", "0.001%"]
 
@@ -38,8 +40,7 @@ def occurrence_tails(
             y=tail.share,
             name=f"random, {dimensions:,} dimensions",
             mode="lines",
-            line={"color": ink(scheme), "width": 1.5, "dash": "dot", "shape": "vh"},
-            opacity=0.7,
+            line={"color": _GREY, "width": 2, "dash": "1px,3px", "shape": "vh"},
             hovertemplate="%{y:.3%} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
         )
     for variant, tail in tails.items():
@@ -68,10 +69,13 @@ def occurrence_tails(
     )
     figure.update_xaxes(
         type="log",
-        title=f"lists of {k} neighbours that an item stands in, at least",
+        title="in how many lists an item stands, at least",
         range=np.log10([0.9, end]).tolist(),
         tickvals=[10**e for e in range(6)],
         tickformat=",",
     )
     figure.update_yaxes(type="log", title="share of items", tickvals=_POWERS, ticktext=_WRITTEN)
-    return dress(figure, scheme, height=HEIGHT, variants=len(tails) + len(random))
+    names = len(tails) + len(random)
+    dress(figure, scheme, height=HEIGHT + NAME_HEIGHT * names)
+    # below: the names are long, and beside or above the lines they would take a narrow screen's room
+    return figure.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})
