@@ -30,10 +30,8 @@ def covered(record: RunRecord) -> str:
     if c["items"] == c["items_covered"]:
         return ""
     whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
-    return (
-        f"; covers {c['pairs_covered']:,} of {c['pairs']:,} pairs and {c['items_covered']:,} of "
-        f"{c['items']:,} items{whose}"
-    )
+    pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs and " if "pairs" in c else ""
+    return f"; covers {pairs}{c['items_covered']:,} of {c['items']:,} items{whose}"
 
 
 def run_json(record: RunRecord) -> dict[str, Any]:

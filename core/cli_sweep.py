@@ -267,13 +267,14 @@ def _print_scores(group: Sequence[Done]) -> None:
     if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
         ranked.sort(key=lambda one: one.record.metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
+    part_of = "pairs" if "pairs" in group[0].record.coverage else "items"
     in_part = any(one.record.coverage["items"] != one.record.coverage["items_covered"] for one in group)
-    columns = ["variant", headline.name, *(m.name for m in others), *(["pairs ranked"] if in_part else []), "run"]
+    columns = ["variant", headline.name, *(m.name for m in others), *([f"{part_of} covered"] if in_part else []), "run"]
     rows = []
     for one in ranked:
         metrics, coverage = one.record.metrics, one.record.coverage
         scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
-        part = [f"{coverage['pairs_covered']:,} of {coverage['pairs']:,}"] if in_part else []
+        part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
         rows.append([one.request.variant.label, *scores, *part, one.record.run_id])
     params = "".join(f", {name} {value}" for name, value in request.params)
     output.print_table(f"{entry.title} on {request.dataset}{params}{how}", columns, rows)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.frequency import zipf_of
-from core.types import Bool, Dataset, Float64, Int64
+from core.types import Bool, Dataset, Float64, Int64, Vocabulary
 
 PER_BILLION = 1e9  # Zipf frequency is log10 of occurrences per billion words (van Heuven et al. 2014)
+WORDFREQ = "wordfreq"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +22,8 @@ class Frequencies:
             them. NaN where the source does not have the item.
         counts: ``[k] float64``, occurrences in ``corpus_size`` words; NaN likewise.
         corpus_size: in words.
-        source: id of whose counts they are.
-        about: one sentence on what they are, for readers; markdown without user text.
+        source: id of whose counts they are: ``WORDFREQ``, or that of a vocabulary.
+        about: what they are, in a sentence or two for readers; plain text.
         digest: of all that decides them, as a key.
     """
 
@@ -44,15 +45,42 @@ class Frequencies:
 
 
 def by_wordfreq(dataset: Dataset) -> Frequencies:
-    """Frequencies of all items by wordfreq, ``[n]``."""
+    """Frequencies of all items by wordfreq, ``[n]``. An item of which wordfreq has no word has none."""
     zipf = zipf_of(dataset.items)
     zipf = np.where(zipf > 0, zipf, np.nan)
-    return Frequencies(
-        zipf,
-        10.0**zipf,
-        PER_BILLION,
-        "wordfreq",
-        "Frequencies are wordfreq's (occurrences per billion words of English, from several corpora); of a text of "
-        "several words the mean Zipf frequency of its words.",
-        f"wordfreq-{dataset.texts_digest}",
+    about = (
+        "Frequencies are wordfreq's: how often it expects a word in a billion words of English, from several corpora. "
+        "Of a text of several words it is the mean Zipf frequency (log10 of that) of its words."
     )
+    return Frequencies(zipf, 10.0**zipf, PER_BILLION, WORDFREQ, about, f"{WORDFREQ}-{dataset.texts_digest}")
+
+
+def of_vocabulary(vocabulary: Vocabulary, about: str) -> Frequencies:
+    """Frequencies of a vocabulary's words by its own counts, ``[n]``."""
+    zipf = np.log10(vocabulary.counts / vocabulary.corpus_size * PER_BILLION)
+    return Frequencies(
+        zipf, vocabulary.counts, vocabulary.corpus_size, vocabulary.id, about, f"own-{vocabulary.content_digest}"
+    )
+
+
+def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequencies:
+    """Frequencies of all items of a dataset by the counts of a vocabulary, ``[n]``.
+
+    An item is looked up as it stands, then in small letters; one of several words is the mean over those words that
+    the vocabulary has.
+    """
+    from wordfreq.tokens import tokenize
+
+    own = of_vocabulary(vocabulary, about)
+    known: dict[str, float] = dict(zip(vocabulary.items, own.zipf.tolist(), strict=True))
+
+    def zipf_of_item(item: str) -> float:
+        for spelling in (item, item.casefold()):
+            if spelling in known:
+                return known[spelling]
+        return float(np.mean([known[w] for w in tokenize(item, "en") if w in known] or [np.nan]))
+
+    zipf = np.array([zipf_of_item(item) for item in dataset.items])
+    counts = 10.0**zipf / PER_BILLION * vocabulary.corpus_size
+    digest = f"{vocabulary.content_digest}-{dataset.texts_digest}"
+    return replace(own, zipf=zipf, counts=counts, digest=digest)

@@ -28,16 +28,21 @@ from core.transforms import TransformChain
 from core.types import (
     Bool,
     CancelToken,
+    CoveredWords,
     Dataset,
     DatasetKind,
     PairSet,
+    Part,
     Progress,
     RankedPairs,
     Stopwatch,
     Variant,
+    Vocabulary,
     digest_of_strings,
     no_progress,
 )
+
+_IN_PARTS = (DatasetKind.PAIR_SET, DatasetKind.VOCABULARY)  # kinds of which items without a vector can be left out
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class RunRequest:
 
     ``params`` are name-value pairs in order of name, all of the diagnostic's parameters. ``support`` names other
     encoders: only items for which they too have a vector are ranked (common support); none means the own support, and
-    so it is on all but pair sets.
+    so it is on minimal-pair sets.
     """
 
     diagnostic: str
@@ -90,7 +95,7 @@ def request(
     others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
     for other in others:
         encoders.resolve(other, settings)
-    ranks_a_part = entry.dataset_kind is DatasetKind.PAIR_SET and checked.get("protocol") != TOOLKIT
+    ranks_a_part = entry.dataset_kind in _IN_PARTS and checked.get("protocol") != TOOLKIT
     return RunRequest(
         diagnostic,
         Variant(reference, str(chain)),
@@ -311,9 +316,7 @@ def _may_rank_a_part(request: RunRequest, encoder: Encoder) -> bool:
     return not _is_toolkit(request) and bool(request.support or encoder.info.is_partial)
 
 
-def _plan(
-    request: RunRequest, encoder: Encoder, dataset: Dataset, ranked: RankedPairs | None, own_support: bool
-) -> RunPlan:
+def _plan(request: RunRequest, encoder: Encoder, dataset: Dataset, ranked: Part | None, own_support: bool) -> RunPlan:
     """What identifies the run of a request; ``ranked`` and ``own_support`` as ``_support`` gives them."""
     entry = diagnostics.find(request.diagnostic)
     embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
@@ -341,32 +344,40 @@ def _support(
     cache: EmbeddingCache,
     progress: Progress,
     cancel: CancelToken,
-) -> tuple[RankedPairs | None, bool]:
+) -> tuple[Part | None, bool]:
     """What can be ranked, and whether that is all that the encoder covers (``own``, ``[n] bool``).
 
     What the other encoders cover is encoded where it is not cached.
 
-    Only pair sets have parts: for any other kind there is none.
+    Only pair sets and vocabularies have parts: for any other kind there is none.
 
     Raises:
-        InputError: no pair is left; or the encoder lacks a text of a dataset of another kind.
+        InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
     """
-    if not isinstance(dataset, PairSet):
+    if not isinstance(dataset, PairSet | Vocabulary):
         _check_covers_all(request, dataset, own)
         return None, True
     support = own
     for reference in request.support:
         other = encoders.resolve(reference, settings)
         support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered
+    is_all = bool(np.array_equal(own, support))
+    whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
+    if isinstance(dataset, Vocabulary):
+        if not support.any():
+            raise InputError(
+                f"none of the {len(dataset.items):,} words of '{request.dataset}' has a vector from {whose}",
+                expected="an encoder that knows the vocabulary's words",
+            )
+        return CoveredWords.of(dataset, support), is_all
     ranked = RankedPairs.of(dataset, support)
     if not len(ranked.pairs):
-        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
         raise InputError(
             f"no pair of '{request.dataset}' can be ranked: {len(ranked.items):,} of {len(dataset.items):,} items have "
             f"a vector from {whose}, and no pair has both of its texts among them",
             expected="an encoder that knows the dataset's texts",
         )
-    return ranked, bool(np.array_equal(own, support))
+    return ranked, is_all
 
 
 def _check_covers_all(request: RunRequest, dataset: Dataset, covered: Bool) -> None:
@@ -386,15 +397,16 @@ def _check_covers_all(request: RunRequest, dataset: Dataset, covered: Bool) -> N
     )
 
 
-def _with_coverage(
-    result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: RankedPairs | None
-) -> DiagnosticResult:
-    """A result for part of a pair set, in the numbers and counts of the whole; any other as it is."""
+def _with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
+    """A result for part of a dataset, in the numbers and counts of the whole; any other as it is."""
+    support = covered if ranked is None else ranked.support
+    if isinstance(dataset, Vocabulary):
+        return replace(result, coverage=_items_covered(support))
     if not isinstance(dataset, PairSet):
         return result
-    if ranked is None:
+    if not isinstance(ranked, RankedPairs):
         return replace(result, coverage=_coverage(dataset, covered))
-    return replace(result, coverage=_coverage(dataset, ranked.support), item_numbers=ranked.pairs)
+    return replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
 
 
 def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
@@ -402,9 +414,12 @@ def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
     return {
         "pairs": len(dataset.queries),
         "pairs_covered": int(np.count_nonzero(covered[dataset.queries] & covered[dataset.mates])),
-        "items": len(dataset.items),
-        "items_covered": int(np.count_nonzero(covered)),
+        **_items_covered(covered),
     }
+
+
+def _items_covered(covered: Bool) -> dict[str, int]:
+    return {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
 
 
 def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str, support_digest: str) -> str:

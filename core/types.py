@@ -30,6 +30,7 @@ class DatasetKind(StrEnum):
     PAIR_SET = "pair set"
     MINIMAL_PAIR_SET = "minimal-pair set"
     SCORED_PAIRS = "set of scored pairs"
+    VOCABULARY = "vocabulary with frequencies"
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:
@@ -144,20 +145,82 @@ class ScoredPairs(Dataset):
 
 
 @dataclass(frozen=True, eq=False)
-class RankedPairs:
-    """The part of a pair set whose items all have a vector: candidates and pairs of a run (DESIGN 4.1, coverage).
+class Vocabulary(Dataset):
+    """Words and how often each stands in a corpus (Schnabel 2015, section 5); ``items`` are the words.
+
+    Attributes:
+        counts: ``[n] float64``, occurrences in ``corpus_size`` words, above 0; need not be whole.
+        corpus_size: in words.
+        queries: ``[q] int32``, index into ``items`` of those words of WordSim-353 that it has: whose neighbours the
+            paper looks at.
+    """
+
+    counts: Float64
+    corpus_size: float
+    queries: Int32
+
+    kind = DatasetKind.VOCABULARY
+
+    @cached_property
+    def content_digest(self) -> str:
+        """Digest of the words, their order, the counts and the query words."""
+        numbers = hashlib.sha256(self.counts.tobytes() + self.queries.tobytes()).hexdigest()
+        return digest_of_strings([self.kind, self.texts_digest, repr(float(self.corpus_size)), numbers])
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The part of a dataset whose items all have a vector (DESIGN 4.1, coverage).
 
     Attributes:
         dataset: that part, its items numbered anew.
         items: ``[k] int64``, the numbers that its items have in the whole.
-        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
         support: ``[n] bool``, per item of the whole whether it is in.
     """
 
-    dataset: PairSet
+    dataset: Dataset
     items: Int64
-    pairs: Int64
     support: Bool
+
+    @property
+    def digest(self) -> str:
+        """Digest of which items are in; "" for all of them."""
+        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class CoveredWords(Part):
+    """The part of a vocabulary whose words have a vector; the corpus stays the whole one."""
+
+    dataset: Vocabulary
+
+    @classmethod
+    def of(cls, whole: Vocabulary, support: Bool) -> CoveredWords:
+        """Leave out the words outside of ``support``, ``[n] bool``."""
+        items = np.flatnonzero(support)
+        if len(items) == len(whole.items):
+            return cls(whole, items, support)
+        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+        part = Vocabulary(
+            whole.id,
+            tuple(whole.items[i] for i in items),
+            whole.counts[items],
+            whole.corpus_size,
+            numbers[whole.queries[support[whole.queries]]],
+        )
+        return cls(part, items, support)
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPairs(Part):
+    """The part of a pair set whose items all have a vector: candidates and pairs of a run (DESIGN 4.1, coverage).
+
+    Attributes:
+        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
+    """
+
+    dataset: PairSet
+    pairs: Int64
 
     @classmethod
     def of(cls, whole: PairSet, support: Bool) -> RankedPairs:
@@ -165,7 +228,7 @@ class RankedPairs:
         items = np.flatnonzero(support)
         pairs = np.flatnonzero(support[whole.queries] & support[whole.mates])
         if len(items) == len(whole.items):
-            return cls(whole, items, pairs, support)
+            return cls(whole, items, support, pairs)
         numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
         part = PairSet(
             whole.id,
@@ -173,12 +236,7 @@ class RankedPairs:
             numbers[whole.queries[pairs]],
             numbers[whole.mates[pairs]],
         )
-        return cls(part, items, pairs, support)
-
-    @property
-    def digest(self) -> str:
-        """Digest of which items are in; "" for all of them."""
-        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+        return cls(part, items, support, pairs)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transform_steps": f"{NOUNS} core.numerics",
     "core.transforms": f"{NOUNS} core.transform_steps",
     "core.frequency": NOUNS,
-    "core.frequency_sources": f"{WORLD} core.frequency core.datasets",
+    "core.frequency_sources": f"{NOUNS} core.frequency",
     "core.pair_features": NOUNS,
     "core.spaces": f"{WORLD} core.encoders core.transforms",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
@@ -98,6 +98,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_library "
     "core.encoder_uploads "
     "core.spaces core.transforms core.datasets core.numerics.similarity core.frequency_sources "
+    "core.numerics.frequency_classes core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency "
     "core.hubness core.numerics.hubness core.norms core.numerics.association core.pair_bands",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import loaders, minimal_pairs, own, scored_pairs
+from core.datasets import loaders, minimal_pairs, own, scored_pairs, vocabularies
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.errors import unknown
 from core.settings import ASSETS
@@ -73,11 +73,13 @@ class DatasetEntry:
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FORMS = (
-    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate) or of minimal pairs (a column original and any "
-    f"of {', '.join(minimal_pairs.SUBSETS)})"
+    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate), of words (columns word and count) or of "
+    f"minimal pairs (a column original and any of {', '.join(minimal_pairs.SUBSETS)})"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
+_SIF_REPOSITORY = "PrincetonML/SIF"
+_SIF_REVISION = "84b5b4c1c1ca20b6af19fc78cae005a1818ec571"
 _HEROS_REPOSITORY = "dcml0714/Heros"
 _EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
 
@@ -233,6 +235,48 @@ DATASETS = {
                 ),
             ),
             load=lambda dataset_id, paths: minimal_pairs.load_table(dataset_id, paths[0], rows=1_000),
+        ),
+        DatasetEntry(
+            id="vocab-wordfreq",
+            title="Frequent English words",
+            description="The 20,000 most frequent English words of wordfreq; a word's count is how often wordfreq "
+            "expects it in a billion words, from several corpora. Needs no download.",
+            kind=DatasetKind.VOCABULARY,
+            unit="word",
+            size="20,000 words with their counts",
+            texts=20_000,
+            licence="CC BY-SA 4.0 (wordfreq's data)",
+            citation="Speer 2022, wordfreq",
+            url="https://github.com/rspeer/wordfreq",
+            revision="wordfreq 3.1.1",
+            files=(),
+            load=lambda dataset_id, _: vocabularies.wordfreq(dataset_id),
+        ),
+        DatasetEntry(
+            id="vocab-wiki",
+            title="Words of Wikipedia",
+            description="The 50,000 most frequent of 188,033 counted words of the English Wikipedia, 3.48 billion "
+            "tokens in all; the rest would take a transformer too long. Digits were spelled out, so number words are "
+            "inflated: one, zero and two follow on the.",
+            kind=DatasetKind.VOCABULARY,
+            unit="word",
+            size="50,000 words with their counts",
+            texts=50_000,
+            licence="MIT (repository); counts of Wikipedia's words",
+            citation="Arora, Liang and Ma 2017, A Simple but Tough-to-Beat Baseline for Sentence Embeddings",
+            url=f"https://github.com/{_SIF_REPOSITORY}",
+            revision=_SIF_REVISION,
+            files=(
+                SourceFile(
+                    "sif_wiki_freq",
+                    "enwiki_vocab_min200.txt",
+                    f"https://raw.githubusercontent.com/{_SIF_REPOSITORY}/{_SIF_REVISION}"
+                    "/auxiliary_data/enwiki_vocab_min200.txt",
+                    2_398_218,
+                    "472326d0b31161ecd316f10fdb548f4cd812b6ff0b7c030b6cc0cbaf5de8b7cd",
+                ),
+            ),
+            load=lambda dataset_id, paths: vocabularies.counted(dataset_id, paths[0], vocabularies.WIKI_WORDS),
         ),
     )
 }

@@ -38,12 +38,12 @@ def evalrank(dataset_id: str, pairs: Path, background: Sequence[Path]) -> PairSe
         DataCorrupt: a line of the pair file has not two cells.
     """
     rows = []
-    for number, line in _lines(pairs):
+    for number, line in lines(pairs):
         cells = line.split("\t")
         if len(cells) != 2 or not all(cells):
             raise DataCorrupt(f"{pairs}, line {number}: {len(cells)} cell(s)", expected="two texts with a tab between")
         rows.append((cells[0], cells[1]))
-    return pair_set(dataset_id, rows, (text for path in background for _, text in _lines(path)))
+    return pair_set(dataset_id, rows, (text for path in background for _, text in lines(path)))
 
 
 def demo_pairs(dataset_id: str, path: Path) -> PairSet:
@@ -113,7 +113,7 @@ def demo_words(dataset_id: str) -> PairSet:
     return most_similar_quarter(dataset_id, scored, packaged.frequent_words(20_000))
 
 
-def _lines(path: Path) -> list[tuple[int, str]]:
+def lines(path: Path) -> list[tuple[int, str]]:
     """Non-empty lines and their numbers, from 1.
 
     Split at line feeds only: texts may hold other characters that Unicode calls line ends.

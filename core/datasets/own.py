@@ -1,4 +1,4 @@
-"""A user's own file (``file:PATH``): positive pairs or minimal pairs, as its header tells."""
+"""A user's own file (``file:PATH``): positive pairs, minimal pairs or words with counts, as its header tells."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs
+from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs, own_vocabulary
 from core.datasets.own_columns import ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat, FileTable
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import InputError
 from core.types import DatasetKind
 
@@ -39,8 +40,12 @@ class OwnTable:
 
     @property
     def kind(self) -> DatasetKind:
-        """What the header says that it holds; minimal pairs where it could be either."""
-        return DatasetKind.MINIMAL_PAIR_SET if own_minimal.is_told(self.table) else DatasetKind.PAIR_SET
+        """What the header says that it holds; minimal pairs where it could be any, words with counts only where its
+        names do not say pairs."""
+        if own_minimal.is_told(self.table):
+            return DatasetKind.MINIMAL_PAIR_SET
+        is_vocabulary = own_vocabulary.is_told(self.table) and own_pairs.known_columns(self.table) is None
+        return DatasetKind.VOCABULARY if is_vocabulary else DatasetKind.PAIR_SET
 
     @property
     def minimal_columns(self) -> dict[str, int]:
@@ -63,6 +68,23 @@ class OwnTable:
         readings = self.readings(columns)
         pairs = own_pairs.read_pairs(self.path, self.table, readings)
         return OwnPairs(self.path, self.format, self.separator, self.sha256, readings, pairs)
+
+    def vocabulary_readings(self, columns: tuple[str, str] | None = None) -> tuple[ColumnReading, ...]:
+        """How every column is read as words with counts; see ``own_vocabulary.read_columns``."""
+        return own_vocabulary.read_columns(self.path, self.table, columns)
+
+    def vocabulary(self, columns: tuple[str, str] | None = None) -> OwnVocabulary:
+        """The words and counts in two columns.
+
+        Args:
+            columns: the names of the word's and the count's column, where they are known; by their names if left out.
+
+        Raises:
+            InputError: what is wrong with the columns or with a row, which is named.
+        """
+        readings = self.vocabulary_readings(columns)
+        words, counts = own_vocabulary.read_words(self.path, self.table, readings)
+        return OwnVocabulary(self.path, self.format, self.separator, self.sha256, readings, tuple(words), tuple(counts))
 
     def minimal_readings(self, columns: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
         """How every column is read as minimal pairs; see ``own_minimal.read_columns``."""
@@ -95,8 +117,10 @@ class OwnTable:
         """What the file holds by its header.
 
         Raises:
-            InputError: as ``pairs`` or ``minimal_pairs``.
+            InputError: as ``pairs``, ``minimal_pairs`` or ``vocabulary``.
         """
+        if self.kind is DatasetKind.VOCABULARY:
+            return self.vocabulary()
         return self.minimal_pairs() if self.kind is DatasetKind.MINIMAL_PAIR_SET else self.pairs()
 
 

@@ -28,6 +28,8 @@ class ColumnUse(StrEnum):
     NEGATION_ANTONYM = "negation_antonym"
     RANDOM_MLM = "random_mlm"
     TYPO = "typo"
+    WORD = "word"
+    COUNT = "count"
     UNUSED = "not used"
 
 
@@ -75,7 +77,7 @@ class OwnFile(ABC):
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many pairs or originals there are."""
+        """How many pairs, originals or words there are."""
 
     @property
     @abstractmethod
@@ -105,12 +107,14 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
     """Counts of a user's file for people.
 
     Args:
-        rows: pairs, or originals.
-        subsets: rewrites that each original has; of pairs any number.
+        rows: pairs, originals, or words.
+        subsets: rewrites that each original has; of others any number.
         texts: distinct ones.
     """
     if kind is DatasetKind.PAIR_SET:
         return f"{rows:,} pairs, {texts:,} texts"
+    if kind is DatasetKind.VOCABULARY:
+        return f"{rows:,} words with their counts"
     each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
     return f"{rows:,} originals with {each} each, {texts:,} texts"
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.types import Int32, MinimalPairSet, PairSet
+from core.types import Int32, MinimalPairSet, PairSet, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -94,4 +94,23 @@ class MinimalPairPreview:
             (n, items[originals[n]], subset, items[rewrites[n]])
             for n in range(start, min(stop, self.originals))
             for subset, rewrites in self.dataset.rewrites.items()
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class VocabularyPreview:
+    """A vocabulary to look at."""
+
+    dataset: Vocabulary
+
+    @property
+    def words(self) -> int:
+        return len(self.dataset.items)
+
+    def rows(self, start: int, stop: int) -> list[tuple[int, str, float, float]]:
+        """Number, word, count and occurrences per million words, from ``start`` to before ``stop``."""
+        data = self.dataset
+        return [
+            (n, data.items[n], float(data.counts[n]), float(data.counts[n] / data.corpus_size * 1e6))
+            for n in range(start, min(stop, self.words))
         ]

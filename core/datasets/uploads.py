@@ -1,8 +1,8 @@
-"""Pairs and minimal pairs that users uploaded: kept under the cache, each with the original file beside it.
+"""Texts that users uploaded: kept under the cache, each with the original file beside it.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
-``mate``, or ``original`` and the subsets' names, so that ``file:PATH`` reads them back whatever the original's columns
-were called), ``original/<name>``, and ``upload.json``.
+``mate``, ``word`` and ``count``, or ``original`` and the subsets' names, so that ``file:PATH`` reads them back whatever
+the original's columns were called), ``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import logging
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from core.datasets import minimal_pairs, own
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import BlindspotError, InputError
 from core.files import cannot_write, make_folder, sha256_of
 from core.settings import Mode, Settings
@@ -41,8 +42,9 @@ class Upload:
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.
-        columns: uses (``query``, ``mate``; ``original`` and subsets), each with the column of the uploaded file.
-        rows, texts: how many pairs or originals there are, and how many distinct texts.
+        columns: uses (``query``, ``mate``; ``word``, ``count``; ``original`` and subsets), each with the column of the
+            uploaded file.
+        rows, texts: how many pairs, originals or words there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
     """
 
@@ -104,7 +106,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     return _read(folder)
 
 
-def _rows(contents: OwnFile) -> Iterator[dict[str, str]]:
+def _rows(contents: OwnFile) -> Iterator[Mapping[str, str | float]]:
     """The texts under the names that are read back by themselves."""
     if isinstance(contents, OwnMinimalPairs):
         names = [minimal_pairs.ORIGINAL, *contents.rewrites]
@@ -113,6 +115,9 @@ def _rows(contents: OwnFile) -> Iterator[dict[str, str]]:
     elif isinstance(contents, OwnPairs):
         for query, mate in contents.pairs:
             yield {"query": query, "mate": mate}
+    elif isinstance(contents, OwnVocabulary):
+        for word, count in zip(contents.words, contents.counts, strict=True):
+            yield {"word": word, "count": count}
     else:
         raise TypeError(f"there is no form to keep a {contents.kind} in")
 

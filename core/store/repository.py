@@ -31,7 +31,7 @@ from core.store.records import (
     record_of,
 )
 from core.store.rows import metric_rows, store_dataset
-from core.types import Bool, Dataset, DatasetKind, RankedPairs, Variant
+from core.types import Bool, Dataset, DatasetKind, Part, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted
@@ -205,10 +205,10 @@ class Repository:
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """Per-item rows of finished runs of one diagnostic: ``run_id, item_no``, the declared columns and,
         with ``texts``, ``query_no, mate_no, query, mate`` of pairs and ``original_no, rewrite_no, original, rewrite``
-        of minimal pairs."""
+        of minimal pairs. Rows on a vocabulary speak of no texts."""
         if not run_ids:
             return pd.DataFrame()
-        name = _WITH_TEXTS[entry.dataset_kind] if texts else "items"
+        name = _WITH_TEXTS.get(entry.dataset_kind, "items") if texts else "items"
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         with self.database.cursor() as cursor:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
@@ -316,13 +316,13 @@ class Repository:
         result: DiagnosticResult,
         timings: Mapping[str, float],
         manifest: Mapping[str, Any],
-        ranked: RankedPairs | None = None,
+        ranked: Part | None = None,
     ) -> None:
         """Store a run's scores, items and manifest, in one transaction.
 
         Args:
             dataset: the whole of it.
-            ranked: the part of a pair set that was ranked, where it was chosen; which one it was is kept.
+            ranked: the part of it that was looked at, where it was chosen; which one it was is kept.
 
         A run that another process finished meanwhile stays as it is: its numbers are the same.
 

@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from core.types import Dataset, MinimalPairSet, PairSet
+from core.types import Dataset, MinimalPairSet, PairSet, Vocabulary
 
 
 def metric_rows(run_seq: int, metrics: Mapping[str, float]) -> pa.Table:
@@ -46,7 +46,7 @@ def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
     elif isinstance(dataset, MinimalPairSet):
         for subset in dataset.subsets:
             cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
-    else:
+    elif not isinstance(dataset, Vocabulary):  # of which rows speak by their thresholds, not word by word
         raise TypeError(f"the store has no table for a {dataset.kind}")
 
 

@@ -13,12 +13,12 @@ from core.datasets import catalog, fetch, own, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
 from core.datasets.own_columns import size_in_words
-from core.datasets.preview import MinimalPairPreview, PairPreview
+from core.datasets.preview import MinimalPairPreview, PairPreview, VocabularyPreview
 from core.datasets.uploads import Upload
 from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
 from core.store.records import RunState
-from core.types import DatasetKind, MinimalPairSet, PairSet, digest_of_strings
+from core.types import DatasetKind, MinimalPairSet, PairSet, Vocabulary, digest_of_strings
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets, pick_dataset
@@ -77,6 +77,8 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
     """Kind and counts of a user's file, from its newest finished run."""
     for run in repository().runs(dataset=reference, state=RunState.DONE):
         entry = DIAGNOSTICS.get(run.plan.diagnostic)
+        if entry and entry.dataset_kind is DatasetKind.VOCABULARY:
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, run.coverage["items"], 0, 0)
         if entry and {"pairs", "items"} <= run.coverage.keys():
             pairs, texts = run.coverage["pairs"], run.coverage["items"]
             originals = int(run.metrics.get("originals", pairs))
@@ -280,15 +282,19 @@ def _next_step(entry: DatasetEntry) -> None:
 
 # --- its rows
 
+_Preview = PairPreview | MinimalPairPreview | VocabularyPreview
+
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
-def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> PairPreview | MinimalPairPreview:  # noqa: ARG001 - cache key
+def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> _Preview:  # noqa: ARG001 - cache key
     """Shared, since nothing changes it: a copy of 25,000 texts at every click is not needed."""
     dataset = fetch.load(_entry, settings())
     if isinstance(dataset, MinimalPairSet):
         return MinimalPairPreview(dataset)
     if isinstance(dataset, PairSet):
         return PairPreview(dataset)
+    if isinstance(dataset, Vocabulary):
+        return VocabularyPreview(dataset)
     raise TypeError(f"there is no preview of a {dataset.kind}")
 
 
@@ -304,6 +310,9 @@ def preview(entry: DatasetEntry) -> None:
     st.subheader("Rows", anchor=False)
     if isinstance(data, MinimalPairPreview):
         _minimal_pairs(data, entry.unit, content)
+        return
+    if isinstance(data, VocabularyPreview):
+        _words(data, content)
         return
     counts = data.counts
     parts = [
@@ -336,6 +345,25 @@ def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
         column_config={
             "number": st.column_config.NumberColumn(width=60, help="Number of the original in the dataset"),
             "subset": st.column_config.TextColumn(width=100, help="What was done to the original"),
+        },
+    )
+    st.pagination(pages, key=key)
+
+
+def _words(data: VocabularyPreview, content: str) -> None:
+    st.markdown(f"**{data.words:,}** words, in a corpus of **{data.dataset.corpus_size:,.0f}** words")
+    pages = -(-data.words // ROWS_PER_PAGE)
+    key = f"rows_page_{content}"
+    number = min(int(st.session_state.get(key, 1)), pages)
+    rows = data.rows((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE)
+    st.dataframe(
+        pd.DataFrame(rows, columns=["number", "word", "count", "per million words"]),
+        hide_index=True,
+        key="word_rows",
+        column_config={
+            "number": st.column_config.NumberColumn(width=60, help="Number of the word in the dataset"),
+            "count": st.column_config.NumberColumn(help="Occurrences in the corpus", format="%,.6g"),
+            "per million words": st.column_config.NumberColumn(format="%,.4g"),
         },
     )
     st.pagination(pages, key=key)

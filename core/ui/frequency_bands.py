@@ -18,7 +18,7 @@ from core.evalrank_rows import rows_of_runs
 from core.explore import PairTable
 from core.figures.evalrank_kinds import TITLES, kind_lines
 from core.figures.frequency_bands import Cell, band_matrix
-from core.pair_bands import LABELS, Bands, by_bands
+from core.pair_bands import LABELS, UNKNOWN, Bands, by_bands
 from core.pair_kinds import FEW_PAIRS, scores_by_kind
 from core.store.records import RunRecord, RunState
 from core.types import DatasetKind, Float64, Int64, Variant
@@ -68,8 +68,8 @@ def show(shown: Shown) -> None:
     key = (*(run.run_id for run in runs), *shown.key, str(filtered))
     scores = _scores(ENTRY, pairs, _zipf_of_items(shown), [run.run_id for run in runs], filtered, key)
     st.caption(
-        f"{as_text(shown.frequencies.about)} Occurrences per million words. Bars: 95% intervals that know that pairs "
-        f"share texts; hollow and grey: fewer than {FEW_PAIRS} pairs, a mean that says little."
+        "Occurrences per million words. Bars: 95% intervals that know that pairs share texts; hollow and grey: fewer "
+        f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
     )
     if scores.left_out:
         st.caption(f"{scores.left_out:,} pairs are left out: not all shown variants have a vector for both texts.")
@@ -81,7 +81,7 @@ def show(shown: Shown) -> None:
     _matrices(shown, runs, scores)
     with st.expander("The numbers", icon=":material/table:"):
         _table(runs, scores)
-    with st.expander("How is this computed?", icon=":material/function:"):
+    with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
 

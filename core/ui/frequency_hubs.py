@@ -81,7 +81,7 @@ def show(shown: Shown) -> None:
     )
     _table(shown, found, counted, k)
     frequency_hub_table.show(shown, counted)
-    with st.expander("How is this computed?", icon=":material/function:"):
+    with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
 

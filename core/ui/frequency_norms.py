@@ -36,7 +36,6 @@ In word2vec-like models they grow with frequency and then fall (Schakel and Wils
 def show(shown: Shown) -> None:
     """Per variant the lengths against frequency; a sentence where all are the same."""
     zipf = shown.frequencies.zipf
-    st.caption(as_text(shown.frequencies.about))
     known = int(np.count_nonzero(shown.frequencies.known))
     if not known:
         st.info("None of the items is in the counts: there is no frequency to lay their lengths against.")
@@ -54,7 +53,7 @@ def show(shown: Shown) -> None:
     _table(found)
     if drawn:
         _extremes(shown, drawn, found)
-    with st.expander("How is this computed?", icon=":material/function:"):
+    with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
 
@@ -104,8 +103,7 @@ def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms
         if len(rows) < known
         else f"All {known:,} items that have a frequency."
     )
-    unknown = len(zipf) - known
-    st.caption(f"{how_many}{f' {unknown:,} have none and are left out.' if unknown else ''}")
+    st.caption(how_many)
 
 
 def _table(found: Mapping[Variant, Norms]) -> None:

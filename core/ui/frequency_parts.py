@@ -12,10 +12,11 @@ from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.errors import BlindspotError
 from core.figures import theme
-from core.frequency_sources import Frequencies, by_wordfreq
-from core.spaces import NotEncoded
+from core.frequency_sources import Frequencies
+from core.spaces import NotEncoded, Space
 from core.transforms import TransformChain
 from core.types import Dataset, Variant
+from core.ui import frequency_counts
 from core.ui.frequency_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -37,10 +38,17 @@ def gather(picks: Picks) -> Shown | None:
             st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
             fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
             return None
-        dataset = _dataset(entry, entry.id, entry.revision)
-        variants = _variants(picks)
-        after = _after(variants)
-        found = spaces.open_spaces([*variants, *after.values()], dataset, settings())
+        dataset = frequency_counts.load(entry, entry.id, entry.revision)
+        variants = _variants(picks, dataset)
+        left, right = st.columns(2)
+        with left:
+            source = frequency_counts.choose()
+        with right:
+            after = _after(variants)
+        frequencies = frequency_counts.frequencies(dataset, entry, source)
+        if frequencies is None:
+            return None
+        found = spaces.open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
     except NotEncoded as missing:
         st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))
         encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
@@ -50,7 +58,7 @@ def gather(picks: Picks) -> Shown | None:
         return None
     stored = repository().variants()
     extra = [space.variant for space in found if space.variant not in stored]
-    frequencies = _frequencies(dataset, dataset.texts_digest)
+    _say_what_is_shown(entry, dataset, found, frequencies)
     return Shown(
         picks,
         entry,
@@ -63,14 +71,33 @@ def gather(picks: Picks) -> Shown | None:
     )
 
 
-def _variants(picks: Picks) -> Sequence[Variant]:
-    """The picked variants, else the first ones of the store; says so."""
+def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
+    """The picked variants, else the first ones of the store whose embeddings of the dataset are here; says so."""
     if picks.variants:
         return picks.variants
-    stored = repository().variants()
-    if len(stored) > MOST_VARIANTS:
-        st.caption(f"The first {MOST_VARIANTS} of {len(stored):,} variants. Pick others in the sidebar.")
-    return stored[:MOST_VARIANTS] or [FIRST_VARIANT]
+    encoded = [v for v in repository().variants() if _is_encoded(v, dataset)]
+    if len(encoded) > MOST_VARIANTS:
+        st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} variants. Pick others in the sidebar.")
+    return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]
+
+
+def _is_encoded(variant: Variant, dataset: Dataset) -> bool:
+    try:
+        return not spaces.lacking([variant], dataset, settings())
+    except BlindspotError:  # a file of vectors that is gone: nobody asked for it here
+        return False
+
+
+def _say_what_is_shown(entry: DatasetEntry, dataset: Dataset, found: Sequence[Space], frequencies: Frequencies) -> None:
+    """Whose counts they are, and how many items are looked at."""
+    items = found[0].items
+    parts = [frequencies.about]
+    if len(items) < len(dataset.items):
+        whose = "all these encoders have" if len({s.variant.encoder for s in found}) > 1 else "the encoder has"
+        parts.append(f"Looked at: the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
+    if unknown := int((~frequencies.of(items).known).sum()):
+        parts.append(f"Left out, since they have no frequency by these counts: {unknown:,} {entry.unit}s.")
+    st.caption(as_text(" ".join(parts)))
 
 
 def _after(variants: Sequence[Variant]) -> dict[Variant, Variant]:
@@ -88,16 +115,7 @@ def _after(variants: Sequence[Variant]) -> dict[Variant, Variant]:
     for variant in variants:
         chain = TransformChain.parse(f"{variant.transform}+{added}")
         twin = Variant(variant.encoder, str(chain))
-        if twin not in variants:
-            twins[variant] = twin
+        if chain.steps[-1:] == TransformChain.parse(variant.transform).steps[-1:]:
+            continue  # it has been done to this one
+        twins[variant] = twin
     return twins
-
-
-@st.cache_resource(show_spinner="Reading the dataset …", max_entries=4)
-def _dataset(_entry: DatasetEntry, dataset_id: str, revision: str) -> Dataset:  # noqa: ARG001 - cache key
-    return fetch.load(_entry, settings())
-
-
-@st.cache_data(show_spinner="Looking frequencies up …", max_entries=8)
-def _frequencies(_dataset: Dataset, digest: str) -> Frequencies:  # noqa: ARG001 - cache key
-    return by_wordfreq(_dataset)

@@ -15,18 +15,24 @@ from core.datasets.own_columns import ColumnReading, ColumnUse, OwnFile
 from core.datasets.own_files import FileFormat
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_vocabulary import OwnVocabulary
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
 from core.figures.heros import label
 from core.settings import Mode
 from core.types import DatasetKind
 from core.ui import upload_minimal as minimal_form
+from core.ui import upload_vocabulary as vocabulary_form
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
 from core.ui.resources import jobs, settings
 
 EXAMPLE_PAIRS = 5
-KINDS = {DatasetKind.PAIR_SET: "positive pairs", DatasetKind.MINIMAL_PAIR_SET: "minimal pairs"}
+KINDS = {
+    DatasetKind.PAIR_SET: "positive pairs",
+    DatasetKind.MINIMAL_PAIR_SET: "minimal pairs",
+    DatasetKind.VOCABULARY: "words with counts",
+}
 _ROUND = "_upload_round"  # a new number gives an empty uploader
 _SAID = "_upload_said"  # what the last action came to, shown once
 
@@ -44,11 +50,12 @@ def upload() -> None:
             )
             return
         st.markdown(
-            "A file of one of two kinds, a row each:\n"
+            "A file of one of three kinds, a row each:\n"
             "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
             "among all the texts of the file.\n"
             "- **Minimal pairs**: an original and one or more rewrites of it (synonym, antonym, negation, random word, "
-            "typo). Each rewrite will be compared with its original.\n\n"
+            "typo). Each rewrite will be compared with its original.\n"
+            "- **Words with counts**: a word and how often it occurs in a corpus, for the page *Frequency*.\n\n"
             f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
         )
         file = st.file_uploader(
@@ -86,6 +93,11 @@ def _minimal_pairs(
     return _table.minimal_pairs(dict(columns))
 
 
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _vocabulary(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str]) -> OwnVocabulary:  # noqa: ARG001 - cache key
+    return _table.vocabulary(columns)
+
+
 def _confirm(file: UploadedFile) -> None:
     """How the file is read; the reader may correct it before it is kept."""
     header = True
@@ -98,7 +110,12 @@ def _confirm(file: UploadedFile) -> None:
         return
     if contents is None:
         return
-    minimal_form.show(contents) if isinstance(contents, OwnMinimalPairs) else _show_pairs(contents)
+    if isinstance(contents, OwnMinimalPairs):
+        minimal_form.show(contents)
+    elif isinstance(contents, OwnVocabulary):
+        vocabulary_form.show(contents)
+    else:
+        _show_pairs(contents)
     st.button(
         f"Keep these {KINDS[contents.kind]}",
         key="upload_keep",
@@ -109,7 +126,7 @@ def _confirm(file: UploadedFile) -> None:
     )
 
 
-def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | None:
+def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | OwnVocabulary | None:
     """What the file holds as it is to be read; None while columns have to be chosen.
 
     Raises:
@@ -124,7 +141,8 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
         default=table.kind,
         required=True,
         key=f"upload_kind_{key}",
-        help="Minimal pairs, where the names of the columns say so: `original`, and `synonym` or another rewrite.",
+        help="Minimal pairs, where the names of the columns say so: `original`, and `synonym` or another rewrite. "
+        "Words with counts likewise: `word` and `count`.",
     )
     if kind is DatasetKind.MINIMAL_PAIR_SET:
         chosen = minimal_form.columns(table, key)
@@ -132,6 +150,12 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
             return None
         _show_columns(table.minimal_readings(chosen))
         return _minimal_pairs(table, file.file_id, header, tuple(chosen.items()))
+    if kind is DatasetKind.VOCABULARY:
+        picked = vocabulary_form.columns(table, key)
+        if picked is None:
+            return None
+        _show_columns(table.vocabulary_readings(picked))
+        return _vocabulary(table, file.file_id, header, picked)
     columns = _columns(table, key)
     if columns is None:
         return None

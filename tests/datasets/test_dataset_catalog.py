@@ -11,7 +11,7 @@ from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
-from core.types import MinimalPairSet
+from core.types import MinimalPairSet, Vocabulary
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 ENTRIES = pytest.mark.parametrize("entry", DATASETS.values(), ids=DATASETS)
@@ -59,6 +59,12 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
     if isinstance(dataset, MinimalPairSet):
         n, subsets = len(dataset.originals), len(dataset.subsets)
         assert entry.size == f"{n:,} originals with {subsets} rewrites each, {len(dataset.items):,} {entry.unit}s"
+        return
+    if isinstance(dataset, Vocabulary):
+        assert entry.size == f"{len(dataset.items):,} words with their counts"
+        assert entry.texts == len(dataset.items) == len(dataset.counts)
+        assert (dataset.counts > 0).all()
+        assert dataset.counts.sum() <= dataset.corpus_size
         return
     assert entry.size == f"{len(dataset.queries):,} pairs, {len(dataset.items):,} {entry.unit}s"
     assert len(dataset.mates) == len(dataset.queries)

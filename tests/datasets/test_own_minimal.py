@@ -121,7 +121,7 @@ def test_texts_are_kept_to_the_letter(tmp_path_factory: pytest.TempPathFactory, 
 
 
 def test_the_roles_are_those_of_the_subsets() -> None:
-    assert [use.value for use in ColumnUse] == ["query", "mate", ORIGINAL, *SUBSETS, "not used"]
+    assert [use.value for use in ColumnUse] == ["query", "mate", ORIGINAL, *SUBSETS, "word", "count", "not used"]
 
 
 def test_the_example_of_the_readme() -> None:

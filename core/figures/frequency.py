@@ -1,0 +1,120 @@
+"""Figures of the Frequency page: frequent told from rare, and how frequent neighbours are (Schnabel 2015, 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, Style, dress, ink
+from core.types import Variant
+
+BAND_OPACITY = 0.16
+CHANCE = 0.5
+HEIGHT = 460
+
+
+def accuracy_lines(
+    tables: Mapping[Variant, pd.DataFrame], counts: str, styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """Accuracy by threshold: a line per variant with a band of one standard deviation, the controls' mean, chance.
+
+    Args:
+        tables: columns ``threshold, count, accuracy, accuracy_sd, control, control_sd``, ascending by count; all
+            variants have the same thresholds.
+        counts: what a threshold's count is, the title of its axis.
+    """
+    figure = go.Figure()
+    for variant, rows in tables.items():
+        style = styles[variant]
+        band = (rows["accuracy"] - rows["accuracy_sd"], rows["accuracy"] + rows["accuracy_sd"])
+        _band(figure, rows["count"], band[0], band[1].clip(upper=1.0), style.colour)
+        figure.add_scatter(
+            x=rows["count"],
+            y=rows["accuracy"],
+            mode="lines+markers",
+            name=_text(variant.label),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={"symbol": style.symbol, "size": 8},
+            customdata=rows[["threshold", "accuracy_sd"]],
+            hovertemplate="%{customdata[0]} (from %{x:,.4~g} on): %{y:.3f} ± %{customdata[1]:.3f}",
+        )
+    every = list(tables.values())
+    control = sum((rows["control"] for rows in every[1:]), every[0]["control"]) / len(every)
+    figure.add_scatter(
+        x=every[0]["count"],
+        y=control,
+        mode="lines+markers",
+        name="shuffled labels" if len(every) == 1 else "shuffled labels, mean",
+        line={"color": ink(scheme), "dash": "dot", "width": 1.5},
+        marker={"symbol": "circle-open", "size": 7},
+        hovertemplate="%{y:.3f}",
+    )
+    figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
+    lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)
+    figure.update_xaxes(type="log", dtick="D2", title=counts)
+    figure.update_yaxes(title="Accuracy on held-out items", range=[lowest - 0.02, 1.02], tickformat=".0%")
+    return _legend_below(dress(figure, scheme, height=HEIGHT))
+
+
+def rank_curves(
+    curves: Mapping[Variant, pd.DataFrame], null: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """Mean corpus rank of the k-th neighbour on logarithmic axes, with 95% bands, and of random items.
+
+    Args:
+        curves, null: columns ``k, mean, low, high``, ascending by k.
+    """
+    figure = go.Figure()
+    for variant, rows in curves.items():
+        style = styles[variant]
+        _band(figure, rows["k"], rows["low"].clip(lower=1.0), rows["high"], style.colour)
+        figure.add_scatter(
+            x=rows["k"],
+            y=rows["mean"],
+            mode="lines+markers",
+            name=_text(variant.label),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={"symbol": style.symbol, "size": 7},
+            customdata=rows[["low", "high"]],
+            hovertemplate="%{y:,.0f} (%{customdata[0]:,.0f} to %{customdata[1]:,.0f})",
+        )
+    _band(figure, null["k"], null["low"].clip(lower=1.0), null["high"], ink(scheme))
+    figure.add_scatter(
+        x=null["k"],
+        y=null["mean"],
+        mode="lines",
+        name="random items",
+        line={"color": ink(scheme), "dash": "dot", "width": 1.5},
+        hovertemplate="%{y:,.0f}",
+    )
+    figure.update_xaxes(type="log", dtick="D2", title="k: place among the nearest neighbours")
+    figure.update_yaxes(type="log", title="Mean corpus rank (1 is the most frequent)")
+    figure.update_layout(hovermode="x unified")
+    return _legend_below(dress(figure, scheme, height=HEIGHT))
+
+
+def _legend_below(figure: go.Figure) -> go.Figure:
+    """Variants and their twins are many, and a telephone has no room beside the figure."""
+    figure.update_layout(legend={"orientation": "h", "yanchor": "top", "y": -0.2, "xanchor": "left", "x": 0.0})
+    return figure
+
+
+def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> None:
+    figure.add_scatter(
+        x=[*x, *x[::-1]],
+        y=[*high, *low[::-1]],
+        fill="toself",
+        fillcolor=colour,
+        opacity=BAND_OPACITY,
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _text(label: str) -> str:
+    """A label as text: plotly takes it for HTML."""
+    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
