@@ -62,6 +62,7 @@ def occurrence_tails(
         x=float(np.log10(hub * k)),
         y=1,
         yref="paper",
+        xanchor="right",
         yanchor="bottom",
         text=f"hubs from {hub * k:g} on",
         showarrow=False,

@@ -25,8 +25,8 @@ def test_a_matrix_shows_scores_and_greys_few_pairs() -> None:
         figure = band_matrix(cells, ["?", "rare", "middle", "frequent"], "MRR", 20, 0.5, scheme)
         scores, greys = figure.data
         assert list(figure.layout.xaxis.ticktext) == list(figure.layout.yaxis.ticktext) == ["rare", "frequent"]
-        assert scores.z == ((0.25, None), (None, 0.5))
-        assert greys.z == ((None, None), (0.0, None))
+        assert [list(row) for row in scores.z] == [[0.25, None], [None, 0.5]]
+        assert [list(row) for row in greys.z] == [[None, None], [0.0, None]]
         assert "0.1" in scores.customdata[0][0]
         assert "no interval" in greys.customdata[1][0]
         assert [a.text for a in figure.layout.annotations] == ["0.250<br>50", "0.750<br>3", "0.500<br>20"]
