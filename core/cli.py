@@ -17,6 +17,7 @@ from core import (
     cli_compare,
     cli_data,
     cli_doctor,
+    cli_hubs,
     cli_kinds,
     cli_map,
     cli_neighbours,
@@ -65,6 +66,7 @@ runs_app.command("overlap")(cli_trust.overlap)
 runs_app.command("orderings")(cli_orderings.orderings)
 data_app.command("overlap")(cli_data.overlap)
 app.command("map")(cli_map.map_)
+app.command("hubs")(cli_hubs.hubs)
 app.command(help=SWEEP_HELP)(sweep)
 app.command("neighbours")(cli_neighbours.neighbours_of)
 

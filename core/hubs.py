@@ -8,6 +8,7 @@ import numpy as np
 
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone
+from core.numerics.hubness import HUB
 from core.numerics.neighbors import k_occurrence
 from core.numerics.similarity import Metric
 from core.settings import Settings
@@ -18,7 +19,6 @@ from core.types import Int64
 
 K = 10
 MOST_QUERIES = 1_000  # of a dataset: about a second for 25,000 items of 384 dimensions on two cores
-HUB = 10.0  # an item that stands there so many times as often as the average one is called a hub
 
 
 @dataclass(frozen=True, eq=False)

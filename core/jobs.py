@@ -11,18 +11,20 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
 
-from core import maps, pipeline
+from core import hubness, maps, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
+from core.hubness import HubsRequest
 from core.maps import MapRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-Task = RunRequest | Repetition | EncodeRequest | FetchRequest | MapRequest
+SpaceRequest = EncodeRequest | MapRequest | HubsRequest  # work on a dataset's space, of which the store has no run
+Task = RunRequest | Repetition | FetchRequest | SpaceRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -75,20 +77,20 @@ class Job:
         return tuple(
             task.request if isinstance(task, Repetition) else task
             for task in self.tasks
-            if not isinstance(task, FetchRequest | EncodeRequest | MapRequest)
+            if not isinstance(task, FetchRequest | SpaceRequest)
         )
 
     @property
     def encoders(self) -> frozenset[str]:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
-        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest)}
+        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest | HubsRequest)}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
     @property
     def datasets(self) -> frozenset[str]:
         """References of the datasets that it computes on, encodes or draws."""
-        encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest | MapRequest)}
+        encoded = {task.dataset for task in self.tasks if isinstance(task, SpaceRequest)}
         return frozenset(encoded | {request.dataset for request in self.requests})
 
 
@@ -233,21 +235,28 @@ class JobQueue:
 
     def _do(self, task: Task, progress: Progress, cancel: CancelToken) -> str:
         """Do one task; what there is to say of it."""
-        if isinstance(task, FetchRequest):
-            fetch.fetch_dataset(datasets.find(task.dataset), self._settings, progress, cancel)
-            return ""
-        if isinstance(task, EncodeRequest):
-            pipeline.encode(task, self._settings, self._repository, progress, cancel)
-            return ""
-        if isinstance(task, MapRequest):
-            maps.make(task, self._settings, progress, cancel)
-            return ""
-        again = isinstance(task, Repetition)
-        request = task.request if isinstance(task, Repetition) else task
-        outcome = pipeline.run(
+        listeners = progress, cancel
+        match task:
+            case FetchRequest():
+                fetch.fetch_dataset(datasets.find(task.dataset), self._settings, *listeners)
+            case EncodeRequest():
+                pipeline.encode(task, self._settings, self._repository, *listeners)
+            case MapRequest():
+                maps.make(task, self._settings, *listeners)
+            case HubsRequest():
+                hubness.make(task, self._settings, *listeners)
+            case Repetition():
+                outcome = self._compute(task.request, *listeners, again=True)
+                return repeated(task, outcome)
+            case RunRequest():
+                self._compute(task, *listeners)
+        return ""
+
+    def _compute(self, request: RunRequest, progress: Progress, cancel: CancelToken, again: bool = False) -> RunOutcome:
+        """Run it; the pages look into the embeddings, so they are kept."""
+        return pipeline.run(
             request, self._settings, self._repository, progress, cancel, keep_embeddings=True, again=again
         )
-        return repeated(task, outcome) if isinstance(task, Repetition) else ""
 
     def _update(self, entry: _Entry, **changes: object) -> None:
         with self._changed:

@@ -116,19 +116,19 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
     if kind is Kind.OVERLAP:
         overlap = lexical_overlap(queries, mates)
         axis = {"pair": "share of the words that query and mate have in common"}
-        return Grouping(kind, axis, True, _binned("pair", overlap, OVERLAPS))
+        return Grouping(kind, axis, True, binned("pair", overlap, OVERLAPS))
     if kind is Kind.LENGTH:
         words_only = of_words(queries, mates)
         long = _known_once(queries, mates, len if words_only else length)
         axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
-        return Grouping(kind, axis, True, _binned("pair", long, LETTERS if words_only else WORDS))
+        return Grouping(kind, axis, True, binned("pair", long, LETTERS if words_only else WORDS))
     if kind is Kind.FREQUENCY:
         axis = {
             "query": "how frequent the query is, per million words",
             "mate": "how frequent the mate is, per million words",
         }
         sides = {"query": queries, "mate": mates}
-        groups = [g for side, texts in sides.items() for g in _binned(side, frequency.zipf_of(texts), FREQUENCIES)]
+        groups = [g for side, texts in sides.items() for g in binned(side, frequency.zipf_of(texts), FREQUENCIES)]
         return Grouping(kind, axis, True, tuple(groups))
     if sources is None:
         raise ValueError("the sources of the pairs are needed")
@@ -143,7 +143,8 @@ def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[
     return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, mates, strict=True)], dtype=np.float64)
 
 
-def _binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
+def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
+    """The bins that hold a pair, by a value per pair ``[m]``; NaN is in none."""
     groups = (Group(side, b.label, np.asarray((values >= b.low) & (values < b.high))) for b in bins)
     return tuple(g for g in groups if g.inside.any())
 

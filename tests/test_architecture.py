@@ -56,6 +56,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.free_text": f"{WORLD} core.encoders core.transforms core.spaces",
     "core.neighbours": f"{NOUNS} core.numerics core.spaces",
     "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.hubness": f"{WORLD} core.datasets core.numerics core.spaces",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.heros_browsing": f"{NOUNS} core.numerics",
@@ -66,6 +67,8 @@ MAY_IMPORT: Mapping[str, str] = {
     f"{STORE} core.evalrank_rows",
     "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
+    "core.pair_bands": f"{NOUNS} core.pair_kinds",
+    "core.norms": f"{NOUNS} core.numerics",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
@@ -86,7 +89,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.maps",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -95,6 +98,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
     "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
+    "core.cli_hubs": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.hubness core.spaces "
+    "core.numerics",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_data": f"{WORLD} core.cli_options core.cli_output core.datasets core.encoders.word_pieces "
@@ -108,9 +113,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
-    "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map",
+    "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
+    "core.cli_hubs",
     "core.__main__": "core.cli",
-    "core.figures": NOUNS,
+    "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association",
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
@@ -121,7 +127,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
-    "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency",
+    "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
+    "core.numerics.hubness core.norms core.numerics.association core.pair_bands",
     "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
@@ -135,6 +142,7 @@ ONLY_IN = {
         "core.cli",
         "core.cli_compare",
         "core.cli_data",
+        "core.cli_hubs",
         "core.cli_kinds",
         "core.cli_neighbours",
         "core.cli_map",

@@ -11,7 +11,8 @@ import streamlit as st
 from core import explore, hubs, pair_browsing
 from core.explore import EmbeddingsGone, Relation
 from core.figures.ranking_table import TableRow, ranking_table
-from core.hubs import HUB, K, Occurrences
+from core.hubs import K, Occurrences
+from core.numerics.hubness import HUB
 from core.reasons import reasons
 from core.store.records import RunRecord
 from core.types import Int64
