@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from core import manifests
+from core import coverage, manifests
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
-from core.diagnostics.base import DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
@@ -28,13 +27,11 @@ from core.transforms import TransformChain
 from core.types import (
     Bool,
     CancelToken,
-    CoveredWords,
     Dataset,
     DatasetKind,
     PairSet,
     Part,
     Progress,
-    RankedPairs,
     Stopwatch,
     Variant,
     Vocabulary,
@@ -231,7 +228,7 @@ def run(
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
         if found:
             return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
-        result = _with_coverage(result, dataset, embedded.covered, ranked)
+        result = coverage.with_coverage(result, dataset, embedded.covered, ranked)
         checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
         manifest = manifests.manifest_of(
             plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds
@@ -355,71 +352,14 @@ def _support(
         InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
     """
     if not isinstance(dataset, PairSet | Vocabulary):
-        _check_covers_all(request, dataset, own)
+        coverage.check_covers_all(request.variant.encoder, dataset, own, request.diagnostic)
         return None, True
     support = own
     for reference in request.support:
         other = encoders.resolve(reference, settings)
         support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered
-    is_all = bool(np.array_equal(own, support))
     whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
-    if isinstance(dataset, Vocabulary):
-        if not support.any():
-            raise InputError(
-                f"none of the {len(dataset.items):,} words of '{request.dataset}' has a vector from {whose}",
-                expected="an encoder that knows the vocabulary's words",
-            )
-        return CoveredWords.of(dataset, support), is_all
-    ranked = RankedPairs.of(dataset, support)
-    if not len(ranked.pairs):
-        raise InputError(
-            f"no pair of '{request.dataset}' can be ranked: {len(ranked.items):,} of {len(dataset.items):,} items have "
-            f"a vector from {whose}, and no pair has both of its texts among them",
-            expected="an encoder that knows the dataset's texts",
-        )
-    return ranked, is_all
-
-
-def _check_covers_all(request: RunRequest, dataset: Dataset, covered: Bool) -> None:
-    """For a dataset of which no part can be left out.
-
-    Raises:
-        InputError: the encoder has no vector for some text.
-    """
-    if covered.all():
-        return
-    first = dataset.items[int(np.argmin(covered))]
-    raise InputError(
-        f"'{request.variant.encoder}' has a vector for {np.count_nonzero(covered):,} of the {len(covered):,} texts "
-        f"of '{request.dataset}', and none for '{first}'",
-        expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with all "
-        "its rewrites",
-    )
-
-
-def _with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
-    """A result for part of a dataset, in the numbers and counts of the whole; any other as it is."""
-    support = covered if ranked is None else ranked.support
-    if isinstance(dataset, Vocabulary):
-        return replace(result, coverage=_items_covered(support))
-    if not isinstance(dataset, PairSet):
-        return result
-    if not isinstance(ranked, RankedPairs):
-        return replace(result, coverage=_coverage(dataset, covered))
-    return replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
-
-
-def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
-    """How many pairs and items there are, and how many the encoder (with those it is compared with) covers."""
-    return {
-        "pairs": len(dataset.queries),
-        "pairs_covered": int(np.count_nonzero(covered[dataset.queries] & covered[dataset.mates])),
-        **_items_covered(covered),
-    }
-
-
-def _items_covered(covered: Bool) -> dict[str, int]:
-    return {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
+    return coverage.part_of(dataset, support, whose), bool(np.array_equal(own, support))
 
 
 def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str, support_digest: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, dress, ink, log_axis
 from core.types import Variant
 
 BAND_OPACITY = 0.16
@@ -53,7 +53,7 @@ def accuracy_lines(
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
     lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)
-    figure.update_xaxes(type="log", dtick="D2", title=counts)
+    figure.update_xaxes(title=counts, **log_axis(every[0]["count"]))
     figure.update_yaxes(title="Accuracy on held-out items", range=[lowest - 0.02, 1.02], tickformat=".0%")
     return _legend_below(dress(figure, scheme, height=HEIGHT))
 
@@ -89,8 +89,10 @@ def rank_curves(
         line={"color": ink(scheme), "dash": "dot", "width": 1.5},
         hovertemplate="%{y:,.0f}",
     )
-    figure.update_xaxes(type="log", dtick="D2", title="k: place among the nearest neighbours")
-    figure.update_yaxes(type="log", title="Mean corpus rank (1 is the most frequent)")
+    lines = [*curves.values(), null]
+    figure.update_xaxes(title="k: place among the nearest neighbours", **log_axis(pd.concat(lines)["k"]))
+    ranks = pd.concat([rows[["low", "high"]].clip(lower=1.0) for rows in lines]).to_numpy().ravel()
+    figure.update_yaxes(title="Mean corpus rank (1 is the most frequent)", **log_axis(ranks))
     figure.update_layout(hovermode="x unified")
     return _legend_below(dress(figure, scheme, height=HEIGHT))
 

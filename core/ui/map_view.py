@@ -230,7 +230,7 @@ def _belief(quality: Quality | None, explained: tuple[float, float] | None) -> N
     )
     st.markdown(
         f"Trustworthiness **{trust}** · true neighbours kept **{quality.kept:.0%}** (k = {quality.k}, by chance "
-        f"{quality.by_chance:.2g}, {asked})" + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
+        f"{quality.by_chance:.2%}, {asked})" + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
     )
     st.caption(verdict(quality, explained))
 

@@ -8,7 +8,7 @@ import itertools
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.theme import Scheme, dress, ink, styles
+from core.figures.theme import Scheme, dress, ink, log_axis, styles
 from core.types import Variant
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
@@ -79,3 +79,11 @@ def test_dress_lays_out_any_figure(scheme: Scheme) -> None:
     assert figure.layout.font.color == ink(scheme)
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.hoverlabel.namelength == -1  # long names are not cut off
+
+
+def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
+    narrow = log_axis([170_000.0, float("nan"), 900_000.0, 0.0])
+    assert narrow["ticktext"] == ["100k", "200k", "500k", "1M", "2M", "5M"]
+    assert narrow["tickvals"][:2] == [100_000.0, 200_000.0]
+    assert log_axis([0.5, 3e6])["ticktext"] == ["0.1", "1", "10", "100", "1k", "10k", "100k", "1M", "10M"]
+    assert log_axis([])["ticktext"] == ["1", "2", "5"]

@@ -1,0 +1,79 @@
+"""Which part of a dataset encoders cover: what is ranked, and the counts that are shown (DESIGN 4.1, coverage)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.diagnostics.base import DiagnosticResult
+from core.errors import InputError
+from core.types import Bool, CoveredWords, Dataset, PairSet, Part, RankedPairs, Vocabulary
+
+
+def part_of(dataset: PairSet | Vocabulary, support: Bool, whose: str) -> Part:
+    """The part of a dataset whose items have a vector, ``support [n] bool``.
+
+    Args:
+        whose: whose vectors these are, for the error.
+
+    Raises:
+        InputError: no pair or no word is left.
+    """
+    if isinstance(dataset, Vocabulary):
+        if not support.any():
+            raise InputError(
+                f"none of the {len(dataset.items):,} words of '{dataset.id}' has a vector from {whose}",
+                expected="an encoder that knows the vocabulary's words",
+            )
+        return CoveredWords.of(dataset, support)
+    ranked = RankedPairs.of(dataset, support)
+    if not len(ranked.pairs):
+        raise InputError(
+            f"no pair of '{dataset.id}' can be ranked: {len(ranked.items):,} of {len(dataset.items):,} items have "
+            f"a vector from {whose}, and no pair has both of its texts among them",
+            expected="an encoder that knows the dataset's texts",
+        )
+    return ranked
+
+
+def check_covers_all(encoder: str, dataset: Dataset, covered: Bool, diagnostic: str) -> None:
+    """For a dataset of which no part can be left out.
+
+    Raises:
+        InputError: the encoder has no vector for some text.
+    """
+    if covered.all():
+        return
+    first = dataset.items[int(np.argmin(covered))]
+    raise InputError(
+        f"'{encoder}' has a vector for {np.count_nonzero(covered):,} of the {len(covered):,} texts "
+        f"of '{dataset.id}', and none for '{first}'",
+        expected=f"an encoder that has one for every text, since {diagnostic} compares each original with all "
+        "its rewrites",
+    )
+
+
+def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
+    """A result for part of a dataset, in the numbers and counts of the whole; any other as it is."""
+    support = covered if ranked is None else ranked.support
+    if isinstance(dataset, Vocabulary):
+        return replace(result, coverage=_items_covered(support))
+    if not isinstance(dataset, PairSet):
+        return result
+    if not isinstance(ranked, RankedPairs):
+        return replace(result, coverage=_coverage(dataset, covered))
+    return replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
+
+
+def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
+    """How many pairs and items there are, and how many the encoder (with those it is compared with) covers."""
+    return {
+        "pairs": len(dataset.queries),
+        "pairs_covered": int(np.count_nonzero(covered[dataset.queries] & covered[dataset.mates])),
+        **_items_covered(covered),
+    }
+
+
+def _items_covered(covered: Bool) -> dict[str, int]:
+    return {"items": len(covered), "items_covered": int(np.count_nonzero(covered))}
