@@ -91,14 +91,18 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) 
     return figure
 
 
+_FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+
+
 def log_axis(values: Iterable[float]) -> dict[str, Any]:
     """A logarithmic axis for positive values whose ticks are written out; plotly's own say 2 and 5 for 200 and 500.
 
-    Ticks stand at 1, 2 and 5 of every power of ten, at powers only where the values span more than three of them.
+    Ticks stand at 1, 2 and 5 of every power of ten; at powers only where the values span more than three of them, at
+    more numbers where they span less than half of one.
     """
     known = [value for value in values if math.isfinite(value) and value > 0]
     low, high = (math.log10(choose(known, default=1.0)) for choose in (min, max))
-    steps = (1, 2, 5) if high - low <= 3 else (1,)
+    steps = _FINE if high - low < 0.5 else (1, 2, 5) if high - low <= 3 else (1,)
     powers = range(math.floor(low), math.ceil(high) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps]
     return {"type": "log", "tickvals": ticks, "ticktext": [_compact(tick) for tick in ticks]}

@@ -114,7 +114,7 @@ def _table(found: Mapping[Variant, Norms]) -> None:
             {
                 "variant": variant.label,
                 "ρ of length and frequency": "–" if one.alike else one.correlation.text,
-                "items": one.correlation.n if not one.alike else None,
+                "items": one.correlation.n,
                 "shortest": one.shortest,
                 "median": float(np.median(others)) if len(others) else None,
                 "longest": one.longest,

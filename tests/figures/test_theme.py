@@ -86,4 +86,5 @@ def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
     assert narrow["ticktext"] == ["100k", "200k", "500k", "1M", "2M", "5M"]
     assert narrow["tickvals"][:2] == [100_000.0, 200_000.0]
     assert log_axis([0.5, 3e6])["ticktext"] == ["0.1", "1", "10", "100", "1k", "10k", "100k", "1M", "10M"]
-    assert log_axis([])["ticktext"] == ["1", "2", "5"]
+    assert {"600", "700", "800"} < set(log_axis([580.0, 790.0])["ticktext"])
+    assert "1" in log_axis([])["ticktext"]
