@@ -11,14 +11,12 @@ import streamlit as st
 
 from core.figures.maps import Tie
 from core.maps import Map
-from core.types import Bool, Float64, Int64
-from core.ui import tables
+from core.types import Bool, Dataset, Float64, Int64
+from core.ui import item_search, tables
 from core.ui.map_state import Drawn, Ground, index_of
 from core.ui.pickers import link_to
 
-MOST_FOUND = 50
 K_AT_FIRST, MOST_K = 10, 50
-MOST_CHARACTERS = 10_000  # of a search: nothing that is longer is a text of a dataset that one would type
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +38,6 @@ class Around:
     tie: Tie | None
 
 
-def find_items(texts: Sequence[str], wanted: str, most: int) -> list[int]:
-    """Numbers of the items that contain what is wanted, whatever its case: equal ones first, then those that begin
-    with it, then the rest, in the dataset's order."""
-    wanted = wanted.strip().casefold()
-    if not wanted:
-        return []
-    ranks: dict[int, list[int]] = {0: [], 1: [], 2: []}
-    for number, text in enumerate(texts):
-        folded = text.casefold()
-        if wanted in folded:
-            ranks[0 if folded.strip() == wanted else 1 if folded.startswith(wanted) else 2].append(number)
-    return [*ranks[0], *ranks[1], *ranks[2]][:most]
-
-
 def choose(ground: Ground) -> tuple[int | None, int]:
     """The chosen item, None for none, and how many neighbours are wanted."""
     dataset = ground.dataset
@@ -61,7 +45,7 @@ def choose(ground: Ground) -> tuple[int | None, int]:
     wanted = search.text_input(
         "Find an item",
         key="map_find",
-        placeholder="part of its text",
+        placeholder="part of its text, also misspelt",
         persist_state="session",
         help="Or click a dot. Boxes and lassos select several, for a table below the maps.",
     )
@@ -78,7 +62,7 @@ def choose(ground: Ground) -> tuple[int | None, int]:
     k = neighbours.number_input(
         "Neighbours", min_value=1, max_value=MOST_K, value=K_AT_FIRST, step=1, key="map_k", bind="query-params"
     )
-    _offer(dataset.items, wanted or "")
+    _offer(dataset, wanted or "")
     if value is None:
         return None, int(k)
     if value >= len(dataset.items):
@@ -91,24 +75,23 @@ def choose(ground: Ground) -> tuple[int | None, int]:
     return int(value), int(k)
 
 
-def _offer(texts: Sequence[str], wanted: str) -> None:
+def _offer(dataset: Dataset, wanted: str) -> None:
     """The items that a search finds, to choose from."""
     if not wanted.strip():
         return
-    if len(wanted) > MOST_CHARACTERS:
-        st.warning(f"Search for at most {MOST_CHARACTERS:,} characters.")
+    if len(wanted) > item_search.MOST_CHARACTERS:
+        st.warning(f"Search for at most {item_search.MOST_CHARACTERS:,} characters.")
         return
-    found = find_items(texts, wanted, MOST_FOUND + 1)
-    if not found:
-        st.info("No item contains this. Try a part of it.")
+    found = item_search.found_items(dataset, wanted)
+    shown = found.numbers
+    if not shown:
+        st.info(item_search.NOTHING)
         return
-    if len(found) > MOST_FOUND:
-        st.caption(f"The first {MOST_FOUND} items that contain it.")
-    shown = found[:MOST_FOUND]
+    st.caption(f"{item_search.title_of(found)}. Choose one:")
     key = f"map_found_{hash(tuple(shown)) & 0xFFFFFFFF:x}"
     tables.put_on_screen("map_found", key)
     st.dataframe(
-        pd.DataFrame({"item": shown, "text": [_short(texts[i]) for i in shown]}),
+        pd.DataFrame({"item": shown, "text": [_short(dataset.items[i]) for i in shown]}),
         hide_index=True,
         key=key,
         height=min(38 * (len(shown) + 1), 220),

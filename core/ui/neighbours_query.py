@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core import text_search
-from core.text_search import Found, Way
 from core.types import Dataset, PairSet
+from core.ui import item_search
 from core.ui.neighbours_view import Inside
 
 _NOW = "_neighbours_query"  # the query of the last run, with its dataset
@@ -108,19 +107,13 @@ def _search(dataset: Dataset) -> None:
     )
     if not (wanted or "").strip():
         return
-    found = _found(dataset, dataset.texts_digest, str(wanted))
+    found = item_search.found_items(dataset, str(wanted))
     if not found.numbers:
-        st.caption("No item contains it, and none is spelled like it.")
+        st.caption(item_search.NOTHING)
         return
-    if found.way is Way.CONTAINS:
-        title = f"{found.total:,} items contain it" if found.total > 1 else "1 item contains it"
-        if found.total > len(found.numbers):
-            title += f"; the first {len(found.numbers)}"
-    else:
-        title = f"No item contains it; {len(found.numbers)} that are spelled alike"
     key = f"found_{st.session_state.get(_TURNS, 0)}_{zlib.crc32(str(found.numbers).encode())}"
     st.selectbox(
-        title,
+        item_search.title_of(found),
         found.numbers,
         index=None,
         key=key,
@@ -129,16 +122,6 @@ def _search(dataset: Dataset) -> None:
         on_change=_choose_found,
         args=(key,),
     )
-
-
-@st.cache_resource(show_spinner=False, max_entries=3)
-def _folded(_dataset: Dataset, digest: str) -> list[str]:  # noqa: ARG001 - cache key
-    return [text_search.fold(text) for text in _dataset.items]
-
-
-@st.cache_data(show_spinner=False, max_entries=100)
-def _found(_dataset: Dataset, digest: str, wanted: str) -> Found:
-    return text_search.find_items(wanted, _dataset.items, _folded(_dataset, digest))
 
 
 def _choose_found(key: str) -> None:
