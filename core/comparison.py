@@ -11,11 +11,9 @@ from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import InputError
 from core.numerics.stats import McNemar, holm, mcnemar
-from core.orderings import Cosines, Ordering, laid_beside
+from core.orderings import ALPHA, Cosines, Ordering, laid_beside
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-
-ALPHA = 0.05  # a corrected p-value below it is called more than chance
 
 
 def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:

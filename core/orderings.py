@@ -6,6 +6,7 @@ DESIGN 4.2; the rates are not the paper's (Chiang 2023). A dataset may have any 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,11 +19,12 @@ import pandas as pd
 from core.diagnostics.heros import ORDERINGS, ordering_outcomes
 from core.errors import BlindspotError
 from core.numerics.ranking import TAU
-from core.numerics.stats import Interval, wilson_interval
+from core.numerics.stats import Interval, mcnemar, wilson_interval
 from core.types import Float64
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"
+ALPHA = 0.05  # a corrected p-value below it is called more than chance
 HALF = 0.5  # of the originals: as often the one nearer as the other
 
 
@@ -237,12 +239,20 @@ class Contrast:
 
     Attributes:
         more, less: the variants' places; ``more_rate`` and ``less_rate`` are theirs.
+        p_corrected: McNemar's p-value, times how many orderings and pairs of variants it is the largest difference of
+            (Bonferroni), at most 1.
     """
 
     more: int
     less: int
     more_rate: Rate
     less_rate: Rate
+    p_corrected: float
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the difference is more than chance."""
+        return self.p_corrected < ALPHA
 
 
 @dataclass(frozen=True)
@@ -268,19 +278,19 @@ def headline(variants: Sequence[Cosines]) -> Headline | None:
 def contrast(variants: Sequence[Cosines]) -> Contrast | None:
     """Where the variants differ most, over the subsets that all have; None where they do not."""
     shared = [s for s in variants[0].subsets if all(s in other.subsets for other in variants)]
-    found: Contrast | None = None
-    for ordering in against_meaning(shared):
-        own = [rate(cosines, ordering) for cosines in variants]
-        places = range(len(own))
-        more, less = (choose(places, key=lambda i: own[i].value) for choose in (max, min))
-        here = Contrast(more, less, own[more], own[less])
-        if _gap(here) > (_gap(found) if found else 0.0):
-            found = here
-    return found
-
-
-def _gap(contrast: Contrast) -> float:
-    return contrast.more_rate.value - contrast.less_rate.value
+    candidates = against_meaning(shared)
+    if not candidates:
+        return None
+    places = range(len(variants))
+    found = {ordering: [rate(cosines, ordering) for cosines in variants] for ordering in candidates}
+    widest = max(candidates, key=lambda o: max(r.value for r in found[o]) - min(r.value for r in found[o]))
+    own = found[widest]
+    more, less = (choose(places, key=lambda i: own[i].value) for choose in (max, min))
+    if own[more].value == own[less].value:
+        return None
+    tests = len(candidates) * math.comb(len(variants), 2)
+    p = mcnemar(variants[more].outcomes(widest), variants[less].outcomes(widest)).p_value
+    return Contrast(more, less, own[more], own[less], min(1.0, tests * p))
 
 
 # --- in words, for the page and the command line alike
@@ -315,6 +325,8 @@ def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that ``headline`` was given, in their order."""
+    if not contrast.is_separable:
+        return f"In none of these shares do the {len(variants)} variants differ by more than chance."
     ordering = contrast.more_rate.ordering
     near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The variants differ"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from statsmodels.stats.proportion import proportion_confint
 from core import comparison, orderings
 from core.diagnostics.heros import ORDERINGS, SUBSETS
 from core.errors import BlindspotError
+from core.numerics.stats import mcnemar
 from core.orderings import Cosines, Meaning, Ordering, Rate, Reading
 from core.types import Float64
 
@@ -233,7 +235,10 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     more, less = found.contrast.more, found.contrast.less
     assert (found.contrast.more_rate.ordering.near, found.contrast.more_rate.ordering.far) == apart
     assert (rates[apart][more], rates[apart][less]) == (max(rates[apart]), min(rates[apart]))
-    said = orderings.contrast_in_words(found.contrast, ["one", "two", "three"], str.upper)
+    claim = orderings.Ordering(*apart)
+    p = mcnemar(tables[more].outcomes(claim), tables[less].outcomes(claim)).p_value
+    assert found.contrast.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
+    said = orderings.contrast_in_words(replace(found.contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
     assert said.startswith(f"The variants differ most in how often the {apart[0].upper()} comes closer than the ")
     assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
 
@@ -253,10 +258,26 @@ def test_a_contrast_needs_two_that_differ() -> None:
     found = orderings.headline([table, other])
     assert found is not None
     assert found.contrast is not None
+    assert found.contrast.p_corrected == 1.0  # one original of two
     assert orderings.contrast_in_words(found.contrast, ["A", "B"]) == (
-        "The two differ most in how often the antonym comes closer than the synonym: in 50% of the sentences with A, "
-        "in 0% with B."
+        "In none of these shares do the 2 variants differ by more than chance."
     )
+
+
+@pytest.mark.parametrize(("turned", "separable"), [(5, False), (6, True)])
+def test_a_contrast_says_whether_it_is_more_than_chance(turned: int, separable: bool) -> None:
+    """Of six originals on which two variants differ one way: p = 2 / 2^6 = 0.031; of five: 0.0625."""
+    table = cosines(synonym=[0.5] * 10, antonym=[0.6] * turned + [0.1] * (10 - turned))
+    other = cosines(synonym=[0.5] * 10, antonym=[0.1] * 10)
+    contrast = orderings.contrast([table, other])
+    assert contrast is not None
+    assert contrast.p_corrected == pytest.approx(2 / 2**turned)
+    assert contrast.is_separable is separable
+    if separable:
+        assert orderings.contrast_in_words(contrast, ["A", "B"]) == (
+            "The two differ most in how often the antonym comes closer than the synonym: in 60% of the sentences with "
+            "A, in 0% with B."
+        )
 
 
 @pytest.mark.parametrize("columns", [{"a": [0.1], "b": [0.2]}, {"synonym": [0.1], "typo": [0.2]}])

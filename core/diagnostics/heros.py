@@ -269,6 +269,8 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   the matrix has all of them in any case.
 - The **headline** looks at every subset that changes the meaning (antonym, negations, random word, opposites) beside
   every one that keeps it (synonym, typo, paraphrase), and names the two whose changed meaning is nearer most often.
+  A typo stands in only where no other subset keeps the meaning. Variants are said to differ where McNemar's p, times
+  the number of such pairs of subsets and of pairs of variants, is below 0.05.
 - **Accuracy** is there where one of the subsets is called `paraphrase`: the share of originals whose paraphrase is
   more similar than every other rewrite, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar one
   share the point. Options are put in a random order first, so that their place in the file tells nothing. Chance is

@@ -199,6 +199,6 @@ def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
     st.caption(
         f"p: how likely a split between A and B at least as uneven is, were they equally good (McNemar's exact test). "
         f"Corrected after Holm for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; more than chance is a "
-        f"corrected p below {comparison.ALPHA:g}."
+        f"corrected p below {orderings.ALPHA:g}."
         + (f" No p where A and B agree on every original: {as_text(', '.join(untested))}." if untested else "")
     )
