@@ -29,8 +29,9 @@ from core.ui.resources import settings
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items, below which there is nothing to gain
 SHORT = 20  # characters: lists of items of so many on average may stand three abreast
-LINE = 42  # characters of text that fit beside a bar, about
-ROW, MORE_LINES, MOST_LINES = 35, 17, 3  # pixels of a row of one line and of each further one
+LINE = 34  # characters of text that fit beside a bar, about
+# Pixels of a row of one line, and of one that wraps its text: Streamlit does so from 4rem on.
+ROW, WRAPPED = 35, 66
 MOST_HEIGHT = 780
 
 
@@ -200,7 +201,7 @@ def _list(
     key = f"near_{name}_{zlib.crc32(str((str(one.variant), items)).encode())}"
     tables.put_on_screen(f"near_{name}", key)
     column = st.column_config
-    row = ROW + MORE_LINES * (min(-(-longest // LINE), MOST_LINES) - 1)
+    row = WRAPPED if longest > LINE else ROW
     st.dataframe(
         frame,
         hide_index=True,
