@@ -13,7 +13,7 @@ run: .venv/run.stamp
 
 test: .venv/dev.stamp lint
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -275,11 +275,6 @@ def _compared(vectors: Float32, places: Int64, metric: Metric) -> Float64:
 # --- keeping them
 
 
-def folder_of(settings: Settings) -> Path:
-    """Where the lists are kept."""
-    return settings.cache / "hubs"
-
-
 def find(space: Space, metric: Metric, settings: Settings) -> Lists | None:
     """The lists of a space; None where they were not found out yet, or their file is damaged."""
     return _read(_path(space, metric, settings))
@@ -299,7 +294,7 @@ def _random_path(n: int, d: int, metric: Metric, settings: Settings) -> Path:
 
 
 def _file(settings: Settings, *parts: str) -> Path:
-    return folder_of(settings) / f"{digest_of_strings([str(VERSION), str(LONGEST), *parts])[:32]}.npz"
+    return settings.hubs / f"{digest_of_strings([str(VERSION), str(LONGEST), *parts])[:32]}.npz"
 
 
 def _read(path: Path) -> Lists | None:

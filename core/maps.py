@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from io import BytesIO
-from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
@@ -131,14 +130,9 @@ def requests_of(
     ]
 
 
-def folder_of(settings: Settings) -> Path:
-    """Where finished maps are kept."""
-    return settings.cache / "maps"
-
-
 def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
     """The finished map; None where it was not made yet, or its file is damaged: then it is made again."""
-    path = folder_of(settings) / f"{request.key(space)}.npz"
+    path = settings.maps / f"{request.key(space)}.npz"
     try:
         with np.load(path, allow_pickle=False) as stored:
             facts = json.loads(str(stored["facts"]))
@@ -168,7 +162,7 @@ def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> N
         "request": {**asdict(request), "variant": str(request.variant)},
     }
     np.savez(content, rows=made.rows, coordinates=made.coordinates, facts=json.dumps(facts))
-    write_atomically(folder_of(settings) / f"{request.key(space)}.npz", lambda f: f.write(content.getbuffer()))
+    write_atomically(settings.maps / f"{request.key(space)}.npz", lambda f: f.write(content.getbuffer()))
 
 
 def make(
@@ -192,7 +186,7 @@ def make(
     if request.method is Method.PCA:
         return _principal(request, space, settings)
     progress("waiting for another map", 0, 1)
-    folder = folder_of(settings)
+    folder = settings.maps
     with exclusive(folder / ".umap.lock", cancel):
         if found := find(request, space, settings):  # by who held the lock
             return found
@@ -295,7 +289,7 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
     seeded, shown = request.seed is not None, min(items, request.most)
     guess = shown * SECONDS_PER_ITEM[seeded]
     ratios = []
-    for path in sorted(folder_of(settings).glob("*.npz"), key=lambda p: p.stat().st_mtime)[-20:]:
+    for path in sorted(settings.maps.glob("*.npz"), key=lambda p: p.stat().st_mtime)[-20:]:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 facts, n = json.loads(str(stored["facts"])), len(stored["rows"])

@@ -55,6 +55,14 @@ class Settings:
     def uploads(self) -> Path:
         return self.cache / "uploads"
 
+    @property
+    def maps(self) -> Path:
+        return self.cache / "maps"
+
+    @property
+    def hubs(self) -> Path:
+        return self.cache / "hubs"
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """Read ``BLINDSPOT_*``; an unset or empty variable means the default.

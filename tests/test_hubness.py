@@ -117,7 +117,7 @@ def test_lists_are_found_again_and_a_damaged_file_is_written_anew(world: Space, 
     np.testing.assert_array_equal(again.nearest, own.nearest)
     assert len(random.places) == len(own.places) < len(SMALL_PAIRS.items)
     assert hubness.find(world, Metric.L2, settings) is None
-    files = sorted(hubness.folder_of(settings).iterdir())
+    files = sorted(settings.hubs.iterdir())
     assert [f.suffix for f in files] == [".npz", ".npz"]
     for file in files:
         file.write_bytes(b"damaged")
@@ -130,7 +130,7 @@ def test_a_cancelled_search_keeps_nothing(world: Space, settings: Settings) -> N
     cancel.cancel()
     with pytest.raises(Cancelled):
         make(requests_of([world], Metric.COS)[0], settings, cancel=cancel)
-    assert not hubness.folder_of(settings).exists()
+    assert not settings.hubs.exists()
 
 
 def test_it_runs_as_a_job(world: Space, settings: Settings, repository: Repository) -> None:

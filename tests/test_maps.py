@@ -107,7 +107,7 @@ def made(world: Settings, stages: list[tuple[str, int, int]]) -> maps.Map:
 
 
 def leftovers(settings: Settings) -> list[str]:
-    return sorted(path.name for path in maps.folder_of(settings).iterdir() if path.suffix != ".npz")
+    return sorted(path.name for path in settings.maps.iterdir() if path.suffix != ".npz")
 
 
 def test_umap_keeps_neighbours_and_its_quality_is_that_of_its_picture(world: Settings, made: maps.Map) -> None:
@@ -140,7 +140,7 @@ def test_the_map_survives_a_restart_and_nothing_half_made_is_left(world: Setting
         "print(len(numpy.load(next(Path(sys.argv[1]).glob('*.npz')))['coordinates']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(maps.folder_of(world))], capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-c", code, str(world.maps)], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert int(done.stdout) == N
     before = maps.make(REQUEST, world, pytest.fail)  # type: ignore[arg-type]  # nothing is told of
@@ -203,10 +203,10 @@ def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None)
 
 
 def test_what_a_killed_parent_left_is_removed(world: Settings, made: maps.Map) -> None:
-    left = maps.folder_of(world) / ".work-abc"
+    left = world.maps / ".work-abc"
     left.mkdir()
     (left / "vectors.npy").touch()
-    maps.remove_leavings(maps.folder_of(world))
+    maps.remove_leavings(world.maps)
     assert not left.exists()
     assert maps.find(REQUEST, space_in(world), world) is not None
 
@@ -215,7 +215,7 @@ def test_a_child_that_fails_is_told_of_in_a_line(world: Settings, monkeypatch: p
     vectors = np.eye(5, dtype=np.float32)
     parameters = {"n_neighbors": 9, "min_dist": 0.1, "seed": 0}  # more than there are
     with pytest.raises(BlindspotError, match="UMAP failed: ValueError: k is 8, with 5 items") as error:
-        fit_in_child(vectors, Metric.COS, parameters, maps.folder_of(world), world, no_progress, CancelToken())
+        fit_in_child(vectors, Metric.COS, parameters, world.maps, world, no_progress, CancelToken())
     assert "\n" not in str(error.value)
     assert leftovers(world) == []
 
@@ -228,7 +228,7 @@ def test_a_cancelled_wait_for_the_lock_ends(world: Settings) -> None:
             maps.make(replace(REQUEST, n_neighbors=9), world, cancel=cancel)
         stopped.append(error.value)
 
-    with maps.exclusive(maps.folder_of(world) / ".umap.lock", CancelToken()):
+    with maps.exclusive(world.maps / ".umap.lock", CancelToken()):
         waiting = threading.Thread(target=ask)
         waiting.start()
         waiting.join(0.2)
@@ -242,7 +242,7 @@ def test_a_cancelled_wait_for_the_lock_ends(world: Settings) -> None:
 def test_a_damaged_map_is_as_good_as_none(world: Settings) -> None:
     request = replace(REQUEST, method=Method.PCA)
     made = maps.make(request, world)
-    path = maps.folder_of(world) / f"{request.key(space_in(world))}.npz"
+    path = world.maps / f"{request.key(space_in(world))}.npz"
     whole = path.read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"nonsense"):
         path.write_bytes(damaged)

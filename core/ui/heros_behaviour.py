@@ -84,6 +84,7 @@ def _guess(found: Resemblance, variant: Variant) -> None:
     first, *rest = resemblance.in_words(found, variant.label)
     if found.vote is None:
         st.warning(as_text(first), icon=":material/help:")
+        st.caption(as_text(" ".join(rest)))
         return
     st.markdown("\n".join([f"**{as_text(first)}**", "", *(f"- {as_text(sentence)}" for sentence in rest)]))
 

@@ -246,7 +246,7 @@ def test_many_items_are_counted_in_the_background(
     assert not figures(app)
     app.button(key="hubs_make").click().run()
     assert not app.exception
-    folder = hubness.folder_of(make_settings(world))
+    folder = make_settings(world).hubs
     wait_until(
         lambda: folder.exists() and len(list(folder.glob("*.npz"))) >= 6
     )  # four spaces, and random vectors for 12 items and for 15
