@@ -64,10 +64,12 @@ def shared_settings(shared_cache: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def demo_cache(shared_settings: Settings) -> Path:
-    """A cache whose store has the demo's runs of EvalRank, by the real model; HEROS is left to its own tests."""
-    repository = Repository.at(shared_settings.store)
-    for request in pipeline.demo_requests(shared_settings):
+def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache whose store has the demo's runs of EvalRank, by the real model, and no others; HEROS is left to its own
+    tests. It is not the session's: what other tests run there would stand on the pages."""
+    settings = make_settings(tmp_path_factory.mktemp("demo") / "cache")
+    repository = Repository.at(settings.store)
+    for request in pipeline.demo_requests(settings):
         if request.diagnostic == "evalrank":
-            pipeline.run(request, shared_settings, repository)
-    return shared_settings.cache
+            pipeline.run(request, settings, repository)
+    return settings.cache
