@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
-import streamlit as st
+from collections.abc import Mapping
 
 from core.ui import evalrank_kinds, evalrank_pairs, evalrank_trust, evalrank_versus, evalrank_what_if
 from core.ui.evalrank_view import Shown
+from core.ui.views import View, choose_view
 
-
-@dataclass(frozen=True)
-class View:
-    """A view: the question that it answers, and what draws it."""
-
-    question: str
-    show: Callable[[Shown], None]
-
-
-DEFAULT = "pairs"
-# By their names, which also stand in the address.
-VIEWS: Mapping[str, View] = {
-    DEFAULT: View("Which pairs does it get wrong, and what stands above the mate?", evalrank_pairs.show),
+# By their names, which also stand in the address; the first is the default.
+VIEWS: Mapping[str, View[Shown]] = {
+    "pairs": View("Which pairs does it get wrong, and what stands above the mate?", evalrank_pairs.show),
     "A against B": View("Is it really better, or could that be chance?", evalrank_versus.show),
     "kinds of pair": View("On which kinds of pair does the score come about?", evalrank_kinds.show),
     "trust": View("How much of the score is the way of counting, or training on the pairs?", evalrank_trust.show),
@@ -32,15 +20,4 @@ VIEWS: Mapping[str, View] = {
 
 def look_closer(shown: Shown) -> None:
     """Let the reader choose a view, and show it."""
-    name = st.segmented_control(
-        "Look closer",
-        list(VIEWS),
-        default=DEFAULT,
-        required=True,
-        key="view",
-        bind="query-params",
-        help="\n".join(f"- **{name}**: {view.question}" for name, view in VIEWS.items()),
-    )
-    view = VIEWS[str(name)]
-    st.markdown(f"**{view.question}**")
-    view.show(shown)
+    choose_view(shown, VIEWS, "Look closer", key="view")
