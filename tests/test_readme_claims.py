@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from core import explore, pipeline
@@ -14,9 +15,8 @@ from core.settings import ASSETS, Settings
 from core.store.repository import Repository
 
 
-def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(
-    shared_settings: Settings, demo_cache: Path
-) -> None:
+def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(demo_cache: Path, settings: Settings) -> None:
+    encoded = replace(settings, cache=demo_cache)
     with (ASSETS / "demo" / "minimal_pairs.tsv").open(encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
     negations = {row[column] for row in rows for column in ("negation_main", "negation_antonym")}
@@ -31,7 +31,7 @@ def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(
     first = [
         items[0].text
         for pair in pairs[pairs["item_no"] < len(rows)].itertuples()
-        if (items := explore.around_mate(run, pair.query_no, pair.mate_no, shared_settings, repository, limit=1))
+        if (items := explore.around_mate(run, pair.query_no, pair.mate_no, encoded, repository, limit=1))
         and items[0].relation is Relation.ABOVE
     ]
     assert 0.75 < sum(text in negations for text in first) / len(first) < 0.85

@@ -41,6 +41,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         second = reader().open(f"{address}/data?data=evalrank-word")
         expect(second.see("fetch").get_by_role("button", name="Downloading …")).to_be_disabled()
         second.see("jobs").get_by_role("button", name="Cancel").click()
+        expect(second.at("jobs")).to_contain_text("cancelling")  # it has been heard before the file may go on
         mirror.gate.set()
         expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
         for other in (visitor, second):
