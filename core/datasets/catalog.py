@@ -12,6 +12,7 @@ from core.datasets.entries import (
     github_file,
 )
 from core.datasets.own_columns import OwnFile, size_in_words
+from core.datasets.similarity_sets import SIMILARITY
 from core.datasets.sources import SOURCES
 from core.errors import unknown
 from core.settings import ASSETS
@@ -261,6 +262,7 @@ DATASETS = {
             ),
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
         ),
+        *SIMILARITY.values(),
     )
 }
 

@@ -40,11 +40,6 @@ def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPa
     )
 
 
-def one_set(dataset_id: str, name: str, rows: Sequence[Row]) -> ScoredPairs:
-    """A dataset of a single set."""
-    return scored_pairs(dataset_id, {name: rows})
-
-
 def sts_benchmark(path: Path) -> list[Row]:
     """A part of STS-Benchmark: no header, seven or more columns with tabs between, quotes are part of the text.
 
@@ -62,6 +57,31 @@ def sts_benchmark(path: Path) -> list[Row]:
             raise DataCorrupt(
                 f"{path}, line {number}: no score and two sentences", expected="a line of STS-Benchmark"
             ) from error
+    return rows
+
+
+def sts_year(sentences: Path, scores: Path) -> list[Row]:
+    """A set of STS 2012 to 2016: two sentences per line with a tab between, and in the other file their scores.
+
+    A pair whose line there is empty was not scored; it is left out.
+
+    Raises:
+        DataCorrupt: a line of another kind, or files of different length.
+    """
+    pairs, given = (_text(path).removesuffix("\n").split("\n") for path in (sentences, scores))
+    if len(pairs) != len(given):
+        raise DataCorrupt(
+            f"{sentences} has {len(pairs):,} lines and {scores} {len(given):,}", expected="a score for every pair"
+        )
+    rows = []
+    for number, (pair, score) in enumerate(zip(pairs, given, strict=True), 1):
+        if not score.strip():
+            continue
+        try:
+            first, second = pair.split("\t")
+            rows.append((first.strip(), second.strip(), float(score)))
+        except ValueError as error:
+            raise DataCorrupt(f"{sentences}, line {number}: no two sentences and a score") from error
     return rows
 
 

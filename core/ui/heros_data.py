@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core import lexical_overlap
-from core.datasets.sources import SOURCES
+from core.datasets.similarity_sets import SIMILARITY
 from core.encoders.word_pieces import bert_uncased
 from core.figures import heros_data as figures
 from core.figures.heros import label
@@ -40,8 +40,8 @@ def show(shown: Shown) -> None:
     st.plotly_chart(figures.overlap_dots(dots, shown.scheme), key="heros_overlap")
     _table(rows)
     for dataset, name in BESIDE.items():
-        if not sources.is_here(SOURCES[dataset]):
-            sources.offer(SOURCES[dataset], f"Measuring {name}", key=f"fetch_{dataset}")
+        if not sources.is_here(SIMILARITY[dataset]):
+            sources.offer(SIMILARITY[dataset], f"Measuring {name}", key=f"fetch_{dataset}")
     _how()
 
 
@@ -85,9 +85,9 @@ def _beside() -> dict[str, Overlap]:
     """Of the test splits that are on this machine."""
     out = {}
     for dataset, name in BESIDE.items():
-        if not sources.is_here(SOURCES[dataset]):
+        if not sources.is_here(SIMILARITY[dataset]):
             continue
-        scored = sources.scored_pairs(SOURCES[dataset])
+        scored = sources.scored_pairs(SIMILARITY[dataset])
         if scored is not None:
             firsts, seconds = ([scored.items[i] for i in numbers] for numbers in (scored.firsts, scored.seconds))
             out[name] = _once(scored.content_digest, name, firsts, seconds)
