@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|sweep|neighbours|map|hubs|judge|data|runs|export|doctor|bench``, DESIGN 6.
+"""``python -m core list|run|sweep|neighbours|map|hubs|judge|data|runs|export|doctor|bench`` (DESIGN 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """

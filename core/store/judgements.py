@@ -155,7 +155,10 @@ class Judgements:
             return []
         with self.database.cursor() as cursor:
             rows = cursor.execute(query("votes"), {"set_id": set_id, "session": session}).fetchall()
-        return [Vote(*row[:-1], voted_at=_utc(row[-1])) for row in rows]
+        return [
+            Vote(session, rater, item_no, option, seconds, _utc(at))
+            for session, rater, item_no, option, seconds, at in rows
+        ]
 
     def answered(self, ballot: Ballot) -> frozenset[int]:
         """Numbers of the items that a rater has answered."""
