@@ -1,4 +1,4 @@
-"""The command line: ``python -m core list|run|sweep|neighbours|map|hubs|data|runs|export|doctor|bench`` (DESIGN 6).
+"""``python -m core list|run|sweep|neighbours|map|hubs|judge|data|runs|export|doctor|bench`` (DESIGN 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -18,6 +18,7 @@ from core import (
     cli_data,
     cli_doctor,
     cli_hubs,
+    cli_judge,
     cli_kinds,
     cli_map,
     cli_neighbours,
@@ -55,6 +56,7 @@ data_app = typer.Typer(help="Datasets: what there is, download, verify.", no_arg
 runs_app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.add_typer(data_app, name="data")
 app.add_typer(runs_app, name="runs")
+app.add_typer(cli_judge.app, name="judge")
 runs_app.command("compare")(cli_compare.compare)
 runs_app.command("scores")(cli_compare.scores)
 runs_app.command("kinds")(cli_kinds.kinds)

@@ -68,12 +68,18 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.pair_bands": f"{NOUNS} core.pair_kinds",
+    "core.judgement": f"{NOUNS} core.numerics",
+    "core.judgement.making": f"{BELOW_PIPELINE} core.judgement core.pipeline core.spaces "
+    "core.frequency_sources core.numerics",
+    "core.judgement.inventories": f"{WORLD} core.judgement core.datasets",
+    "core.judgement.automatic": f"{WORLD} core.judgement core.datasets core.spaces core.numerics",
+    "core.judgement.bundles": f"{WORLD} core.judgement core.store.judgements",
     "core.norms": f"{NOUNS} core.numerics",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": WORLD,
     "core.encoders": WORLD,
-    "core.store": f"{WORLD} core.encoders.cache",
+    "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
     "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.manifests core.toolkit core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
@@ -90,7 +96,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -112,12 +118,14 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli_judge": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement core.spaces "
+    "core.numerics",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
-    "core.cli_hubs",
+    "core.cli_hubs core.cli_judge",
     "core.__main__": "core.cli",
-    "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association",
+    "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association core.judgement",
     "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
@@ -129,8 +137,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
-    "core.numerics.hubness core.norms core.numerics.association core.pair_bands",
-    "pages": f"{NOUNS} {CATALOGS} core.ui core.figures {STORE} core.jobs core.explore",
+    "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements",
+    "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
 
@@ -144,6 +152,7 @@ ONLY_IN = {
         "core.cli_compare",
         "core.cli_data",
         "core.cli_hubs",
+        "core.cli_judge",
         "core.cli_kinds",
         "core.cli_neighbours",
         "core.cli_map",

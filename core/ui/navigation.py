@@ -36,6 +36,10 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
         PageEntry("frequency", "Frequency", ":material/bar_chart:"),
         PageEntry("map", "Map", ":material/scatter_plot:"),
     ),
+    "Human judgement": (
+        PageEntry("intruder", "Intruder", ":material/person_search:"),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:"),
+    ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:"),
         PageEntry("data", "Data", ":material/database:"),

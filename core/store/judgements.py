@@ -1,0 +1,241 @@
+"""What people judged, in the store: sets of items, votes, sessions. Beside ``repository``, on the same file."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.errors import InputError
+from core.judgement.raters import rater_key
+from core.judgement.types import (
+    Ballot,
+    Item,
+    ItemSet,
+    Query,
+    RaterProgress,
+    Recorded,
+    Session,
+    SetSummary,
+    Task,
+    Vote,
+)
+from core.store.db import Database, query
+from core.types import Variant
+
+_ITEM_COLUMNS = pa.schema(
+    [
+        ("set_id", pa.string()),
+        ("item_no", pa.int32()),
+        ("query", pa.string()),
+        ("part_of_speech", pa.string()),
+        ("concreteness", pa.string()),
+        ("category", pa.string()),
+        ("band", pa.string()),
+        ("k", pa.int32()),
+        ("options", pa.list_(pa.string())),
+        ("own", pa.list_(pa.int32())),
+    ]
+)
+
+
+class Judgements:
+    """The human judgements of a store. Every method opens, reads or writes, and lets go."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @classmethod
+    def at(cls, path: Path) -> Judgements:
+        return cls(Database(path))
+
+    # --- sets of items
+
+    def add_set(self, items: ItemSet) -> bool:
+        """Store a set with all its items, or nothing; False where it was there before."""
+        rows = [
+            {"set_id": items.set_id, "item_no": i.item_no}
+            | asdict(i.query)
+            | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
+            for i in items.items
+        ]
+        table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
+        with self.database.transaction() as cursor:
+            new = cursor.execute(
+                query("add_judgement_set"),
+                {
+                    "set_id": items.set_id,
+                    "task": items.task,
+                    "title": items.title,
+                    "variants": [str(v) for v in items.variants],
+                    "manifest": json.dumps(dict(items.manifest), ensure_ascii=False, sort_keys=True),
+                    "created_at": items.created_at.replace(tzinfo=None),
+                },
+            ).fetchall()
+            if new:
+                cursor.from_arrow(table).insert_into("judgement_item")
+        return bool(new)
+
+    def sets(self, task: Task | None = None) -> list[SetSummary]:
+        """Stored sets, newest first; of one task, or all."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("judgement_sets"), {"task": task}).fetchall()
+        return [
+            SetSummary(set_id, Task(which), title, _variants(variants), _utc(created), items, raters, votes)
+            for set_id, which, title, variants, created, items, raters, votes in rows
+        ]
+
+    def find_set(self, set_id: str) -> ItemSet | None:
+        """A set with its items; None where there is none of that id."""
+        if not self.database.path.exists():
+            return None
+        with self.database.cursor() as cursor:
+            head = cursor.execute(query("judgement_set"), {"set_id": set_id}).fetchall()
+            rows = cursor.execute(query("judgement_items"), {"set_id": set_id}).fetchall()
+        if not head:
+            return None
+        task, title, variants, manifest, created = head[0]
+        items = tuple(
+            Item(no, Query(text, *about), band, k, tuple(options), tuple(own))
+            for no, text, *about, band, k, options, own in rows
+        )
+        return ItemSet(Task(task), title, _variants(variants), items, json.loads(manifest), _utc(created))
+
+    def remove_set(self, set_id: str) -> None:
+        """Remove a set with all its votes, and from sessions; sessions left without a set go too."""
+        with self.database.transaction() as cursor:
+            for name in ("vote", "session_set", "item", "set"):
+                cursor.execute(f"DELETE FROM judgement_{name} WHERE set_id = ?", [set_id])
+            cursor.execute("DELETE FROM judgement_session WHERE name NOT IN (SELECT name FROM judgement_session_set)")
+
+    # --- votes
+
+    def vote(self, ballot: Ballot, item_no: int, option: int | None, seconds: float | None = None) -> Recorded:
+        """Write an answer at once; the first answer to an item stands.
+
+        Raises:
+            InputError: there is no such item or option (any more).
+        """
+        params = _of(ballot) | {
+            "rater": ballot.rater,
+            "item_no": item_no,
+            "option_no": option,
+            "seconds": seconds,
+            "voted_at": _now(),
+        }
+        with self.database.transaction() as cursor:
+            if cursor.execute(query("vote"), params).fetchall():
+                return Recorded.NEW
+            answered = cursor.execute(query("answered_items"), _of(ballot)).fetchall()
+        if (item_no,) in answered:
+            return Recorded.ALREADY
+        raise InputError(
+            f"there is no item {item_no} with an option {option} in the set {ballot.set_id}",
+            expected="an item of a stored set",
+            remedy="the set may have been removed: go on with another one",
+        )
+
+    def undo(self, ballot: Ballot) -> int | None:
+        """Take back a rater's last answer: the number of the item that is open again; None where there was none."""
+        with self.database.transaction() as cursor:
+            rows = cursor.execute(query("undo_vote"), _of(ballot)).fetchall()
+        return int(rows[0][0]) if rows else None
+
+    def votes(self, set_id: str, session: str | None = None) -> list[Vote]:
+        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None)."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("votes"), {"set_id": set_id, "session": session}).fetchall()
+        return [
+            Vote(session, rater, item_no, option, seconds, _utc(at))
+            for session, rater, item_no, option, seconds, at in rows
+        ]
+
+    def answered(self, ballot: Ballot) -> frozenset[int]:
+        """Numbers of the items that a rater has answered."""
+        with self.database.cursor() as cursor:
+            return frozenset(row[0] for row in cursor.execute(query("answered_items"), _of(ballot)).fetchall())
+
+    def progress(self, set_id: str, session: str) -> list[RaterProgress]:
+        """How far the raters of a session ("" for those outside of any) are with a set; the latest first."""
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("rater_progress"), {"set_id": set_id, "session": session}).fetchall()
+        return [RaterProgress(rater, answered, unknown, _utc(last)) for rater, answered, unknown, last in rows]
+
+    # --- sessions
+
+    def add_session(self, name: str, sets: Mapping[Task, str], key: str) -> bool:
+        """Open a session; False where there is one of that name.
+
+        Args:
+            key: the facilitator's; only its digest is stored.
+        """
+        with self.database.transaction() as cursor:
+            new = cursor.execute(
+                "INSERT INTO judgement_session VALUES (?, ?, false, ?) ON CONFLICT DO NOTHING RETURNING name",
+                [name, _digest(key), _now()],
+            ).fetchall()
+            if new:
+                for task, set_id in sets.items():
+                    cursor.execute("INSERT INTO judgement_session_set VALUES (?, ?, ?)", [name, task, set_id])
+        return bool(new)
+
+    def session(self, name: str) -> Session | None:
+        """A session by its name; None where there is none."""
+        return next(iter(self._sessions(name)), None)
+
+    def sessions(self) -> Sequence[Session]:
+        """All sessions, newest first."""
+        return self._sessions(None)
+
+    def _sessions(self, name: str | None) -> list[Session]:
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("judgement_sessions"), {"name": name}).fetchall()
+        return [
+            Session(found, {Task(task): set_id for task, set_id in sets.items()}, revealed, _utc(created))
+            for found, revealed, created, sets in rows
+        ]
+
+    def reveal(self, name: str, revealed: bool) -> None:
+        """Show a session's results to its raters, or hide them again."""
+        with self.database.transaction() as cursor:
+            cursor.execute("UPDATE judgement_session SET revealed = ? WHERE name = ?", [revealed, name])
+
+    def is_facilitator(self, name: str, key: str) -> bool:
+        """Whether a key is that of a session's facilitator."""
+        if not self.database.path.exists():
+            return False
+        with self.database.cursor() as cursor:
+            rows = cursor.execute("SELECT key_digest FROM judgement_session WHERE name = ?", [name]).fetchall()
+        return bool(rows) and hmac.compare_digest(rows[0][0], _digest(key))
+
+
+def _of(ballot: Ballot) -> dict[str, object]:
+    return {"set_id": ballot.set_id, "session": ballot.session, "rater_key": rater_key(ballot.rater)}
+
+
+def _variants(names: Sequence[str]) -> tuple[Variant, ...]:
+    return tuple(Variant.parse(name) for name in names)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _utc(naive: datetime) -> datetime:
+    return naive.replace(tzinfo=UTC)

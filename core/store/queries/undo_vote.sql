@@ -1,0 +1,10 @@
+-- Take back the rater's last answer.
+DELETE FROM judgement_vote
+WHERE set_id = $set_id AND session = $session AND rater_key = $rater_key
+      AND item_no = (
+          SELECT item_no FROM judgement_vote
+          WHERE set_id = $set_id AND session = $session AND rater_key = $rater_key
+          ORDER BY voted_at DESC, item_no DESC
+          LIMIT 1
+      )
+RETURNING item_no

@@ -1,0 +1,42 @@
+"""What the parts of the pages of human judgement are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.judgement.types import ItemSet, Session, Task
+from core.store.judgements import Judgements
+from core.ui.resources import repository
+
+
+def judgements() -> Judgements:
+    """The human judgements of this server's store."""
+    return Judgements(repository().database)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A set of items that is answered and looked at.
+
+    Attributes:
+        session: the session that the reader is in; None outside of one: then everybody sees the results.
+        facilitates: whether the reader is the session's facilitator.
+    """
+
+    task: Task
+    items: ItemSet
+    session: Session | None = None
+    facilitates: bool = False
+
+    @property
+    def session_name(self) -> str:
+        """The session's name as votes carry it: "" outside of one."""
+        return self.session.name if self.session else ""
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def item_set(_store: Judgements, path: str, set_id: str) -> ItemSet | None:  # noqa: ARG001 - path is part of the key
+    """A stored set, which never changes."""
+    return _store.find_set(set_id)
