@@ -8,10 +8,10 @@ import numpy as np
 
 from core.diagnostics.base import DiagnosticResult
 from core.errors import InputError
-from core.types import Bool, CoveredWords, Dataset, PairSet, Part, RankedPairs, Vocabulary
+from core.types import Bool, CoveredPairs, CoveredWords, Dataset, PairSet, Part, RankedPairs, ScoredPairs, Vocabulary
 
 
-def part_of(dataset: PairSet | Vocabulary, support: Bool, whose: str) -> Part:
+def part_of(dataset: PairSet | ScoredPairs | Vocabulary, support: Bool, whose: str) -> Part:
     """The part of a dataset whose items have a vector, ``support [n] bool``.
 
     Args:
@@ -27,10 +27,10 @@ def part_of(dataset: PairSet | Vocabulary, support: Bool, whose: str) -> Part:
                 expected="an encoder that knows the vocabulary's words",
             )
         return CoveredWords.of(dataset, support)
-    ranked = RankedPairs.of(dataset, support)
+    ranked = CoveredPairs.of(dataset, support) if isinstance(dataset, ScoredPairs) else RankedPairs.of(dataset, support)
     if not len(ranked.pairs):
         raise InputError(
-            f"no pair of '{dataset.id}' can be ranked: {len(ranked.items):,} of {len(dataset.items):,} items have "
+            f"no pair of '{dataset.id}' is left: {len(ranked.items):,} of {len(dataset.items):,} items have "
             f"a vector from {whose}, and no pair has both of its texts among them",
             expected="an encoder that knows the dataset's texts",
         )
@@ -59,18 +59,19 @@ def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ran
     support = covered if ranked is None else ranked.support
     if isinstance(dataset, Vocabulary):
         return replace(result, coverage=_items_covered(support))
-    if not isinstance(dataset, PairSet):
+    if not isinstance(dataset, PairSet | ScoredPairs):
         return result
-    if not isinstance(ranked, RankedPairs):
+    if not isinstance(ranked, RankedPairs | CoveredPairs):
         return replace(result, coverage=_coverage(dataset, covered))
     return replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
 
 
-def _coverage(dataset: PairSet, covered: Bool) -> dict[str, int]:
+def _coverage(dataset: PairSet | ScoredPairs, covered: Bool) -> dict[str, int]:
     """How many pairs and items there are, and how many the encoder (with those it is compared with) covers."""
+    ends = (dataset.firsts, dataset.seconds) if isinstance(dataset, ScoredPairs) else (dataset.queries, dataset.mates)
     return {
-        "pairs": len(dataset.queries),
-        "pairs_covered": int(np.count_nonzero(covered[dataset.queries] & covered[dataset.mates])),
+        "pairs": len(ends[0]),
+        "pairs_covered": int(np.count_nonzero(covered[ends[0]] & covered[ends[1]])),
         **_items_covered(covered),
     }
 

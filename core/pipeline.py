@@ -32,6 +32,7 @@ from core.types import (
     PairSet,
     Part,
     Progress,
+    ScoredPairs,
     Stopwatch,
     Variant,
     Vocabulary,
@@ -39,7 +40,8 @@ from core.types import (
     no_progress,
 )
 
-_IN_PARTS = (DatasetKind.PAIR_SET, DatasetKind.VOCABULARY)  # kinds of which items without a vector can be left out
+# Kinds of which items without a vector can be left out.
+_IN_PARTS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.VOCABULARY)
 
 
 @dataclass(frozen=True)
@@ -346,12 +348,12 @@ def _support(
 
     What the other encoders cover is encoded where it is not cached.
 
-    Only pair sets and vocabularies have parts: for any other kind there is none.
+    Only sets of pairs and vocabularies have parts: for minimal pairs there is none.
 
     Raises:
         InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
     """
-    if not isinstance(dataset, PairSet | Vocabulary):
+    if not isinstance(dataset, PairSet | ScoredPairs | Vocabulary):
         coverage.check_covers_all(request.variant.encoder, dataset, own, request.diagnostic)
         return None, True
     support = own

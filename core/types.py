@@ -212,6 +212,37 @@ class CoveredWords(Part):
 
 
 @dataclass(frozen=True, eq=False)
+class CoveredPairs(Part):
+    """The part of a set of scored pairs whose texts all have a vector.
+
+    Attributes:
+        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
+    """
+
+    dataset: ScoredPairs
+    pairs: Int64
+
+    @classmethod
+    def of(cls, whole: ScoredPairs, support: Bool) -> CoveredPairs:
+        """Leave out the items outside of ``support``, ``[n] bool``, and the pairs that touch them."""
+        items = np.flatnonzero(support)
+        pairs = np.flatnonzero(support[whole.firsts] & support[whole.seconds])
+        if len(items) == len(whole.items):
+            return cls(whole, items, support, pairs)
+        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+        part = ScoredPairs(
+            whole.id,
+            tuple(whole.items[i] for i in items),
+            whole.sets,
+            whole.set_numbers[pairs],
+            numbers[whole.firsts[pairs]],
+            numbers[whole.seconds[pairs]],
+            whole.scores[pairs],
+        )
+        return cls(part, items, support, pairs)
+
+
+@dataclass(frozen=True, eq=False)
 class RankedPairs(Part):
     """The part of a pair set whose items all have a vector: candidates and pairs of a run (DESIGN 4.1, coverage).
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from core.diagnostics import evalrank, frequency, heros
+from core.diagnostics import evalrank, frequency, heros, similarity
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import unknown
 
-DIAGNOSTICS: dict[str, DiagnosticEntry] = {entry.id: entry for entry in (evalrank.ENTRY, heros.ENTRY, frequency.ENTRY)}
+DIAGNOSTICS: dict[str, DiagnosticEntry] = {
+    entry.id: entry for entry in (evalrank.ENTRY, heros.ENTRY, similarity.ENTRY, frequency.ENTRY)
+}
 
 
 def find(diagnostic_id: str) -> DiagnosticEntry:

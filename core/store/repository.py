@@ -35,7 +35,11 @@ from core.types import Bool, Dataset, DatasetKind, Part, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted
-_WITH_TEXTS = {DatasetKind.PAIR_SET: "pair_items", DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items"}  # queries
+_WITH_TEXTS = {  # queries
+    DatasetKind.PAIR_SET: "pair_items",
+    DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items",
+    DatasetKind.SCORED_PAIRS: "scored_pair_items",
+}
 
 
 class Repository:
@@ -204,8 +208,9 @@ class Repository:
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """Per-item rows of finished runs of one diagnostic: ``run_id, item_no``, the declared columns and,
-        with ``texts``, ``query_no, mate_no, query, mate`` of pairs and ``original_no, rewrite_no, original, rewrite``
-        of minimal pairs. Rows on a vocabulary speak of no texts."""
+        with ``texts``, ``query_no, mate_no, query, mate`` of pairs, ``original_no, rewrite_no, original, rewrite`` of
+        minimal pairs, ``set_name, gold, first_no, second_no, first, second`` of scored pairs. Rows on a vocabulary
+        speak of no texts."""
         if not run_ids:
             return pd.DataFrame()
         name = _WITH_TEXTS.get(entry.dataset_kind, "items") if texts else "items"

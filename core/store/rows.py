@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from core.types import Dataset, MinimalPairSet, PairSet, Vocabulary
+from core.types import Dataset, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 
 def metric_rows(run_seq: int, metrics: Mapping[str, float]) -> pa.Table:
@@ -46,6 +46,8 @@ def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
     elif isinstance(dataset, MinimalPairSet):
         for subset in dataset.subsets:
             cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
+    elif isinstance(dataset, ScoredPairs):
+        cursor.from_arrow(_scored_pairs(dataset, seq)).insert_into("dataset_scored_pair")
     elif not isinstance(dataset, Vocabulary):  # of which rows speak by their thresholds, not word by word
         raise TypeError(f"the store has no table for a {dataset.kind}")
 
@@ -58,6 +60,20 @@ def _pairs(dataset: PairSet, seq: np.int32) -> pa.Table:
             "item_no": np.arange(m, dtype=np.int32),
             "query_no": dataset.queries,
             "mate_no": dataset.mates,
+        }
+    )
+
+
+def _scored_pairs(dataset: ScoredPairs, seq: np.int32) -> pa.Table:
+    m = len(dataset.scores)
+    return pa.table(
+        {
+            "dataset_seq": np.full(m, seq, dtype=np.int32),
+            "item_no": np.arange(m, dtype=np.int32),
+            "set_name": pa.array([dataset.sets[number] for number in dataset.set_numbers], pa.string()),
+            "first_no": dataset.firsts,
+            "second_no": dataset.seconds,
+            "gold": dataset.scores,
         }
     )
 
