@@ -30,6 +30,9 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
     "Diagnostics": (
         PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),
         PageEntry("heros", "HEROS", ":material/difference:"),
+        PageEntry("similarity", "Similarity", ":material/compare_arrows:"),
+        PageEntry("words", "Words", ":material/spellcheck:"),
+        PageEntry("lab", "Lab", ":material/science:"),
     ),
     "Inside the space": (
         PageEntry("neighbours", "Neighbours", ":material/hub:"),

@@ -1,0 +1,7 @@
+"""Lab: how much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."""
+
+from core import ui
+
+picks = ui.page(
+    "Lab", "How much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."
+)
