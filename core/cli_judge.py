@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from core import cli_output as output
+from core.cli_judge_make import make
 from core.cli_options import AsJson
 from core.judgement.types import SetSummary, Task
 from core.settings import Settings
 from core.store.judgements import Judgements
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
+app.command("make")(make)
 
 
 @app.command("list")
