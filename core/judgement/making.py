@@ -152,7 +152,7 @@ def make(
             f"none of the {len(found.queries):,} queries gives an item ({why})",
             remedy="choose a larger dataset, another rule or another inventory",
         )
-    title = request.title or f"{inventory.title}: {', '.join(v.label for v in request.variants)}"
+    title = request.title or f"{inventory.title} · {dataset.id}"  # raters see it: it names no encoder
     manifest = _manifest(request, dataset, inventory, found, spaces, sizes, made, len(places))
     items = ItemSet(request.task, title, request.variants, made.items, manifest, datetime.now(UTC))
     stored = Judgements(repository.database)
