@@ -149,7 +149,7 @@ def sentences(dataset: Dataset, n: int, seed: int) -> Inventory:
         f"{len(chosen):,} of {len(texts):,} different items of {dataset.id} with at least {SHORTEST_SENTENCE} words, "
         f"drawn at random (seed {seed})."
     )
-    title = f"{len(chosen):,} sentences of {dataset.id}"
+    title = f"{len(chosen):,} sentences"
     return Inventory(Ready.SENTENCES, title, tuple(Query(texts[i]) for i in chosen), about)
 
 

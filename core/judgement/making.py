@@ -134,17 +134,25 @@ def make(
     """
     cancel = cancel or CancelToken()
     request = check(request, settings)
+    entry = datasets.find(request.dataset)
+    dataset = fetch.load(entry, settings, progress, cancel)
+    by_words = of_words(entry, dataset)
+    if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT and not by_words:
+        raise InputError(
+            f"the rule of counts is for words, and '{dataset.id}' has sentences",
+            expected=f"the rule {Closeness.LOG10}, on lengths in words",
+        )
+    inventory = _inventory(request, dataset, settings, progress, cancel)
+    everything = np.arange(len(dataset.items), dtype=np.int64)
+    inventories.find(inventory, dataset, everything)  # before minutes are spent on encoding
     for reference in dict.fromkeys(v.encoder for v in request.variants):
         cancel.check()
         pipeline.encode(EncodeRequest(reference, request.dataset), settings, repository, progress, cancel)
-    entry = datasets.find(request.dataset)
-    dataset = fetch.load(entry, settings, progress, cancel)
-    inventory = _inventory(request, dataset, settings, progress, cancel)
     spaces = open_spaces(request.variants, dataset, settings)
     places = _with_direction(spaces, request.metric)
     found = inventories.find(inventory, dataset, spaces[0].items[places])
     found = inventories.sample(found, request.queries, request.seed)
-    sizes = _sizes(request, entry, dataset, spaces[0].items[places])
+    sizes = _sizes(dataset, spaces[0].items[places], by_words)
     made = _made(request, found, spaces, places, sizes, progress, cancel)
     if not made.items:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in made.skipped.items())
@@ -216,15 +224,10 @@ def of_words(entry: DatasetEntry, dataset: Dataset) -> bool:
     return entry.unit == "text" and 2 * sum(len(text.split()) > 1 for text in dataset.items) < len(dataset.items)
 
 
-def _sizes(request: ItemsRequest, entry: DatasetEntry, dataset: Dataset, items: Int64) -> _Sizes:
+def _sizes(dataset: Dataset, items: Int64, by_words: bool) -> _Sizes:
     """Of the items that have a vector everywhere, in their order."""
     texts = [dataset.items[i] for i in items]
-    if not of_words(entry, dataset):
-        if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT:
-            raise InputError(
-                f"the rule of counts is for words, and '{dataset.id}' has sentences",
-                expected=f"the rule {Closeness.LOG10}, on lengths in words",
-            )
+    if not by_words:
         lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
         return _Sizes(Pool.of(texts, np.where(lengths > 0, lengths, np.nan)), None, "lengths in words")
     counted = of_vocabulary(dataset, "") if isinstance(dataset, Vocabulary) else by_wordfreq(dataset)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.judgement import making
+from core.judgement.rules import Closeness
 from core.judgement.types import SetSummary
 from core.settings import Mode
 from core.ui.judgement_state import item_set, judgements
@@ -61,7 +62,13 @@ def _detail(chosen: SetSummary) -> None:
         st.warning("This set was removed meanwhile.", icon=":material/delete:")
         return
     st.markdown(as_text(making.told(items)))
-    st.dataframe(pd.DataFrame(_facts(items.manifest), columns=["", "what"]), hide_index=True, key="judgement_facts")
+    st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
+    st.dataframe(
+        pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
+        hide_index=True,
+        key="judgement_facts",
+        width="content",
+    )
     if settings().mode is Mode.DEMO:
         st.caption("This is a demo that strangers share: nothing can be removed.")
         return
@@ -83,19 +90,30 @@ def _detail(chosen: SetSummary) -> None:
 
 def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What decided the items, for readers; what an older version did not note is left out."""
-    rule = ", ".join(f"{name} {value}" for name, value in dict(manifest.get("rule", {})).items())
     size = manifest.get("corpus_size")
     corpus = f", in {size:,.0f} words" if size else ""
     facts = {
         "dataset": manifest.get("dataset"),
-        "queries": manifest.get("about") or manifest.get("inventory"),
         "frequencies": f"{manifest['frequencies']}{corpus}" if "frequencies" in manifest else None,
-        "rule": rule,
+        "rule": _rule(manifest.get("rule") or {}),
         "similarity": manifest.get("metric"),
         "items that all variants know": f"{manifest['support']:,}" if "support" in manifest else None,
         "seed": manifest.get("seed"),
     }
     return [(name, str(value)) for name, value in facts.items() if value not in (None, "")]
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    """As the manifest has it, in words."""
+    words = {
+        Closeness.LOG10: "the intruder's within {} of the mean, in log10",
+        Closeness.COUNT: "the intruder's within {} counts of the mean",
+        "ranks": "neighbours at ranks {}",
+    }
+    return "; ".join(
+        words.get(name, f"{name} {{}}").format(", ".join(map(str, value)) if isinstance(value, list) else f"{value:g}")
+        for name, value in rule.items()
+    )
 
 
 def _consequences(chosen: SetSummary) -> str:
