@@ -186,6 +186,22 @@ class Judgements:
             for session, rater, item_no, option, seconds, at in rows
         ]
 
+    def votes_digest(self, set_id: str, session: str | None = None) -> str:
+        """Tells whether votes are still those that they were, at little cost; of one session, or of all (None)."""
+        if not self.database.path.exists():
+            return ""
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("votes_digest"), {"set_id": set_id, "session": session}).fetchall()
+        return "-".join(str(part) for part in rows[0])
+
+    def sessions_with_votes(self, set_id: str) -> list[str]:
+        """Names of the sessions in which a set has votes, in order; "" for votes outside of any."""
+        if not self.database.path.exists():
+            return []
+        sql = "SELECT DISTINCT session FROM judgement_vote WHERE set_id = ? ORDER BY session"
+        with self.database.cursor() as cursor:
+            return [row[0] for row in cursor.execute(sql, [set_id]).fetchall()]
+
     def answered(self, ballot: Ballot) -> frozenset[int]:
         """Numbers of the items that a rater has answered."""
         with self.database.cursor() as cursor:
