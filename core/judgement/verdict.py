@@ -32,7 +32,7 @@ def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
     if not level:
         said = f"Best is {led}: more than chance ahead of {_listed(apart, best, tests, name)}."
     elif not apart:
-        said = f"Not separable: ahead is {led}, but no more than chance ahead of {_listed(level, best, tests, name)}."
+        said = f"Not separable: ahead is {led}, but by no more than chance: {_listed(level, best, tests, name)}."
     else:
         said = (
             f"Ahead is {led}: more than chance ahead of {_listed(apart, best, tests, name)}, not separable from "

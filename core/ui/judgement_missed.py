@@ -34,7 +34,11 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
         st.caption("There are no votes on its items yet.")
         return
     missed = sum(m.own == 0 for m in found)
-    st.caption(f"Nobody chose its own option in {missed:,} of the {len(found):,} items that have votes.")
+    st.caption(
+        f"Nobody chose its own option in {missed:,} of the {len(found):,} items that have votes."
+        if missed
+        else f"In each of the {len(found):,} items that have votes somebody chose its own option."
+    )
     pages = -(-len(found) // PER_PAGE)
     page = min(int(st.session_state.get("missed_page", 1)), pages)
     for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
