@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from core import cli_judge_results
 from core import cli_output as output
 from core.cli_judge_make import make
 from core.cli_options import AsJson
@@ -15,6 +16,7 @@ from core.store.judgements import Judgements
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
 app.command("make")(make)
+app.command("results")(cli_judge_results.results)
 
 
 @app.command("list")

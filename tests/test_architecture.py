@@ -118,8 +118,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli_judge_results": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement "
+    "core.spaces core.numerics",
     "core.cli_judge": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement core.spaces "
-    "core.numerics core.cli_judge_make",
+    "core.numerics core.cli_judge_make core.cli_judge_results",
     "core.cli_judge_make": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.judgement core.numerics",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
@@ -155,6 +157,7 @@ ONLY_IN = {
         "core.cli_hubs",
         "core.cli_judge",
         "core.cli_judge_make",
+        "core.cli_judge_results",
         "core.cli_kinds",
         "core.cli_neighbours",
         "core.cli_map",

@@ -29,6 +29,8 @@ from core.judgement.types import (
 from core.store.db import Database, query
 from core.types import Variant
 
+LISTED = 10  # sets, at most, in a message
+
 _ITEM_COLUMNS = pa.schema(
     [
         ("set_id", pa.string()),
@@ -92,6 +94,30 @@ class Judgements:
             SetSummary(set_id, Task(which), title, _variants(variants), _utc(created), items, raters, votes)
             for set_id, which, title, variants, created, items, raters, votes in rows
         ]
+
+    def set_id_of(self, prefix: str) -> str:
+        """The id of the one set whose id begins so.
+
+        Raises:
+            InputError: no set's does, or those of several do.
+        """
+        sets = self.sets()
+        found = [s for s in sets if prefix and s.set_id.startswith(prefix)]
+        if len(found) == 1:
+            return found[0].set_id
+        listed = ", ".join(f"{s.set_id} ({s.task}: {s.title})" for s in (found or sets)[:LISTED])
+        more = f" and {len(found or sets) - LISTED} more" if len(found or sets) > LISTED else ""
+        if found:
+            raise InputError(
+                f"{len(found)} sets of items begin with '{prefix}': {listed}{more}",
+                expected="the beginning of one of them",
+                remedy="give more characters of its id",
+            )
+        raise InputError(
+            f"no set of items begins with '{prefix}'",
+            expected=f"one of {listed}{more}" if sets else "a stored set of items; there is none yet",
+            remedy="'python -m core judge list' lists them",
+        )
 
     def find_set(self, set_id: str) -> ItemSet | None:
         """A set with its items; None where there is none of that id."""
@@ -159,6 +185,22 @@ class Judgements:
             Vote(session, rater, item_no, option, seconds, _utc(at))
             for session, rater, item_no, option, seconds, at in rows
         ]
+
+    def votes_digest(self, set_id: str, session: str | None = None) -> str:
+        """Tells whether votes are still those that they were, at little cost; of one session, or of all (None)."""
+        if not self.database.path.exists():
+            return ""
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("votes_digest"), {"set_id": set_id, "session": session}).fetchall()
+        return "-".join(str(part) for part in rows[0])
+
+    def sessions_with_votes(self, set_id: str) -> list[str]:
+        """Names of the sessions in which a set has votes, in order; "" for votes outside of any."""
+        if not self.database.path.exists():
+            return []
+        sql = "SELECT DISTINCT session FROM judgement_vote WHERE set_id = ? ORDER BY session"
+        with self.database.cursor() as cursor:
+            return [row[0] for row in cursor.execute(sql, [set_id]).fetchall()]
 
     def answered(self, ballot: Ballot) -> frozenset[int]:
         """Numbers of the items that a rater has answered."""
