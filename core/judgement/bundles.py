@@ -13,7 +13,7 @@ import re
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -83,6 +83,21 @@ class Bundle:
 
 
 # --- writing
+
+
+def collect(judgements: Judgements, set_id: str, without: Collection[str] = ()) -> Bundle:
+    """A stored set with its votes.
+
+    Args:
+        without: sessions whose votes are left out.
+
+    Raises:
+        InputError: there is no such set (any more).
+    """
+    items = judgements.find_set(set_id)
+    if items is None:
+        raise InputError(f"there is no set of items '{set_id}'", remedy="it may have been removed meanwhile")
+    return Bundle(items, tuple(vote for vote in judgements.votes(set_id) if vote.session not in without))
 
 
 def table(bundle: Bundle, part: Part, form: TableFormat) -> bytes:
