@@ -40,7 +40,7 @@ def results(
     """Precision or win ratio per variant with intervals, permutation tests, agreement; an automatic rater beside."""
     settings = Settings.from_environment()
     store = Judgements.at(settings.store)
-    items = store.find_set(store.set_id_of(items_of))
+    items = store.find_set(store.named(items_of).set_id)
     if items is None:
         raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="'python -m core judge list' lists sets")
     if session is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
 from core.errors import InputError
@@ -45,6 +47,34 @@ _ITEM_COLUMNS = pa.schema(
         ("own", pa.list_(pa.int32())),
     ]
 )
+_VOTE_COLUMNS = pa.schema(
+    [
+        ("set_id", pa.string()),
+        ("session", pa.string()),
+        ("rater_key", pa.string()),
+        ("rater", pa.string()),
+        ("item_no", pa.int32()),
+        ("option_no", pa.int32()),
+        ("seconds", pa.float64()),
+        ("voted_at", pa.timestamp("us")),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of a set and its votes from elsewhere.
+
+    Attributes:
+        new_set: whether the set was not here before.
+        new, known, differing: votes that were added, that were here, and that were here with another answer: the
+            one that is here stands.
+    """
+
+    new_set: bool
+    new: int
+    known: int
+    differing: int
 
 
 class Judgements:
@@ -61,28 +91,36 @@ class Judgements:
 
     def add_set(self, items: ItemSet) -> bool:
         """Store a set with all its items, or nothing; False where it was there before."""
-        rows = [
-            {"set_id": items.set_id, "item_no": i.item_no}
-            | asdict(i.query)
-            | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
-            for i in items.items
-        ]
-        table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
         with self.database.transaction() as cursor:
-            new = cursor.execute(
-                query("add_judgement_set"),
-                {
-                    "set_id": items.set_id,
-                    "task": items.task,
-                    "title": items.title,
-                    "variants": [str(v) for v in items.variants],
-                    "manifest": json.dumps(dict(items.manifest), ensure_ascii=False, sort_keys=True),
-                    "created_at": items.created_at.replace(tzinfo=None),
-                },
-            ).fetchall()
-            if new:
-                cursor.from_arrow(table).insert_into("judgement_item")
-        return bool(new)
+            return _add_set(cursor, items)
+
+    def merge(self, items: ItemSet, votes: Sequence[Vote]) -> Merged:
+        """Store a set, where it is not here, and those votes on it that are not here: all of it, or nothing.
+
+        The votes are on items and options that the set has, at most one of a rater on an item.
+        """
+        with self.database.transaction() as cursor:
+            new_set = _add_set(cursor, items)
+            here = {
+                (session, key, item_no): option
+                for session, key, item_no, option in cursor.execute(
+                    "SELECT session, rater_key, item_no, option_no FROM judgement_vote WHERE set_id = ?", [items.set_id]
+                ).fetchall()
+            }
+            rows, known, differing = [], 0, 0
+            for vote in votes:
+                key = (vote.session, rater_key(vote.rater), vote.item_no)
+                if key not in here:
+                    session, of_rater, item_no = key
+                    rest = (vote.option, vote.seconds, _naive(vote.voted_at))
+                    rows.append((items.set_id, session, of_rater, vote.rater, item_no, *rest))
+                elif here[key] == vote.option:
+                    known += 1
+                else:
+                    differing += 1
+            named = [dict(zip(_VOTE_COLUMNS.names, row, strict=True)) for row in rows]
+            cursor.from_arrow(pa.Table.from_pylist(named, _VOTE_COLUMNS)).insert_into("judgement_vote")
+        return Merged(new_set, len(rows), known, differing)
 
     def sets(self, task: Task | None = None) -> list[SetSummary]:
         """Stored sets, newest first; of one task, or all."""
@@ -95,26 +133,26 @@ class Judgements:
             for set_id, which, title, variants, created, items, raters, votes in rows
         ]
 
-    def set_id_of(self, prefix: str) -> str:
-        """The id of the one set whose id begins so.
+    def named(self, beginning: str) -> SetSummary:
+        """A stored set by its id or the beginning of it.
 
         Raises:
-            InputError: no set's does, or those of several do.
+            InputError: no set's id begins so, or those of several do.
         """
         sets = self.sets()
-        found = [s for s in sets if prefix and s.set_id.startswith(prefix)]
+        found = [one for one in sets if beginning and one.set_id.startswith(beginning)]
         if len(found) == 1:
-            return found[0].set_id
+            return found[0]
         listed = ", ".join(f"{s.set_id} ({s.task}: {s.title})" for s in (found or sets)[:LISTED])
         more = f" and {len(found or sets) - LISTED} more" if len(found or sets) > LISTED else ""
         if found:
             raise InputError(
-                f"{len(found)} sets of items begin with '{prefix}': {listed}{more}",
+                f"{len(found)} sets of items begin with '{beginning}': {listed}{more}",
                 expected="the beginning of one of them",
                 remedy="give more characters of its id",
             )
         raise InputError(
-            f"no set of items begins with '{prefix}'",
+            f"no set of items begins with '{beginning}'",
             expected=f"one of {listed}{more}" if sets else "a stored set of items; there is none yet",
             remedy="'python -m core judge list' lists them",
         )
@@ -147,6 +185,9 @@ class Judgements:
     def vote(self, ballot: Ballot, item_no: int, option: int | None, seconds: float | None = None) -> Recorded:
         """Write an answer at once; the first answer to an item stands.
 
+        Args:
+            seconds: from the item's showing; what cannot be a duration (a clock that was set back) is left out.
+
         Raises:
             InputError: there is no such item or option (any more).
         """
@@ -154,7 +195,7 @@ class Judgements:
             "rater": ballot.rater,
             "item_no": item_no,
             "option_no": option,
-            "seconds": seconds,
+            "seconds": seconds if seconds is not None and math.isfinite(seconds) and seconds >= 0 else None,
             "voted_at": _now(),
         }
         with self.database.transaction() as cursor:
@@ -263,6 +304,32 @@ class Judgements:
         return bool(rows) and hmac.compare_digest(rows[0][0], _digest(key))
 
 
+def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
+    if [item.item_no for item in items.items] != list(range(len(items.items))):
+        raise ValueError("items are not numbered 0, 1, 2, ...: a set's id goes by their places")
+    rows = [
+        {"set_id": items.set_id, "item_no": i.item_no}
+        | asdict(i.query)
+        | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
+        for i in items.items
+    ]
+    table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
+    new = cursor.execute(
+        query("add_judgement_set"),
+        {
+            "set_id": items.set_id,
+            "task": items.task,
+            "title": items.title,
+            "variants": [str(v) for v in items.variants],
+            "manifest": json.dumps(dict(items.manifest), ensure_ascii=False, sort_keys=True),
+            "created_at": _naive(items.created_at),
+        },
+    ).fetchall()
+    if new:
+        cursor.from_arrow(table).insert_into("judgement_item")
+    return bool(new)
+
+
 def _of(ballot: Ballot) -> dict[str, object]:
     return {"set_id": ballot.set_id, "session": ballot.session, "rater_key": rater_key(ballot.rater)}
 
@@ -276,7 +343,12 @@ def _digest(key: str) -> str:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
+    return _naive(datetime.now(UTC))
+
+
+def _naive(moment: datetime) -> datetime:
+    """As the store keeps it: UTC, without saying so."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _utc(naive: datetime) -> datetime:
