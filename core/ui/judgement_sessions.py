@@ -172,7 +172,7 @@ def _reveal(name: str, revealed: bool) -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def _watch(judged: Judged, session: Session) -> None:
-    for task, set_id in session.sets.items():
+    for task, set_id in sorted(session.sets.items(), key=lambda held: held[0] != judged.task):
         items = item_set(judgements(), str(judgements().database.path), set_id)
         if items is None:
             continue

@@ -101,9 +101,9 @@ def _place(task: Task) -> Place | None:
     key = st.query_params.get("facilitator", "")
     facilitates = bool(key) and judgements().is_facilitator(name, key)
     st.session_state[_SESSION] = _Remembered(name, key)
-    line, button = st.columns([5, 1], vertical_alignment="center")
-    line.caption(f"Session **{as_text(name)}**{': you are its facilitator' if facilitates else ''}")
-    button.button("Leave", key="judge_leave", type="tertiary", on_click=_leave_session)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.caption(f"Session **{as_text(name)}**{': you are its facilitator' if facilitates else ''}", width="content")
+        st.button("Leave", key="judge_leave", type="tertiary", on_click=_leave_session)
     if key and not facilitates:
         st.warning("The key in this link is not that of the session's facilitator: you see what raters see.")
     if task not in session.sets:
@@ -151,15 +151,17 @@ def _unknown_session(task: Task, name: str) -> None:
 
 
 def _with_set(place: Place, show_judged: Callable[[Judged], None], blind: bool) -> None:
-    set_id = place.session.sets[place.task] if place.session else _pick_set(place.task, blind)
-    if set_id is None:
-        return
-    items = item_set(judgements(), str(judgements().database.path), set_id)
-    if items is None:
-        item_set.clear()
-        st.warning("The items of this session are no longer here.", icon=":material/link_off:")
-        return
-    show_judged(Judged(place.task, items, place.session, place.facilitates))
+    first, second = st.container(), st.container()
+    picker, shown = (second, first) if blind else (first, second)  # a phone has no room above the cards
+    with picker:
+        set_id = place.session.sets[place.task] if place.session else _pick_set(place.task, blind)
+    items = item_set(judgements(), str(judgements().database.path), set_id) if set_id else None
+    with shown:
+        if items is not None:
+            show_judged(Judged(place.task, items, place.session, place.facilitates))
+        elif set_id:
+            item_set.clear()  # they may be imported again
+            st.warning("The items of this session are no longer here.", icon=":material/link_off:")
 
 
 def _pick_set(task: Task, blind: bool) -> str | None:
@@ -171,9 +173,9 @@ def _pick_set(task: Task, blind: bool) -> str | None:
     wanted = st.query_params.get("set", "")
     if wanted and wanted not in sets:
         _unknown_set(task, wanted)
-        if not sets:
-            st.button("See how to make items", key="judge_make", on_click=_forget_set)
-            return None
+    if not sets:
+        st.button("See how to make items", key="judge_make", on_click=_forget_set)
+        return None
     if len(sets) > 1 or wanted not in sets:
         ids = list(sets)
         key = f"judge_set_{'blind' if blind else 'open'}"

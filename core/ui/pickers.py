@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.datasets import catalog as datasets
 from core.datasets import uploads
@@ -154,7 +156,8 @@ def _keep_out_of_sight(page: str) -> Picks:
     st.session_state[_PAGE] = page
     st.session_state.pop(_STALE, None)
     for name in {*_NAMES, _FOLLOWED} & set(st.query_params):
-        del st.query_params[name]
+        with suppress(StreamlitAPIException):  # bound by the page before: Streamlit takes it away after this run
+            del st.query_params[name]
     picks: Picks = st.session_state.setdefault(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ()))
     return picks
 
