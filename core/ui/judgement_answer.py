@@ -116,7 +116,8 @@ def _go_on(judged: Judged, desk: Desk, answered: frozenset[int]) -> None:
         desk.item_no = None
         _thank(judged, desk, total)
         return
-    if desk.item_no != left[0]:
+    stays = desk.problem and desk.item_no in left  # also where a removed set took the other answers with it
+    if desk.item_no != left[0] and not stays:
         desk.item_no, desk.shown_at = left[0], time.monotonic()
         desk.shown += 1
     item = next(item for item in judged.items.items if item.item_no == desk.item_no)

@@ -41,8 +41,18 @@ def filled(cache: Path) -> Judgements:
 
 def wait_answered(page: Page, done: int) -> None:
     """Until the page says how many are answered; and then until an item is settled."""
-    expect(page.get_by_test_id("stProgress")).to_contain_text(f"{done} of {len(INTRUDER.items)} answered")
+    see_answered(page, done)
     page.wait_for_timeout(SETTLED_MS)
+
+
+def see_answered(page: Page, done: int) -> None:
+    expect(page.get_by_test_id("stProgress")).to_contain_text(f"{done} of {len(INTRUDER.items)} answered")
+
+
+def all_answered(visitors: list[Reader], done: int) -> None:
+    for visitor in visitors:
+        see_answered(visitor.page, done)
+    visitors[-1].page.wait_for_timeout(SETTLED_MS)
 
 
 def card(page: Page, place: int) -> Locator:
@@ -69,12 +79,11 @@ def test_ten_browsers_vote_at_once_and_the_server_is_killed(serve: Serve, reader
         box.fill(f"rater {number}")
         box.press("Enter")
     for done in range(ANSWERS):
-        for visitor in visitors:
-            wait_answered(visitor.page, done)
+        all_answered(visitors, done)
         for number, visitor in enumerate(visitors):
             visitor.page.keyboard.press(str((number + done) % 5))  # 0: "I don't know"
+    all_answered(visitors, ANSWERS)
     for visitor in visitors:
-        wait_answered(visitor.page, ANSWERS)
         visitor.healthy()
     port = address.rpartition(":")[2]
     (server,) = (child for child in psutil.Process().children() if port in child.cmdline())
