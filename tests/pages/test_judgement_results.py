@@ -186,6 +186,18 @@ def test_pages_of_what_was_missed(store: Judgements) -> None:
     assert len([e.label for e in app.expander if " of 1 vote" in e.label]) == 10
 
 
+def test_an_item_that_is_open_stays_open_when_its_votes_change(store: Judgements) -> None:
+    items = intruder_set(4)
+    cast(store, items, everybody(items, ("ann",)))
+    app = opened(items)
+    app.session_state["_missed_open"] = {items.items[1]}
+    store.vote(Ballot(items.set_id, "", "bob"), 1, (items.items[1].own[0] + 1) % 4)
+    app.run()
+    query = items.items[1].query.text
+    open_labels = [e.label for e in app.expander if e.proto.expanded]
+    assert [label.partition(":")[0] for label in open_labels] == [query]
+
+
 # --- the automatic rater
 
 
