@@ -128,6 +128,13 @@ def test_what_is_not_known_of_queries_is_a_group_of_its_own(store: Judgements) -
     assert "k" not in opened_with_votes(store, intruder_set(3)).get("button_group")[0].options
 
 
+def test_a_breakdown_of_a_single_group(store: Judgements) -> None:
+    items = comparative_set(3)
+    items = replace(items, items=tuple(replace(i, band="rare") for i in items.items))
+    cast(store, items, everybody(items))
+    assert opened(items, judged_by="band").dataframe[-1].value["group"].unique().tolist() == ["rare"]
+
+
 def opened_with_votes(store: Judgements, items: ItemSet) -> AppTest:
     cast(store, items, everybody(items))
     return opened(items)
