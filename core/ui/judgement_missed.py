@@ -8,11 +8,12 @@ import streamlit as st
 
 from core.judgement.scoring import Missed, most_missed
 from core.judgement.tallies import Tally
-from core.judgement.types import Task
+from core.judgement.types import Item, Task
 from core.types import Variant
 from core.ui.markdown import as_text
 
 PER_PAGE = 10
+_OPEN = "_missed_open"  # items that the reader has opened
 
 
 def show(tally: Tally, names: Mapping[Variant, str]) -> None:
@@ -40,22 +41,35 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
         else f"In each of the {len(found):,} items that have votes somebody chose its own option."
     )
     pages = -(-len(found) // PER_PAGE)
-    page = min(int(st.session_state.get("missed_page", 1)), pages)
-    for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
-        _item(one, tally, names)
-    if pages > 1:
-        st.pagination(pages, key="missed_page")
+    listed = st.container()
+    page = min(st.pagination(pages, key="missed_page"), pages) if pages > 1 else 1
+    with listed:
+        for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
+            _item(one, tally, names)
 
 
 def _to_first_page() -> None:
     st.session_state["missed_page"] = 1
 
 
+def _opened_or_closed(item: Item) -> None:
+    open_items: set[Item] = st.session_state[_OPEN]
+    open_items ^= {item}
+
+
 def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
     item = one.item
     of = f"{one.votes:,} vote{'s' if one.votes > 1 else ''}"
     rank = "" if item.k is None else f", k = {item.k}"
-    with st.expander(f"{as_text(item.query.text)}{rank}: {one.own:,} of {of} ({one.share:.0%})"):
+    # What is open stays open when a vote comes in: then the label is another one, and so is the expander.
+    open_items: set[Item] = st.session_state.setdefault(_OPEN, set())
+    with st.expander(
+        f"{as_text(item.query.text)}{rank}: {one.own:,} of {of} ({one.share:.0%})",
+        expanded=item in open_items,
+        key=f"missed_{item.item_no}",
+        on_change=_opened_or_closed,
+        args=(item,),
+    ):
         order = sorted(range(len(item.options)), key=lambda option: -one.per_option[option])
         for option in order:
             whose = ", ".join(names[v] for v, own in zip(tally.variants, item.own, strict=True) if own == option)

@@ -152,11 +152,11 @@ def _overall(found: Findings, task: Task, names: Mapping[Variant, str], automati
     _figure(_rows([(None, found.scores)], names, automatic), task, legend=False)
     st.caption(f"{verdict.intervals(found.scores)} Dotted: what guessing gives.")
     with st.expander("The numbers", icon=":material/table:"):
-        _table([("", found.scores)], task, names, automatic)
+        _table([(None, found.scores)], task, names, automatic)
 
 
 def _table(
-    groups: Sequence[tuple[str, Scores]], task: Task, names: Mapping[Variant, str], automatic: Automatic | None
+    groups: Sequence[tuple[str | None, Scores]], task: Task, names: Mapping[Variant, str], automatic: Automatic | None
 ) -> None:
     beside = {s.variant: s.headline.value for s in automatic.scores.variants} if automatic else {}
     rows = [
@@ -171,7 +171,8 @@ def _table(
     frame = pd.DataFrame(rows)
     if not automatic:
         frame = frame.drop(columns="automatic")
-    if len(groups) == 1:
+    is_overall = groups[0][0] is None
+    if is_overall:
         frame = frame.drop(columns="group")
     percent = st.column_config.NumberColumn(format="%.1f%%")
     shares = [verdict.MEASURE[task], "from", "to", "guessing", "normalised", "all votes", "mean of items", "automatic"]
@@ -179,7 +180,7 @@ def _table(
         frame,
         hide_index=True,
         placeholder="–",
-        key=f"judged_numbers_{len(groups)}",
+        key="judged_numbers" if is_overall else "judged_numbers_by",
         column_config=dict.fromkeys(shares, percent),
     )
 
@@ -268,7 +269,9 @@ def _broken_down(tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> No
     if chosen == OVERALL:
         return
     groups = [(group.name, group.scores) for group in judgement_votes.groups(tally, votes, By(str(chosen)))]
-    named = [(f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups]
+    named: list[tuple[str | None, Scores]] = [
+        (f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups
+    ]
     _figure(_rows(named, names, None), tally.task, legend=True, key="own_votes_by")
     with st.expander("The numbers of the groups", icon=":material/table:"):
         _table(named, tally.task, names, None)

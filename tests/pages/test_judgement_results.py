@@ -128,6 +128,13 @@ def test_what_is_not_known_of_queries_is_a_group_of_its_own(store: Judgements) -
     assert "k" not in opened_with_votes(store, intruder_set(3)).get("button_group")[0].options
 
 
+def test_a_breakdown_of_a_single_group(store: Judgements) -> None:
+    items = comparative_set(3)
+    items = replace(items, items=tuple(replace(i, band="rare") for i in items.items))
+    cast(store, items, everybody(items))
+    assert opened(items, judged_by="band").dataframe[-1].value["group"].unique().tolist() == ["rare"]
+
+
 def opened_with_votes(store: Judgements, items: ItemSet) -> AppTest:
     cast(store, items, everybody(items))
     return opened(items)
@@ -184,6 +191,18 @@ def test_pages_of_what_was_missed(store: Judgements) -> None:
     app.selectbox(key="missed_of").set_value("minilm-static~none").run()
     assert app.session_state["missed_page"] == 1
     assert len([e.label for e in app.expander if " of 1 vote" in e.label]) == 10
+
+
+def test_an_item_that_is_open_stays_open_when_its_votes_change(store: Judgements) -> None:
+    items = intruder_set(4)
+    cast(store, items, everybody(items, ("ann",)))
+    app = opened(items)
+    app.session_state["_missed_open"] = {items.items[1]}
+    store.vote(Ballot(items.set_id, "", "bob"), 1, (items.items[1].own[0] + 1) % 4)
+    app.run()
+    query = items.items[1].query.text
+    open_labels = [e.label for e in app.expander if e.proto.expanded]
+    assert [label.partition(":")[0] for label in open_labels] == [query]
 
 
 # --- the automatic rater
