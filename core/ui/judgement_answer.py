@@ -51,6 +51,12 @@ class Desk:
     told: str = ""
     problem: str = ""
 
+    def begin(self, ballot: Ballot, answered: int) -> None:
+        """Sit down to a ballot; nothing where that is the one already."""
+        if self.ballot != ballot:
+            self.ballot, self.found, self.mine, self.item_no = ballot, answered, set(), None
+            self.told, self.problem, self.paused = "", "", False
+
 
 def show(judged: Judged) -> None:
     """The nickname, then item after item."""
@@ -63,10 +69,14 @@ def _answering(judged: Judged) -> None:
     try:
         if not desk.rater:
             _ask_nickname(desk)
-        elif desk.paused:
-            _rest(judged, desk, _answered(judged, desk))
+            return
+        ballot = Ballot(judged.items.set_id, judged.session_name, desk.rater)
+        answered = judgements().answered(ballot)  # in whichever tab
+        desk.begin(ballot, len(answered))
+        if desk.paused:
+            _rest(judged, desk, answered)
         else:
-            _go_on(judged, desk, _answered(judged, desk))
+            _go_on(judged, desk, ballot, answered)
     except BlindspotError as error:  # the store cannot be read now
         st.error(as_text(str(error)), icon=":material/error:")
         st.button("Try again", key="judge_retry")
@@ -94,27 +104,15 @@ def _enter(desk: Desk) -> None:
         desk.problem = str(error)
 
 
-def _answered(judged: Judged, desk: Desk) -> frozenset[int]:
-    """What the rater has answered so far, in whichever tab; starts the ballot where it is another one."""
-    ballot = Ballot(judged.items.set_id, judged.session_name, desk.rater)
-    answered = judgements().answered(ballot)
-    if desk.ballot != ballot:
-        desk.ballot, desk.found, desk.mine, desk.item_no = ballot, len(answered), set(), None
-        desk.told = desk.problem = ""
-    return answered
-
-
-def _go_on(judged: Judged, desk: Desk, answered: frozenset[int]) -> None:
+def _go_on(judged: Judged, desk: Desk, ballot: Ballot, answered: frozenset[int]) -> None:
     if desk.told:
         st.toast(as_text(desk.told))
         desk.told = ""
-    if desk.ballot is None:
-        raise RuntimeError("no ballot")
     total = len(judged.items.items)
-    left = [number for number in item_order(judged.items, desk.ballot) if number not in answered]
+    left = [number for number in item_order(judged.items, ballot) if number not in answered]
     if not left:
         desk.item_no = None
-        _thank(judged, desk, total)
+        _thank(judged, desk, ballot, total)
         return
     stays = desk.problem and desk.item_no in left  # also where a removed set took the other answers with it
     if desk.item_no != left[0] and not stays:
@@ -123,12 +121,11 @@ def _go_on(judged: Judged, desk: Desk, answered: frozenset[int]) -> None:
     item = next(item for item in judged.items.items if item.item_no == desk.item_no)
     done = total - len(left)
     st.progress(done / total, text=f"{done} of {total} answered")
-    _ask(judged.task, item, desk, desk.ballot)
+    _ask(judged.task, item, desk, ballot)
     if desk.problem:
         st.error(as_text(desk.problem), icon=":material/error:")
-        st.button("Look for other items", key="judge_look", on_click=_forget_problem, args=(desk,))
-        if st.session_state.get("judge_look"):
-            st.rerun()
+        if st.button("Look for other items", key="judge_look", on_click=_forget_problem, args=(desk,)):
+            st.rerun()  # the set is chosen outside of this fragment
     if desk.found and not desk.mine:
         st.info(
             f"Welcome back, {as_text(desk.rater)}: {desk.found} of {total} answered. If that was not you, choose "
@@ -250,13 +247,18 @@ def _rest(judged: Judged, desk: Desk, answered: frozenset[int]) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Go on", key="judge_resume", type="primary", shortcut="p", icon=":material/play_arrow:", on_click=_resume,
+            "Go on",
+            key="judge_resume",
+            type="primary",
+            shortcut="p",
+            icon=":material/play_arrow:",
+            on_click=_resume,
             args=(desk,),
-        )  # fmt: skip
+        )
         st.button("Somebody else answers", key="judge_other", on_click=_leave, args=(desk,))
 
 
-def _thank(judged: Judged, desk: Desk, total: int) -> None:
+def _thank(judged: Judged, desk: Desk, ballot: Ballot, total: int) -> None:
     st.progress(1.0, text=f"{total} of {total} answered")
     st.subheader(f"Thank you, {as_text(desk.rater)}: that was all", anchor=False)
     st.markdown(f"You answered {'the one item' if total == 1 else f'all {total} items'}.")
@@ -267,11 +269,14 @@ def _thank(judged: Judged, desk: Desk, total: int) -> None:
             "See the results", key="judge_see", type="primary", icon=":material/bar_chart:", on_click=_show_results
         ):
             st.rerun()  # the view is chosen outside of this fragment
-        if desk.ballot is not None:
-            st.button(
-                "Undo the last answer", key="undo_end", shortcut="u", icon=":material/undo:", on_click=_undo,
-                args=(desk, desk.ballot, desk.shown),
-            )  # fmt: skip
+        st.button(
+            "Undo the last answer",
+            key="undo_end",
+            shortcut="u",
+            icon=":material/undo:",
+            on_click=_undo,
+            args=(desk, ballot, desk.shown),
+        )
         st.button("Somebody else answers", key="judge_other", on_click=_leave, args=(desk,))
     other = other_task(judged.task)
     if other in judged.session.sets if judged.session else judgements().sets(other):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MARKUP = re.compile(r"([\\`*_\[\]<>$~])")
-_ICON = re.compile(r":(?=[a-z0-9_+/-]*[a-z+-][a-z0-9_+/-]*:)")  # :smile:, :+1:, :material/home:
+_ICON = re.compile(r":(?=(?:[+-]1|(?:material/)?[a-z][a-z0-9_-]*):)")  # :+1:, :smile:, :material/home:
 _JOINER = "\N{WORD JOINER}"  # not seen; backslashes do not help, since icons are put in after they are read
 
 

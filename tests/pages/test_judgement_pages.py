@@ -169,6 +169,7 @@ def test_markup_is_shown_as_text(open_app: OpenApp, tmp_path: Path) -> None:
 
 
 def test_icons_are_text() -> None:
+    assert as_text("abtt:2+truncate:64") == "abtt:2+truncate:64"
     joiner = "\N{WORD JOINER}"
     assert (
         as_text(":smile: and :material/home: at 12:30:45") == f":{joiner}smile: and :{joiner}material/home: at 12:30:45"
