@@ -49,9 +49,10 @@ def test_an_empty_store_offers_items_that_one_press_makes(open_app: OpenApp, tmp
     assert not app.exception
     assert "There are no items yet. People see four cards" in written(app)
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
-    app, said = make(app, Task.INTRUDER)
+    app, _ = make(app, Task.INTRUDER)
     assert not app.exception
     (made,) = store_at(tmp_path).sets(Task.INTRUDER)
+    said = written(open_app(tmp_path, "intruder", judge="items"))  # also for who opens the page later
     assert [str(v) for v in made.variants] == ["trigrams~none", "bigrams~none"]
     assert made.items > 0
     assert f"{made.items} items of" in said
@@ -66,12 +67,13 @@ def test_a_list_of_ones_own(open_app: OpenApp, tmp_path: Path) -> None:
     app.text_area(key="make_comparative_own").set_value("\n".join(words)).run()
     assert "33 queries of a list of my own. 1 more were repetitions" in written(app)
     app.multiselect(key="make_comparative_ranks").set_value([2, 5]).run()
-    app, said = make(app, Task.COMPARATIVE)
+    app, _ = make(app, Task.COMPARATIVE)
     assert not app.exception
     (made,) = store_at(tmp_path).sets(Task.COMPARATIVE)
     items = store_at(tmp_path).find_set(made.set_id)
     assert items is not None
     assert {item.k for item in items.items} == {2, 5}
+    said = written(open_app(tmp_path, "compare_votes", judge="items"))
     assert r"\<b\>" in said, "text of the user's stands there as text"
 
 
