@@ -67,7 +67,7 @@ def _detail(chosen: SetSummary) -> None:
         pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
         hide_index=True,
         key="judgement_facts",
-        width="content",
+        column_config={"": st.column_config.Column(width=110)},  # the rest is the other's, also on a phone
     )
     if settings().mode is Mode.DEMO:
         st.caption("This is a demo that strangers share: nothing can be removed.")
@@ -97,7 +97,7 @@ def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         "frequencies": f"{manifest['frequencies']}{corpus}" if "frequencies" in manifest else None,
         "rule": _rule(manifest.get("rule") or {}),
         "similarity": manifest.get("metric"),
-        "items that all variants know": f"{manifest['support']:,}" if "support" in manifest else None,
+        "shared items": f"{manifest['support']:,}" if "support" in manifest else None,
         "seed": manifest.get("seed"),
     }
     return [(name, str(value)) for name, value in facts.items() if value not in (None, "")]
@@ -106,9 +106,9 @@ def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _rule(rule: Mapping[str, Any]) -> str:
     """As the manifest has it, in words."""
     words = {
-        Closeness.LOG10: "the intruder's within {} of the mean, in log10",
-        Closeness.COUNT: "the intruder's within {} counts of the mean",
-        "ranks": "neighbours at ranks {}",
+        Closeness.LOG10: "within {} of the mean, in log10",
+        Closeness.COUNT: "within {} counts of the mean",
+        "ranks": "ranks {}",
     }
     return "; ".join(
         words.get(name, f"{name} {{}}").format(", ".join(map(str, value)) if isinstance(value, list) else f"{value:g}")
