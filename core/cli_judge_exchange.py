@@ -78,11 +78,18 @@ def remove(
     judgements = _store()
     found = judgements.named(set_id)
     what = f"{found.items} items and {found.votes} votes of {found.raters} rater(s): {found.set_id} {found.title!r}"
-    if not yes and not typer.confirm(f"Remove {what}?", err=True):
+    if not yes and not _agreed(f"Remove {what}?"):
         output.print_text("nothing was removed")
         return
     judgements.remove_set(found.set_id)
     output.print_text(f"removed {what}")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort as error:
+        raise InputError("nobody answered the question", remedy="say --yes where nobody can be asked") from error
 
 
 def _store() -> Judgements:
