@@ -97,7 +97,7 @@ def collect(judgements: Judgements, set_id: str, without: Collection[str] = ()) 
     items = judgements.find_set(set_id)
     if items is None:
         raise InputError(f"there is no set of items '{set_id}'", remedy="it may have been removed meanwhile")
-    return Bundle(items, tuple(vote for vote in judgements.votes(set_id) if vote.session not in without))
+    return Bundle(items, tuple(judgements.votes(set_id, without=without)))
 
 
 def table(bundle: Bundle, part: Part, form: TableFormat) -> bytes:

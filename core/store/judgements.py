@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -216,23 +216,23 @@ class Judgements:
             rows = cursor.execute(query("undo_vote"), _of(ballot)).fetchall()
         return int(rows[0][0]) if rows else None
 
-    def votes(self, set_id: str, session: str | None = None) -> list[Vote]:
-        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None)."""
+    def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
+        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None) but some."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("votes"), {"set_id": set_id, "session": session}).fetchall()
+            rows = cursor.execute(query("votes"), _which(set_id, session, without)).fetchall()
         return [
             Vote(session, rater, item_no, option, seconds, _utc(at))
             for session, rater, item_no, option, seconds, at in rows
         ]
 
-    def votes_digest(self, set_id: str, session: str | None = None) -> str:
-        """Tells whether votes are still those that they were, at little cost; of one session, or of all (None)."""
+    def votes_digest(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> str:
+        """Tells, at little cost, whether the votes that ``votes`` gives are still those that they were."""
         if not self.database.path.exists():
             return ""
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("votes_digest"), {"set_id": set_id, "session": session}).fetchall()
+            rows = cursor.execute(query("votes_digest"), _which(set_id, session, without)).fetchall()
         return "-".join(str(part) for part in rows[0])
 
     def sessions_with_votes(self, set_id: str) -> list[str]:
@@ -328,6 +328,10 @@ def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
     if new:
         cursor.from_arrow(table).insert_into("judgement_item")
     return bool(new)
+
+
+def _which(set_id: str, session: str | None, without: Collection[str]) -> dict[str, object]:
+    return {"set_id": set_id, "session": session, "without": list(without)}
 
 
 def _of(ballot: Ballot) -> dict[str, object]:

@@ -15,7 +15,7 @@ from core.judgement.plain_tables import TableFormat
 from core.judgement.types import SetSummary, Task
 from core.settings import Mode
 from core.store.judgements import Merged
-from core.ui.judgement_state import judgements
+from core.ui.judgement_state import hidden_sessions, judgements
 from core.ui.markdown import as_text
 from core.ui.resources import settings
 
@@ -67,13 +67,13 @@ def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
             "apostrophe in front; the import takes it away again.",
         )
         one = by_id.get(str(chosen), sets[0])
-        hidden = _hidden(facilitated)
+        hidden = hidden_sessions(facilitated)
         _buttons(one, TableFormat(str(form)), hidden)
         st.caption(
             "The zip holds everything that another Blindspot needs to go on with it; the tables alone are for analysis "
             "of your own. Nicknames are in it, facilitators' keys are not."
         )
-        if hidden and hidden & {vote.session for vote in judgements().votes(one.set_id)}:
+        if not hidden.isdisjoint(judgements().sessions_with_votes(one.set_id)):
             st.info(
                 "Votes of a session whose results are not revealed yet are left out.", icon=":material/visibility_off:"
             )
@@ -81,13 +81,6 @@ def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
 
 def _named(one: SetSummary) -> str:
     return f"{one.title} · {one.items:,} items, {one.votes:,} votes · {one.created_at:%Y-%m-%d} · {one.set_id}"
-
-
-def _hidden(facilitated: Collection[str]) -> frozenset[str]:
-    """Sessions whose results this reader is not to see yet."""
-    return frozenset(
-        session.name for session in judgements().sessions() if not session.revealed and session.name not in facilitated
-    )
 
 
 def _buttons(one: SetSummary, form: TableFormat, hidden: frozenset[str]) -> None:

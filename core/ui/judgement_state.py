@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,6 +15,13 @@ from core.ui.resources import repository
 def judgements() -> Judgements:
     """The human judgements of this server's store."""
     return Judgements(repository().database)
+
+
+def hidden_sessions(facilitated: Collection[str] = ()) -> frozenset[str]:
+    """Sessions whose results are not revealed yet, without those whose facilitator the reader is."""
+    return frozenset(
+        session.name for session in judgements().sessions() if not session.revealed and session.name not in facilitated
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,6 +145,11 @@ def test_votes_of_a_session_or_of_all(store: Judgements) -> None:
     cast(store, items, [*everybody(items, ("ann",), "one"), *everybody(items, ("bob", "cem"))])
     store.add_session("one", {Task.INTRUDER: items.set_id}, "key")
     app = opened(items)
+    assert "2 raters" in written(app), "the session's results are hidden still"
+    assert "not revealed yet are left out" in written(app)
+    assert "judged_votes" not in [s.key for s in app.selectbox]
+    store.reveal("one", revealed=True)
+    app = opened(items)
     assert "3 raters" in written(app)
     picker = app.selectbox(key="judged_votes")
     assert picker.options == ["all", "outside of sessions", "session one"]

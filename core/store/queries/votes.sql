@@ -5,4 +5,5 @@ SELECT session,
        item_no, option_no, seconds, voted_at
 FROM judgement_vote
 WHERE set_id = $set_id AND ($session IS NULL OR session = $session)
+      AND NOT list_contains($without::VARCHAR[], session)
 ORDER BY voted_at, session, rater_key, item_no

@@ -2,3 +2,4 @@
 SELECT count(*), coalesce(bit_xor(hash(session, rater_key, rater, item_no, option_no, voted_at)), 0)
 FROM judgement_vote
 WHERE set_id = $set_id AND ($session IS NULL OR session = $session)
+      AND NOT list_contains($without::VARCHAR[], session)
