@@ -84,14 +84,14 @@ def test_a_set_is_removed_when_asked_twice(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["export", "zzz", "--output", "a.zip"], "no sets of items have an id that begins with 'zzz'"),
+        (["export", "zzz", "--output", "a.zip"], "no set of items begins with 'zzz'"),
         (["export", MADE.set_id, "--output", "a.csv"], "cannot write 'a.csv'; expected a name that ends in .zip"),
         (["export", MADE.set_id, "--only", "items", "--output", "a.zip"], "a name that ends in .csv or .parquet"),
         (["export", MADE.set_id, "--output", "no/such/a.zip"], "there is no folder no/such"),
         (["import", "nowhere.zip"], "there is no file nowhere.zip; check the path"),
         (["import", "README.md"], "the file is no zip, or a broken one"),
         (["import", "core"], "there is no file core"),
-        (["remove", "zzz"], "no sets of items have an id that begins with 'zzz'"),
+        (["remove", "zzz"], "no set of items begins with 'zzz'"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
