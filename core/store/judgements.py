@@ -261,7 +261,12 @@ class Judgements:
 
         Args:
             key: the facilitator's; only its digest is stored.
+
+        Raises:
+            ValueError: it has no name (votes outside of any session have that one) or no set.
         """
+        if not name or not sets:
+            raise ValueError("a session has a name and at least one set")
         with self.database.transaction() as cursor:
             new = cursor.execute(
                 "INSERT INTO judgement_session VALUES (?, ?, false, ?) ON CONFLICT DO NOTHING RETURNING name",

@@ -71,7 +71,7 @@ def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
         _buttons(one, TableFormat(str(form)), hidden)
         st.caption(
             "The zip holds everything that another Blindspot needs to go on with it; the tables alone are for analysis "
-            "of your own. Nicknames are in it, facilitators' keys are not."
+            "of your own. Raters' nicknames are in the votes; facilitators' keys are in none of them."
         )
         if not hidden.isdisjoint(judgements().sessions_with_votes(one.set_id)):
             st.info(
@@ -80,7 +80,12 @@ def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
 
 
 def _named(one: SetSummary) -> str:
-    return f"{one.title} · {one.items:,} items, {one.votes:,} votes · {one.created_at:%Y-%m-%d} · {one.set_id}"
+    size = f"{_counted(one.items, 'item')}, {_counted(one.votes, 'vote')}"
+    return f"{one.title} · {size} · {one.created_at:%Y-%m-%d} · {one.set_id}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _buttons(one: SetSummary, form: TableFormat, hidden: frozenset[str]) -> None:
@@ -128,6 +133,7 @@ def _import() -> None:
         file = st.file_uploader(
             "A .zip that a Blindspot wrote",
             type=["zip"],
+            max_upload_size=bundles.MOST_BYTES // 2**20,
             key=f"exchange_upload_{number}",
             help="Votes that are here already are not counted twice; where a rater answered differently, the answer "
             "that is here stands.",
@@ -150,7 +156,7 @@ def _told(bundle: Bundle, merged: Merged) -> str:
     title = as_text(bundle.items.title)
     where = "on the page *Intruder*" if bundle.items.task is Task.INTRUDER else "on the page *Compare votes*"
     came = "is new" if merged.new_set else "was here already"
-    text = f"The set **{title}** ({len(bundle.items.items):,} items, {where}) {came}. "
+    text = f"The set **{title}** ({_counted(len(bundle.items.items), 'item')}, {where}) {came}. "
     text += f"Votes: {merged.new:,} new, {merged.known:,} known"
     if merged.differing:
         text += f", {merged.differing:,} with another answer than the one that is here, which stands"

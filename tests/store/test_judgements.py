@@ -241,6 +241,13 @@ def test_a_session_belongs_to_who_opened_it(store: Judgements, items: ItemSet, p
     assert b"the key of one" not in path.read_bytes(), "the store has its digest only"
 
 
+def test_a_session_has_a_name_and_a_set(store: Judgements) -> None:
+    for name, sets in (("", {Task.INTRUDER: "abc"}), ("group", {})):
+        with pytest.raises(ValueError, match="a name and at least one set"):
+            store.add_session(name, sets, "key")
+    assert store.sessions() == []
+
+
 # --- from elsewhere
 
 
