@@ -132,7 +132,7 @@ SOURCES = {
             load=lambda dataset_id, paths: scored_pairs.one_set(dataset_id, "SICK-R test", scored_pairs.sick(paths[0])),
         ),
         DatasetEntry(
-            id="simlex999",
+            id="simlex999-words",
             title="SimLex-999",
             description="999 pairs of adjectives, nouns and verbs, scored from 0 to 10 for how similar their meanings "
             "are, with ratings of how concrete each word is.",

@@ -122,7 +122,7 @@ def load_simlex(settings: Settings, progress: Progress = no_progress, cancel: Ca
         DataMissing: it cannot be had now.
         DataCorrupt: it is not the file that we know.
     """
-    paths = fetch.fetch_dataset(datasets.find("simlex999"), settings, progress, cancel)
+    paths = fetch.fetch_dataset(datasets.find("simlex999-words"), settings, progress, cancel)
     return of_simlex(simlex.read(paths[0]))
 
 

@@ -46,11 +46,9 @@ def _views(place: Place) -> dict[str, View[Place]]:
     answer = View[Place]("What do you say? One item at a time.", lambda p: _with_set(p, judgement_answer.show, True))
     results = View[Place]("What did people say of each variant?", _results)
     sessions = View[Place]("Who answers together?", lambda p: _open_view(p, judgement_sessions.show))
-    items = View[Place]("Which items are there, and how do I make others?", lambda p: items_view(p.task))
-    if place.session is None:
+    items = View[Place]("Which items are there, and how do I make others?", _items)
+    if place.session is None or place.facilitates:
         return {"answer": answer, "results": results, "sessions": sessions, "items": items}
-    if place.facilitates:
-        return {"answer": answer, "results": results, "sessions": sessions}
     return {"answer": answer, "results": results}
 
 
@@ -69,11 +67,11 @@ def _wait_for_results(name: str) -> None:
     st.info("The results are hidden until the facilitator reveals them.", icon=":material/visibility_off:")
 
 
-def items_view(task: Task) -> None:
-    """Making items, and taking them along."""
+def _items(place: Place) -> None:
+    """Making items, and taking them along; a facilitator also the votes of a session that is not revealed."""
     job_panel()
-    judgement_making.show(task)
-    judgement_exchange.show(task)
+    judgement_making.show(place.task)
+    judgement_exchange.show(place.task, [place.session.name] if place.session and place.facilitates else [])
 
 
 def _open_view(place: Place, show_judged: Callable[[Judged], None]) -> None:
@@ -91,7 +89,7 @@ def _place(task: Task) -> Place | None:
     name = st.query_params.get("session", "")
     if not name:
         if not judgements().sets(task) and "set" not in st.query_params:
-            items_view(task)
+            _items(Place(task))
             return None
         return Place(task)
     session = judgements().session(name)
