@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from core import cli_judge_exchange, cli_judge_make, cli_judge_results
 from core import cli_output as output
 from core.cli_options import AsJson
 from core.judgement.types import SetSummary, Task
@@ -13,6 +14,11 @@ from core.settings import Settings
 from core.store.judgements import Judgements
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
+app.command("make")(cli_judge_make.make)
+app.command("results")(cli_judge_results.results)
+app.command("export")(cli_judge_exchange.export)
+app.command("import")(cli_judge_exchange.import_)
+app.command("remove")(cli_judge_exchange.remove)
 
 
 @app.command("list")

@@ -17,13 +17,15 @@ from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
 from core.hubness import HubsRequest
+from core.judgement import making
+from core.judgement.making import ItemsRequest
 from core.maps import MapRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-SpaceRequest = EncodeRequest | MapRequest | HubsRequest  # work on a dataset's space, of which the store has no run
+SpaceRequest = EncodeRequest | MapRequest | HubsRequest | ItemsRequest  # on a space: no run in the store
 Task = RunRequest | Repetition | FetchRequest | SpaceRequest
 
 log = logging.getLogger(__name__)
@@ -85,6 +87,7 @@ class Job:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
         encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest | HubsRequest)}
+        encoded |= {v.encoder for task in self.tasks if isinstance(task, ItemsRequest) for v in task.variants}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
     @property
@@ -245,6 +248,8 @@ class JobQueue:
                 maps.make(task, self._settings, *listeners)
             case HubsRequest():
                 hubness.make(task, self._settings, *listeners)
+            case ItemsRequest():
+                return making.told(making.make(task, self._settings, self._repository, *listeners))
             case Repetition():
                 outcome = self._compute(task.request, *listeners, again=True)
                 return repeated(task, outcome)

@@ -118,8 +118,12 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli_judge_results": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement "
+    "core.spaces core.numerics",
     "core.cli_judge": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement core.spaces "
-    "core.numerics",
+    "core.numerics core.cli_judge_make core.cli_judge_results core.cli_judge_exchange",
+    "core.cli_judge_make": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.judgement core.numerics",
+    "core.cli_judge_exchange": f"{WORLD} core.cli_options core.cli_output core.judgement core.store.judgements",
     "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
@@ -153,6 +157,9 @@ ONLY_IN = {
         "core.cli_data",
         "core.cli_hubs",
         "core.cli_judge",
+        "core.cli_judge_make",
+        "core.cli_judge_results",
+        "core.cli_judge_exchange",
         "core.cli_kinds",
         "core.cli_neighbours",
         "core.cli_map",

@@ -5,10 +5,13 @@ They are fetched like the others, where they are asked for.
 
 from __future__ import annotations
 
-from core.datasets import scored_pairs
-from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry
+from core.datasets import scored_pairs, simlex
+from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
 from core.datasets.similarity_sets import STR, STSB_DEV, STSB_TEST, STSB_TRAIN, WORD_FILES
 from core.types import DatasetKind
+
+_COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
+_COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"
 
 SOURCES = {
     entry.id: entry
@@ -44,6 +47,31 @@ SOURCES = {
             revision=EVALRANK_REVISION,
             files=WORD_FILES,
             load=scored_pairs.word_sources,
+        ),
+        DatasetEntry(
+            id="simlex999-words",
+            title="SimLex-999",
+            description="999 pairs of adjectives, nouns and verbs, scored from 0 to 10 for how similar their meanings "
+            "are, with ratings of how concrete each word is.",
+            kind=DatasetKind.SCORED_PAIRS,
+            unit="word",
+            size="999 scored pairs",
+            pairs=999,
+            licence="as published by its authors; here as in the counter-fitting repository (Apache-2.0)",
+            citation="Hill, Reichart and Korhonen 2015, SimLex-999",
+            url=f"https://github.com/{_COUNTER_FITTING}",
+            revision=_COUNTER_FITTING_REVISION,
+            files=(
+                SourceFile(
+                    "counter_fitting_lexicons",
+                    "SimLex-999.txt",
+                    f"https://raw.githubusercontent.com/{_COUNTER_FITTING}/{_COUNTER_FITTING_REVISION}"
+                    "/linguistic_constraints/SimLex-999.txt",
+                    44_050,
+                    "ca00ff8515a36cde32d13c2b83def23f5a167b67db93ebfcfb7dae039ba22c0b",
+                ),
+            ),
+            load=lambda dataset_id, paths: simlex.load(dataset_id, paths[0]),
         ),
     )
 }

@@ -1,7 +1,9 @@
 """Who answers, and in which order they are asked: the same for a rater who comes back, another one for everybody else.
 
 A nickname is no account: whoever gives the same one is the same rater. Orders are drawn from the set, the session and
-the nickname, so that nothing needs to be stored and a rater who comes back goes on where they were.
+the nickname, so that nothing needs to be stored and a rater who comes back goes on where they were. They go by sha256
+alone: numpy may change what its generators make of a seed from one version to the next, and an update in the middle of
+a session would deal the cards anew.
 """
 
 from __future__ import annotations
@@ -9,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 
-import numpy as np
-
 from core.errors import InputError
 from core.judgement.types import Ballot, Item, ItemSet
 
 LONGEST_NAME = 40
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks to Unicode, nothing to the eye
 
 
 def nickname(text: str) -> str:
@@ -33,7 +34,7 @@ def nickname(text: str) -> str:
             expected=f"at most {LONGEST_NAME}",
             remedy="shorten it",
         )
-    if any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs", "Cn"} for c in name):
+    if any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs", "Cn"} or c in _BLANK for c in name):
         raise InputError(
             "the nickname has characters that cannot be seen", expected="letters, digits, signs", remedy="type it anew"
         )
@@ -43,21 +44,30 @@ def nickname(text: str) -> str:
 
 
 def rater_key(name: str) -> str:
-    """What tells raters apart: spelling counts, capitals do not."""
-    return unicodedata.normalize("NFKC", name).casefold()
+    """What tells raters apart: spelling counts; capitals, and forms of a letter that look alike, do not."""
+    key = "".join(c for c in name if not _is_selector(c))
+    for _ in range(3):  # the capital of one form may be another form: twice is enough, a third time changes nothing
+        key = unicodedata.normalize("NFKC", key).casefold()
+    return unicodedata.normalize("NFKC", key)
 
 
 def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
     """Numbers of all items in the order in which a rater is asked: uniform over all orders."""
-    order = _random(ballot, "items").permutation(len(items.items))
-    return [items.items[i].item_no for i in order]
+    return [items.items[place].item_no for place in _shuffled(len(items.items), ballot, "items")]
 
 
 def option_order(item: Item, ballot: Ballot) -> list[int]:
     """Numbers of an item's options in the order of their cards: uniform over all orders."""
-    return [int(i) for i in _random(ballot, f"options of {item.item_no}").permutation(len(item.options))]
+    return _shuffled(len(item.options), ballot, f"options of {item.item_no}")
 
 
-def _random(ballot: Ballot, what: str) -> np.random.Generator:
+def _is_selector(c: str) -> bool:
+    """Whether a character only chooses among the looks of the one before it."""
+    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+
+
+def _shuffled(count: int, ballot: Ballot, what: str) -> list[int]:
+    """The numbers below ``count`` in the order of their digests."""
     text = "\0".join([ballot.set_id, ballot.session, rater_key(ballot.rater), what])
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:16], "big"))
+    seed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return sorted(range(count), key=lambda number: hashlib.sha256(seed + number.to_bytes(8, "big")).digest())

@@ -1,7 +1,8 @@
 """The DuckDB file: opened for as long as it is used, shared by the threads of a process, migrated on opening.
 
 A process that holds the file shuts every other process out, so the connection is closed after a second
-of idleness, and whoever finds the file locked waits and tries again (DESIGN section 5).
+of idleness, and whoever finds the file locked waits and tries again (DESIGN section 5). Who waits says so by
+a file beside the store: a process that is never idle (ten raters who vote) would otherwise never let go.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,9 @@ _HERE = Path(__file__).resolve().parent
 _HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
 IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
+TURN_SECONDS = 0.5  # that a process keeps the file, at least, where others wait: opening costs 0.03
+GIVING_WAY_SECONDS = 0.5  # that it then leaves them to take it
+_FRESH_SECONDS = 2.0  # so old may a sign of waiting be: who waits renews it all the time, who died does not
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ class Database:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._users = 0
         self._last_used = 0.0
+        self._opened = 0.0
+        self._gave_way = False
         self._closer: threading.Timer | None = None
         _DATABASES.add(self)
 
@@ -136,6 +142,7 @@ class Database:
         with self._lock:
             if self._connection is None:
                 self._connection = self._open()
+                self._opened = time.monotonic()
             self._users += 1
             return self._connection
 
@@ -143,7 +150,10 @@ class Database:
         with self._lock:
             self._users -= 1
             self._last_used = time.monotonic()
-            if self._users == 0 and self._closer is None:
+            if self._users == 0 and self._last_used - self._opened >= TURN_SECONDS and self._is_wanted():
+                self.close()
+                self._gave_way = True
+            elif self._users == 0 and self._closer is None:
                 self._close_later(IDLE_SECONDS)
 
     def _close_later(self, seconds: float) -> None:
@@ -173,31 +183,66 @@ class Database:
             raise
         return connection
 
+    @property
+    def _wanted(self) -> Path:
+        """A file that says that a process waits for the store."""
+        return self.path.with_name(f"{self.path.name}.wanted")
+
+    def _is_wanted(self) -> bool:
+        try:
+            return abs(time.time() - self._wanted.stat().st_mtime) < _FRESH_SECONDS
+        except OSError:
+            return False
+
+    def _let_others_in(self) -> None:
+        """Having given way: wait until one of those who wait has the file (and takes its sign away)."""
+        until = time.monotonic() + GIVING_WAY_SECONDS if self._gave_way else 0.0
+        while time.monotonic() < until and self._is_wanted():
+            time.sleep(0.005)
+        self._gave_way = False
+
     def _connect(self) -> duckdb.DuckDBPyConnection:
+        self._let_others_in()
         deadline = time.monotonic() + self._lock_patience
         delay = 0.02
-        while True:
-            try:
-                return duckdb.connect(str(self.path))
-            except (duckdb.IOException, duckdb.ResourceInUseException) as error:
-                # In use: another Database of this process is closing the same file at this moment.
-                if not isinstance(error, duckdb.ResourceInUseException) and not _HELD.search(str(error)):
-                    raise BlindspotError(
-                        f"cannot open the store {self.path}: {_first_line(error)}",
-                        remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",
-                    ) from error
-                if time.monotonic() > deadline:
-                    raise StoreBusy(
-                        f"the store {self.path} is held by {_holder(error)}",
-                        remedy="close that program, or wait for it, then try again",
-                    ) from error
-            except duckdb.Error as error:
+        waited = False
+        try:
+            while True:
+                connection = self._try_to_connect(deadline)
+                if connection is not None:
+                    return connection
+                waited = True
+                with suppress(OSError):  # where nobody may write nobody votes either
+                    self._wanted.touch()
+                time.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311 - spreads waiting processes out
+                delay = min(delay * 1.5, 0.1)
+        finally:
+            if waited:
+                with suppress(OSError):
+                    self._wanted.unlink(missing_ok=True)
+
+    def _try_to_connect(self, deadline: float) -> duckdb.DuckDBPyConnection | None:
+        """A connection; None where the file is held and there is time left."""
+        try:
+            return duckdb.connect(str(self.path))
+        except (duckdb.IOException, duckdb.ResourceInUseException) as error:
+            # In use: another Database of this process is closing the same file at this moment.
+            if not isinstance(error, duckdb.ResourceInUseException) and not _HELD.search(str(error)):
                 raise BlindspotError(
-                    f"{self.path} is not a store that this DuckDB can read: {_first_line(error)}",
-                    remedy="move it away, or set BLINDSPOT_CACHE to another folder",
+                    f"cannot open the store {self.path}: {_first_line(error)}",
+                    remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",
                 ) from error
-            time.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311 - spreads waiting processes out
-            delay = min(delay * 1.5, 0.5)
+            if time.monotonic() > deadline:
+                raise StoreBusy(
+                    f"the store {self.path} is held by {_holder(error)}",
+                    remedy="close that program, or wait for it, then try again",
+                ) from error
+        except duckdb.Error as error:
+            raise BlindspotError(
+                f"{self.path} is not a store that this DuckDB can read: {_first_line(error)}",
+                remedy="move it away, or set BLINDSPOT_CACHE to another folder",
+            ) from error
+        return None
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None = None) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
 from core.errors import InputError
@@ -29,6 +31,8 @@ from core.judgement.types import (
 from core.store.db import Database, query
 from core.types import Variant
 
+LISTED = 10  # sets, at most, in a message
+
 _ITEM_COLUMNS = pa.schema(
     [
         ("set_id", pa.string()),
@@ -43,6 +47,34 @@ _ITEM_COLUMNS = pa.schema(
         ("own", pa.list_(pa.int32())),
     ]
 )
+_VOTE_COLUMNS = pa.schema(
+    [
+        ("set_id", pa.string()),
+        ("session", pa.string()),
+        ("rater_key", pa.string()),
+        ("rater", pa.string()),
+        ("item_no", pa.int32()),
+        ("option_no", pa.int32()),
+        ("seconds", pa.float64()),
+        ("voted_at", pa.timestamp("us")),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of a set and its votes from elsewhere.
+
+    Attributes:
+        new_set: whether the set was not here before.
+        new, known, differing: votes that were added, that were here, and that were here with another answer: the
+            one that is here stands.
+    """
+
+    new_set: bool
+    new: int
+    known: int
+    differing: int
 
 
 class Judgements:
@@ -59,28 +91,36 @@ class Judgements:
 
     def add_set(self, items: ItemSet) -> bool:
         """Store a set with all its items, or nothing; False where it was there before."""
-        rows = [
-            {"set_id": items.set_id, "item_no": i.item_no}
-            | asdict(i.query)
-            | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
-            for i in items.items
-        ]
-        table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
         with self.database.transaction() as cursor:
-            new = cursor.execute(
-                query("add_judgement_set"),
-                {
-                    "set_id": items.set_id,
-                    "task": items.task,
-                    "title": items.title,
-                    "variants": [str(v) for v in items.variants],
-                    "manifest": json.dumps(dict(items.manifest), ensure_ascii=False, sort_keys=True),
-                    "created_at": items.created_at.replace(tzinfo=None),
-                },
-            ).fetchall()
-            if new:
-                cursor.from_arrow(table).insert_into("judgement_item")
-        return bool(new)
+            return _add_set(cursor, items)
+
+    def merge(self, items: ItemSet, votes: Sequence[Vote]) -> Merged:
+        """Store a set, where it is not here, and those votes on it that are not here: all of it, or nothing.
+
+        The votes are on items and options that the set has, at most one of a rater on an item.
+        """
+        with self.database.transaction() as cursor:
+            new_set = _add_set(cursor, items)
+            here = {
+                (session, key, item_no): option
+                for session, key, item_no, option in cursor.execute(
+                    "SELECT session, rater_key, item_no, option_no FROM judgement_vote WHERE set_id = ?", [items.set_id]
+                ).fetchall()
+            }
+            rows, known, differing = [], 0, 0
+            for vote in votes:
+                key = (vote.session, rater_key(vote.rater), vote.item_no)
+                if key not in here:
+                    session, of_rater, item_no = key
+                    rest = (vote.option, vote.seconds, _naive(vote.voted_at))
+                    rows.append((items.set_id, session, of_rater, vote.rater, item_no, *rest))
+                elif here[key] == vote.option:
+                    known += 1
+                else:
+                    differing += 1
+            named = [dict(zip(_VOTE_COLUMNS.names, row, strict=True)) for row in rows]
+            cursor.from_arrow(pa.Table.from_pylist(named, _VOTE_COLUMNS)).insert_into("judgement_vote")
+        return Merged(new_set, len(rows), known, differing)
 
     def sets(self, task: Task | None = None) -> list[SetSummary]:
         """Stored sets, newest first; of one task, or all."""
@@ -92,6 +132,30 @@ class Judgements:
             SetSummary(set_id, Task(which), title, _variants(variants), _utc(created), items, raters, votes)
             for set_id, which, title, variants, created, items, raters, votes in rows
         ]
+
+    def named(self, beginning: str) -> SetSummary:
+        """A stored set by its id or the beginning of it.
+
+        Raises:
+            InputError: no set's id begins so, or those of several do.
+        """
+        sets = self.sets()
+        found = [one for one in sets if beginning and one.set_id.startswith(beginning)]
+        if len(found) == 1:
+            return found[0]
+        listed = ", ".join(f"{s.set_id} ({s.task}: {s.title})" for s in (found or sets)[:LISTED])
+        more = f" and {len(found or sets) - LISTED} more" if len(found or sets) > LISTED else ""
+        if found:
+            raise InputError(
+                f"{len(found)} sets of items begin with '{beginning}': {listed}{more}",
+                expected="the beginning of one of them",
+                remedy="give more characters of its id",
+            )
+        raise InputError(
+            f"no set of items begins with '{beginning}'",
+            expected=f"one of {listed}{more}" if sets else "a stored set of items; there is none yet",
+            remedy="'python -m core judge list' lists them",
+        )
 
     def find_set(self, set_id: str) -> ItemSet | None:
         """A set with its items; None where there is none of that id."""
@@ -121,6 +185,9 @@ class Judgements:
     def vote(self, ballot: Ballot, item_no: int, option: int | None, seconds: float | None = None) -> Recorded:
         """Write an answer at once; the first answer to an item stands.
 
+        Args:
+            seconds: from the item's showing; what cannot be a duration (a clock that was set back) is left out.
+
         Raises:
             InputError: there is no such item or option (any more).
         """
@@ -128,7 +195,7 @@ class Judgements:
             "rater": ballot.rater,
             "item_no": item_no,
             "option_no": option,
-            "seconds": seconds,
+            "seconds": seconds if seconds is not None and math.isfinite(seconds) and seconds >= 0 else None,
             "voted_at": _now(),
         }
         with self.database.transaction() as cursor:
@@ -149,16 +216,32 @@ class Judgements:
             rows = cursor.execute(query("undo_vote"), _of(ballot)).fetchall()
         return int(rows[0][0]) if rows else None
 
-    def votes(self, set_id: str, session: str | None = None) -> list[Vote]:
-        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None)."""
+    def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
+        """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None) but some."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("votes"), {"set_id": set_id, "session": session}).fetchall()
+            rows = cursor.execute(query("votes"), _which(set_id, session, without)).fetchall()
         return [
             Vote(session, rater, item_no, option, seconds, _utc(at))
             for session, rater, item_no, option, seconds, at in rows
         ]
+
+    def votes_digest(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> str:
+        """Tells, at little cost, whether the votes that ``votes`` gives are still those that they were."""
+        if not self.database.path.exists():
+            return ""
+        with self.database.cursor() as cursor:
+            rows = cursor.execute(query("votes_digest"), _which(set_id, session, without)).fetchall()
+        return "-".join(str(part) for part in rows[0])
+
+    def sessions_with_votes(self, set_id: str) -> list[str]:
+        """Names of the sessions in which a set has votes, in order; "" for votes outside of any."""
+        if not self.database.path.exists():
+            return []
+        sql = "SELECT DISTINCT session FROM judgement_vote WHERE set_id = ? ORDER BY session"
+        with self.database.cursor() as cursor:
+            return [row[0] for row in cursor.execute(sql, [set_id]).fetchall()]
 
     def answered(self, ballot: Ballot) -> frozenset[int]:
         """Numbers of the items that a rater has answered."""
@@ -178,7 +261,12 @@ class Judgements:
 
         Args:
             key: the facilitator's; only its digest is stored.
+
+        Raises:
+            ValueError: it has no name (votes outside of any session have that one) or no set.
         """
+        if not name or not sets:
+            raise ValueError("a session has a name and at least one set")
         with self.database.transaction() as cursor:
             new = cursor.execute(
                 "INSERT INTO judgement_session VALUES (?, ?, false, ?) ON CONFLICT DO NOTHING RETURNING name",
@@ -221,6 +309,36 @@ class Judgements:
         return bool(rows) and hmac.compare_digest(rows[0][0], _digest(key))
 
 
+def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
+    if [item.item_no for item in items.items] != list(range(len(items.items))):
+        raise ValueError("items are not numbered 0, 1, 2, ...: a set's id goes by their places")
+    rows = [
+        {"set_id": items.set_id, "item_no": i.item_no}
+        | asdict(i.query)
+        | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
+        for i in items.items
+    ]
+    table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
+    new = cursor.execute(
+        query("add_judgement_set"),
+        {
+            "set_id": items.set_id,
+            "task": items.task,
+            "title": items.title,
+            "variants": [str(v) for v in items.variants],
+            "manifest": json.dumps(dict(items.manifest), ensure_ascii=False, sort_keys=True),
+            "created_at": _naive(items.created_at),
+        },
+    ).fetchall()
+    if new:
+        cursor.from_arrow(table).insert_into("judgement_item")
+    return bool(new)
+
+
+def _which(set_id: str, session: str | None, without: Collection[str]) -> dict[str, object]:
+    return {"set_id": set_id, "session": session, "without": list(without)}
+
+
 def _of(ballot: Ballot) -> dict[str, object]:
     return {"set_id": ballot.set_id, "session": ballot.session, "rater_key": rater_key(ballot.rater)}
 
@@ -234,7 +352,12 @@ def _digest(key: str) -> str:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
+    return _naive(datetime.now(UTC))
+
+
+def _naive(moment: datetime) -> datetime:
+    """As the store keeps it: UTC, without saying so."""
+    return moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def _utc(naive: datetime) -> datetime:

@@ -1,11 +1,317 @@
-"""Results: how often people chose a variant's own, with intervals, tests and agreement."""
+"""Results: how often people chose a variant's own, with intervals, tests and agreement. Live while votes come in."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 import streamlit as st
 
+from core.figures import judgement as figures
+from core.figures import theme
+from core.figures.theme import Style
+from core.judgement import scoring, verdict
+from core.judgement.automatic import Automatic
+from core.judgement.scoring import ALPHA, By, PairTest, Scores, VariantScore
+from core.judgement.tallies import Tally
+from core.judgement.types import Task
+from core.types import Variant
+from core.ui import judgement_missed, judgement_reference, judgement_votes
 from core.ui.judgement_state import Judged
+from core.ui.judgement_votes import Findings, Votes
+from core.ui.markdown import as_text
+from core.ui.resources import repository, scheme
+
+REFRESH_SECONDS = 3.0
+_SHOWN = "_votes_shown"  # of the votes that the page shows; the watch compares
+OVERALL = "overall"
+_BY = {By.BAND: "frequency band", By.K: "rank k", By.PART_OF_SPEECH: "part of speech", By.CONCRETENESS: "concreteness"}
 
 
 def show(judged: Judged) -> None:
-    st.caption(f"{judged.items.title}: to come")
+    """What people said of the set's variants; follows the votes as they come in."""
+    _results(judged)
+    _watch()
+    _how(judged.task)
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def _watch() -> None:
+    """Show the results anew when a vote came in; looking is a query of a millisecond."""
+    votes: Votes | None = st.session_state.get(_SHOWN)
+    if votes is not None and not votes.are_current:
+        st.rerun()
+
+
+@st.fragment  # what the reader does here draws nothing above again
+def _results(judged: Judged) -> None:
+    votes = judgement_votes.choose(judged)
+    st.session_state[_SHOWN] = votes
+    tally = judgement_votes.tally_of(judged, votes)
+    names = _names(judged.items.variants)
+    if not tally.votes:
+        _nothing_yet(tally)
+    else:
+        found = judgement_votes.findings(tally, votes)
+        _said(found, tally, names)
+    top = st.container()
+    automatic = judgement_reference.choose(judged)
+    if not tally.votes:
+        if automatic is not None:
+            rows = _rows([(None, automatic.scores)], names, automatic)
+            rows[["value", "low", "high"]] = float("nan")  # these are people's, who have not voted
+            with top:
+                _figure(rows, judged.task, legend=False)
+        return
+    with top:
+        _overall(found, judged.task, names, automatic)
+    if len(tally.variants) > 1:
+        st.subheader("Do they differ?", anchor=False)
+        _tests(found.tests, judged.task, names)
+    _broken_down(tally, votes, names)
+    st.subheader("Most often missed", anchor=False)
+    judgement_missed.show(tally, names)
+
+
+def _names(variants: Sequence[Variant]) -> dict[Variant, str]:
+    """Labels, or ids where two share one."""
+    labels = Counter(v.label for v in variants)
+    return {v: v.label if labels[v.label] == 1 else str(v) for v in variants}
+
+
+def _nothing_yet(tally: Tally) -> None:
+    if tally.unknown:
+        st.info(
+            f'All {tally.unknown:,} answers so far are "I don\'t know these words": they are counted, and left out of '
+            "every score. Items with commoner words would get votes.",
+            icon=":material/info:",
+        )
+        return
+    st.info(
+        "Nobody has voted on these items yet. Choose the view *answer* above and be the first; results appear here "
+        "as votes come in.",
+        icon=":material/how_to_vote:",
+    )
+
+
+def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
+    scores = found.scores
+    st.markdown(verdict.headline(scores, found.tests, lambda v: f"**{as_text(names[v])}**"))
+    parts = [
+        f"{scores.votes:,} vote{'' if scores.votes == 1 else 's'}",
+        f"{scores.raters:,} rater{'' if scores.raters == 1 else 's'}",
+        f"{scores.items:,} of {len(tally.items):,} items",
+        f'{scores.unknown:,} × "I don\'t know these words", left out',
+    ]
+    if tally.repeated:
+        parts.append(f"{tally.repeated:,} second answers of a rater to an item, in another session, left out")
+    st.caption(" · ".join(parts))
+    st.markdown(verdict.agreement_in_words(found.agreement))
+
+
+# --- figures
+
+
+def _rows(
+    groups: Sequence[tuple[str | None, Scores]], names: Mapping[Variant, str], automatic: Automatic | None
+) -> pd.DataFrame:
+    """For the figure: per group and variant; a group None has rows named after the variants."""
+    beside = {s.variant: s.headline.value for s in automatic.scores.variants} if automatic else {}
+    rows = []
+    for group, scores in groups:
+        for score in scores.variants:
+            interval = score.headline.interval
+            rows.append(
+                {
+                    "row": names[score.variant] if group is None else group,
+                    "variant": score.variant,
+                    "value": score.headline.value,
+                    "low": interval.low if interval else None,
+                    "high": interval.high if interval else None,
+                    "chance": score.chance,
+                    "automatic": beside.get(score.variant),
+                    "votes": score.votes,
+                }
+            )
+    numbers = ["value", "low", "high", "chance", "automatic"]
+    return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
+
+
+def _styles(variants: Sequence[Variant]) -> Mapping[Variant, Style]:
+    known = repository().variants()
+    return theme.styles([*known, *dict.fromkeys(v for v in variants if v not in known)], scheme())
+
+
+def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_votes") -> None:
+    styles = _styles(list(rows["variant"]))
+    st.plotly_chart(figures.own_votes(rows, styles, scheme(), task, legend=legend), key=key)
+
+
+def _overall(found: Findings, task: Task, names: Mapping[Variant, str], automatic: Automatic | None) -> None:
+    _figure(_rows([(None, found.scores)], names, automatic), task, legend=False)
+    st.caption(f"{verdict.intervals(found.scores)} Dotted: what guessing gives.")
+    with st.expander("The numbers", icon=":material/table:"):
+        _table([(None, found.scores)], task, names, automatic)
+
+
+def _table(
+    groups: Sequence[tuple[str | None, Scores]], task: Task, names: Mapping[Variant, str], automatic: Automatic | None
+) -> None:
+    beside = {s.variant: s.headline.value for s in automatic.scores.variants} if automatic else {}
+    rows = [
+        {
+            "group": group,
+            **_numbers(score, task, names[score.variant]),
+            "automatic": _percent(beside.get(score.variant)),
+        }
+        for group, scores in groups
+        for score in scores.variants
+    ]
+    frame = pd.DataFrame(rows)
+    if not automatic:
+        frame = frame.drop(columns="automatic")
+    is_overall = groups[0][0] is None
+    if is_overall:
+        frame = frame.drop(columns="group")
+    percent = st.column_config.NumberColumn(format="%.1f%%")
+    shares = [verdict.MEASURE[task], "from", "to", "guessing", "normalised", "all votes", "mean of items", "automatic"]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        placeholder="–",
+        key="judged_numbers" if is_overall else "judged_numbers_by",
+        column_config=dict.fromkeys(shares, percent),
+    )
+
+
+def _numbers(score: VariantScore, task: Task, name: str) -> dict[str, object]:
+    interval = score.headline.interval
+    other = (
+        {"mean of items": _percent(score.item_mean.value)}
+        if task is Task.INTRUDER
+        else {"normalised": _percent(score.normalised.value), "all votes": _percent(score.micro.value)}
+    )
+    return {
+        "variant": name,
+        verdict.MEASURE[task]: _percent(score.headline.value),
+        "from": _percent(interval.low if interval else None),
+        "to": _percent(interval.high if interval else None),
+        "guessing": _percent(score.chance),
+        **other,
+        "for its own": score.own,
+        "votes": score.votes,
+        "items": score.items,
+    }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+# --- tests
+
+
+def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) -> None:
+    frame = pd.DataFrame(
+        [
+            {
+                "A": names[t.first],
+                "B": names[t.second],
+                "A − B": _percent(t.difference),
+                "p, Holm": t.p_corrected,
+                "p": t.p_value,
+                "compared": t.compared,
+                "left out": t.left_out,
+            }
+            for t in tests
+        ]
+    )
+    unit = "queries" if task is Task.INTRUDER else "items"
+    column = st.column_config.NumberColumn
+    st.dataframe(
+        frame,
+        hide_index=True,
+        placeholder="–",
+        key="judged_tests",
+        column_config={
+            "A − B": column(format="%+.1f", help="Difference of the mean shares of votes, in percentage points"),
+            "p, Holm": column(format="%.2g", help="Corrected for the number of pairs"),
+            "p": column(format="%.2g", help="Permutation test that permutes the two labels within items"),
+            "compared": column(help=f"{unit.capitalize()} with votes for both"),
+            "left out": column(help=f"{unit.capitalize()} with votes for one of the two only"),
+        },
+    )
+    apart = sum(t.p_corrected is not None and t.p_corrected < ALPHA for t in tests)
+    st.caption(
+        f"{apart} of {len(tests)} pair{'s' if len(tests) > 1 else ''} differ by more than chance (p after Holm below "
+        f"{ALPHA:g}). The test exchanges the labels A and B within {unit}; one that both share has difference 0."
+    )
+
+
+# --- by what the queries are
+
+
+def _broken_down(tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> None:
+    choices = [by for by in By if scoring.groups(tally.items, by)]
+    if not choices:
+        return
+    st.subheader("By what the query is", anchor=False)
+    chosen = st.segmented_control(
+        "Broken down by",
+        [OVERALL, *(by.value for by in choices)],
+        default=OVERALL,
+        required=True,
+        key="judged_by",
+        bind="query-params",
+        help="; ".join(f"**{by.value}**: {_BY[by]}" for by in choices),
+    )
+    if chosen == OVERALL:
+        return
+    groups = [(group.name, group.scores) for group in judgement_votes.groups(tally, votes, By(str(chosen)))]
+    named: list[tuple[str | None, Scores]] = [
+        (f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups
+    ]
+    _figure(_rows(named, names, None), tally.task, legend=True, key="own_votes_by")
+    with st.expander("The numbers of the groups", icon=":material/table:"):
+        _table(named, tally.task, names, None)
+
+
+# --- how
+
+
+def _how(task: Task) -> None:
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(_HOW[task] + _HOW_BOTH)
+        st.caption(
+            "Source: Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
+            f"section{' 4' if task is Task.INTRUDER else 's 3.3 and 3.4'}."
+        )
+
+
+_HOW = {
+    Task.INTRUDER: """
+- **Precision** of a variant, micro-averaged: $\\sum_i h_i / \\sum_i n_i$ over its items, where $n_i$ raters chose an
+  option of item $i$ and $h_i$ of them its intruder (section 4). *Mean of items* is the mean of $h_i/n_i$. Guessing
+  finds one of four: 25%.
+""",
+    Task.COMPARATIVE: """
+- **Win ratio** of a variant: the mean over items of $h_i / n_i$, where $n_i$ raters chose a candidate of item $i$ and
+  $h_i$ of them the variant's own (section 3.3). A candidate that several variants returned is shown once, and a vote
+  for it counts for each of them, so that win ratios can add up to more than 1; *normalised*, they add up to 1. Guessing
+  gives the mean of 1 / number of candidates.
+""",
+}
+_HOW_BOTH = """
+- "I don't know these words" is counted and left out.
+- **Intervals**: bootstrap, 2,000 resamples with the same draws for all variants. Each draws queries (all items of a
+  query together) and raters, both with replacement; a vote weighs the product of both. This errs on the wide side.
+- **Tests**: of two variants, the labels are exchanged within items at random (the sign of each item's difference of
+  $h_i/n_i$ is turned): all exchanges where these are few, otherwise 9,999. Two-sided; corrected after Holm over all
+  pairs. The raters stay as they are. In the intruder test the items of one query, one of each variant, are the pair.
+- **Agreement**: $\\kappa = (P_o - P_e)/(1 - P_e)$, where $P_o$ is the mean over items of the share of pairs of raters
+  that chose the same option, and $P_e$ the mean of 1 / number of options (free-marginal kappa: Brennan and Prediger
+  1981, Randolph 2005). Cards are shuffled for every rater, so it is over what they say, not where it stands.
+- The **automatic rater** chooses the option that is on average least similar to the others, or the candidate most
+  similar to the query; options within 1e-6 share its vote. It answers all items and is counted with nobody.
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -14,6 +15,13 @@ from core.ui.resources import repository
 def judgements() -> Judgements:
     """The human judgements of this server's store."""
     return Judgements(repository().database)
+
+
+def hidden_sessions(facilitated: Collection[str] = ()) -> frozenset[str]:
+    """Sessions whose results are not revealed yet, without those whose facilitator the reader is."""
+    return frozenset(
+        session.name for session in judgements().sessions() if not session.revealed and session.name not in facilitated
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +48,21 @@ class Judged:
 def item_set(_store: Judgements, path: str, set_id: str) -> ItemSet | None:  # noqa: ARG001 - path is part of the key
     """A stored set, which never changes."""
     return _store.find_set(set_id)
+
+
+_PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}
+
+
+def page_of(task: Task) -> str:
+    """The page's file, for links."""
+    return _PAGES[task]
+
+
+def other_task(task: Task) -> Task:
+    return Task.COMPARATIVE if task is Task.INTRUDER else Task.INTRUDER
+
+
+def link_for(session: str = "", set_id: str = "", view: str = "") -> dict[str, str]:
+    """Query parameters of a link to a page of human judgement; "" is left out."""
+    named = {"session": session, "set": set_id, "judge": view}
+    return {name: value for name, value in named.items() if value}

@@ -15,11 +15,16 @@ _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its file's stem, which is its address, its title and an icon."""
+    """A page: its file's stem, which is its address, its title and an icon.
+
+    Attributes:
+        pickers: whether the shared pickers stand beside it; not where people judge without knowing the encoders.
+    """
 
     stem: str
     title: str
     icon: str
+    pickers: bool = True
 
 
 SECTIONS: dict[str, tuple[PageEntry, ...]] = {
@@ -40,8 +45,8 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
         PageEntry("map", "Map", ":material/scatter_plot:"),
     ),
     "Human judgement": (
-        PageEntry("intruder", "Intruder", ":material/person_search:"),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:"),
+        PageEntry("intruder", "Intruder", ":material/person_search:", pickers=False),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", pickers=False),
     ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:"),
@@ -63,6 +68,11 @@ def pages() -> dict[str, list[Page]]:
         for section, entries in SECTIONS.items()
     }
     return {section: [home, *entries] if section == "" else entries for section, entries in found.items()}
+
+
+def has_pickers(page: str) -> bool:
+    """Whether the shared pickers stand beside the page of an address."""
+    return all(entry.pickers for entries in SECTIONS.values() for entry in entries if entry.stem == page)
 
 
 def _file(entry: PageEntry) -> Path:

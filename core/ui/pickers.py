@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.datasets import catalog as datasets
 from core.datasets import uploads
 from core.numerics.similarity import Metric
 from core.types import Variant
+from core.ui.navigation import has_pickers
 from core.ui.resources import repository, settings
 
 # Defaults never enter the address, so they must never change.
@@ -56,6 +59,8 @@ def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str,
 
 def shared_pickers(page: str) -> Picks:
     """Render the pickers; called by app.py, before the page, with the page's path."""
+    if not has_pickers(page):
+        return _keep_out_of_sight(page)
     _keep_over_change_of_page(page)
     known = [str(v) for v in repository().variants()]
     choices = known_datasets()
@@ -144,6 +149,17 @@ def _keep_over_change_of_page(page: str) -> None:
     st.session_state["enc"] = [str(v) for v in picks.variants]
     st.session_state["metric"] = picks.metric
     st.session_state["protocol"] = picks.protocol
+
+
+def _keep_out_of_sight(page: str) -> Picks:
+    """The picks on a page without pickers, kept for the next page; nothing on screen or in the address names them."""
+    st.session_state[_PAGE] = page
+    st.session_state.pop(_STALE, None)
+    for name in {*_NAMES, _FOLLOWED} & set(st.query_params):
+        with suppress(StreamlitAPIException):  # bound by the page before: Streamlit takes it away after this run
+            del st.query_params[name]
+    picks: Picks = st.session_state.setdefault(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ()))
+    return picks
 
 
 def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -> None:

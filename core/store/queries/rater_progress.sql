@@ -1,5 +1,5 @@
 -- Per rater of a set in a session, how much is answered; who answered last comes first.
-SELECT arg_min(rater, voted_at), count(*), count(*) FILTER (option_no IS NULL), max(voted_at)
+SELECT first(rater ORDER BY voted_at, item_no), count(*), count(*) FILTER (option_no IS NULL), max(voted_at)
 FROM judgement_vote
 WHERE set_id = $set_id AND session = $session
 GROUP BY rater_key

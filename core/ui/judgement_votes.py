@@ -1,0 +1,93 @@
+"""Votes as the results read them: counted once, and again only when one of them came, went or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.judgement import scoring
+from core.judgement.agreement import Agreement, agreement
+from core.judgement.scoring import By, Group, PairTest, Scores
+from core.judgement.tallies import Tally, tally
+from core.judgement.types import ItemSet
+from core.store.judgements import Judgements
+from core.ui.judgement_state import Judged, hidden_sessions, judgements
+
+ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Which votes are looked at: their key in every cache.
+
+    Attributes:
+        session: "" for those outside of any, None for all.
+        without: sessions whose votes are left out.
+        digest: of the votes as they are now.
+    """
+
+    set_id: str
+    session: str | None
+    without: tuple[str, ...]
+    digest: str
+
+    @property
+    def are_current(self) -> bool:
+        return judgements().votes_digest(self.set_id, self.session, self.without) == self.digest
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is computed of the votes whenever they are others."""
+
+    scores: Scores
+    tests: tuple[PairTest, ...]
+    agreement: Agreement | None
+
+
+def choose(judged: Judged) -> Votes:
+    """The votes of the reader's session; outside of one, those that the reader chooses."""
+    set_id = judged.items.set_id
+    if judged.session:
+        name = judged.session.name
+        return Votes(set_id, name, (), judgements().votes_digest(set_id, name))
+    without = tuple(sorted(hidden_sessions().intersection(judgements().sessions_with_votes(set_id))))
+    session = _chosen_session(set_id, without)
+    return Votes(set_id, session, without, judgements().votes_digest(set_id, session, without))
+
+
+def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
+    if without:
+        st.caption("Votes of sessions whose results are not revealed yet are left out.")
+    names = [name for name in judgements().sessions_with_votes(set_id) if name not in without]
+    if not any(names):
+        return None
+    choices = [ALL, *([OUTSIDE] if "" in names else []), *(f"{NAMED}{name}" for name in names if name)]
+    chosen = st.selectbox("Votes", choices, key="judged_votes", bind="query-params", help="Whose votes are counted.")
+    if chosen == ALL:
+        return None
+    return "" if chosen == OUTSIDE else str(chosen).removeprefix(NAMED)
+
+
+def tally_of(judged: Judged, votes: Votes) -> Tally:
+    """Who chose what."""
+    return _tally(judgements(), judged.items, votes)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+def _tally(_store: Judgements, _items: ItemSet, votes: Votes) -> Tally:
+    return tally(_items, _store.votes(votes.set_id, votes.session, votes.without))
+
+
+@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
+def findings(_tally: Tally, votes: Votes) -> Findings:  # noqa: ARG001 - votes are the cache's key
+    """Scores, tests and agreement."""
+    return Findings(scoring.scores(_tally), scoring.pair_tests(_tally), agreement(_tally))
+
+
+@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
+def groups(_tally: Tally, votes: Votes, by: By) -> tuple[Group, ...]:  # noqa: ARG001 - likewise
+    """Scores by what the queries are."""
+    return scoring.breakdown(_tally, by)
