@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.datasets import loaders
-from core.datasets.scored_pairs import one_set
+from core.datasets.scored_pairs import scored_pairs
 from core.errors import DataCorrupt
 from core.types import ScoredPairs
 
@@ -59,4 +59,5 @@ def read(path: Path) -> list[SimLexPair]:
 
 def load(dataset_id: str, path: Path) -> ScoredPairs:
     """Its pairs and their scores."""
-    return one_set(dataset_id, "SimLex-999", [(p.words[0].text, p.words[1].text, p.score) for p in read(path)])
+    rows = [(pair.words[0].text, pair.words[1].text, pair.score) for pair in read(path)]
+    return scored_pairs(dataset_id, {"SimLex-999": rows})
