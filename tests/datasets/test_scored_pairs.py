@@ -14,7 +14,8 @@ from core.errors import DataCorrupt
 from core.settings import Settings
 from core.types import DatasetKind, ScoredPairs
 
-COMPARED = {"stsb-test", "sick-test", "simlex999-words"}  # beside which the data of others are laid, or words taken from
+# Beside which the data of others are laid, or which words are taken from.
+COMPARED = {"stsb-test", "sick-test", "simlex999-words"}
 ENTRIES = pytest.mark.parametrize("entry", catalog.SOURCES.values(), ids=catalog.SOURCES)
 
 
