@@ -14,6 +14,7 @@ from core.datasets.entries import (
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.similarity_sets import SIMILARITY
 from core.datasets.sources import SOURCES
+from core.datasets.word_relations import RELATIONS
 from core.errors import unknown
 from core.settings import ASSETS
 from core.types import DatasetKind
@@ -263,6 +264,7 @@ DATASETS = {
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
         ),
         *SIMILARITY.values(),
+        *RELATIONS.values(),
     )
 }
 
