@@ -11,5 +11,6 @@ parts.show_table(shown)
 parts.offer(shown)
 if shown.runs:
     look_closer(shown)
-for name in ("analogy", "categorization"):
+for name in ("similarity", "analogy", "categorization"):
+    parts.heading(diagnostics.find(name))
     ui.how_computed(diagnostics.find(name))

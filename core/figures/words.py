@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, Style, dress, ink
 from core.types import Float64, Int64, Variant
 
-HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "hexagon-open")
+HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 SHADES = {Scheme.LIGHT: "Blues", Scheme.DARK: "Viridis"}
 LABEL_WIDTH = 30
 ROW_HEIGHT = 30
@@ -62,7 +62,7 @@ def table_dots(
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(tasks)))
     dress(figure, scheme, height=170 + ROW_HEIGHT * len(tasks))
     return figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "yanchor": "top", "y": -0.16, "yref": "paper"}
+        margin={"t": 8}, showlegend=True, legend={"orientation": "h", "yanchor": "top", "y": -0.16, "yref": "paper"}
     )
 
 
@@ -111,6 +111,7 @@ def confusion(
         xgap=1,
         ygap=1,
         colorbar={"title": {"text": "% of class"}, "thickness": 10},
+        showscale=len(classes) > MANY,  # else numbers say it, and a narrow screen needs the room
         hovertemplate="%{y}<br>cluster %{x}: %{customdata} words, %{z:.0f}% of the class<extra></extra>",
     )
     if len(classes) <= MANY:

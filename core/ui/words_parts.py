@@ -10,6 +10,7 @@ import streamlit as st
 from core import pipeline
 from core.datasets import catalog as datasets
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
 from core.figures import words as figures
 from core.numerics.analogies import Rule
@@ -26,6 +27,9 @@ from core.word_benchmarks import BUILT_IN, GROUPS, NOT_COMPARABLE, SOURCE, TASKS
 
 FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # what an empty store is offered
 MARK = "○ {}, published"
+FEW = 30
+COUNTED = {"similarity": "n", "categorization": "words", "analogy": "questions"}  # metrics
+UNITS = {"similarity": "pairs", "categorization": "words", "analogy": "questions"}
 WHAT = {
     "similarity": "Spearman's rho",
     "categorization": "purity",
@@ -54,7 +58,9 @@ def gather(picks: Picks) -> Shown:
     shown = {
         place: {run.plan.variant: run for run in tables.on_one_support(runs, own)} for place, runs in found.items()
     }
-    return Shown(picks, picks.variants or stored, shown, own, rule, variant_styles(), scheme())
+    hidden = {r.plan.variant for place, runs in found.items() for r in runs if r.plan.variant not in shown[place]}
+    variants = picks.variants or stored
+    return Shown(picks, variants, shown, [v for v in variants if v in hidden], own, rule, variant_styles(), scheme())
 
 
 def params_of(diagnostic: str, rule: str) -> dict[str, str]:
@@ -94,6 +100,13 @@ def show_table(shown: Shown) -> None:
             "Each encoder is tested on the words that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",
         )
+    elif shown.hidden:
+        st.info(
+            f"Scores of {as_text(', '.join(v.label for v in shown.hidden))} are missing where they were tested on "
+            "other words than the others: some encoder lacks words. *Run what is missing* tests all on the words that "
+            "all of them have; *own* shows every score there is.",
+            icon=":material/balance:",
+        )
     with_published = st.toggle(
         "Show published embeddings",
         value=True,
@@ -112,7 +125,7 @@ def show_table(shown: Shown) -> None:
     )
     rows = [*measured, *(line for line in lines if line.variant is None)]
     _table(shown, rows, tasks)
-    _notes(with_published)
+    _notes(shown, with_published)
 
 
 def _scores(shown: Shown, variant: Variant, tasks: Sequence[Task]) -> dict[str, float]:
@@ -147,9 +160,11 @@ def _table(shown: Shown, rows: Sequence[figures.Line], tasks: Sequence[Task]) ->
         )
         for t in tasks
     }
-    st.dataframe(styled, hide_index=True, column_config=columns, key="words_table")
+    st.dataframe(styled, hide_index=True, column_config=columns, placeholder="–", key="words_table")
     if part := _incomplete(shown):
         st.caption(as_text(f"In part only: {part}."))
+    if few := _few(shown, tasks):
+        st.warning(as_text(f"Too few to tell encoders apart: {', '.join(few)}."), icon=":material/data_alert:")
 
 
 def _incomplete(shown: Shown) -> str:
@@ -169,13 +184,34 @@ def _incomplete(shown: Shown) -> str:
     )
 
 
-def _notes(with_published: bool) -> None:
+def _few(shown: Shown, tasks: Sequence[Task]) -> list[str]:
+    """Columns in which some score is of fewer than ``FEW`` pairs, questions or words, and how many those are."""
+    out = []
+    for task in {t.dataset: t for t in reversed(tasks)}.values():
+        counts = [run.metrics[COUNTED[task.diagnostic]] for run in shown.of(task).values()]
+        if counts and min(counts) < FEW:
+            out.append(f"{task.name} ({min(counts):.0f} {UNITS[task.diagnostic]})")
+    return out[::-1]
+
+
+def _notes(shown: Shown, with_published: bool) -> None:
     said = ["★ marks the best measured score of a column."]
+    candidates = [
+        int(run.metrics["candidates"])
+        for (name, _), runs in shown.runs.items()
+        if name == "analogy"
+        for run in runs.values()
+    ]
+    if candidates:
+        low, high = min(candidates), max(candidates)
+        said.append(
+            f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; the fewer, the easier."
+        )
     if with_published:
         said.append(
             f"Published rows: {SOURCE}, hollow marks. The paper does not say whether its correlations are "
-            "Spearman's or Pearson's (section 3.1 names both); measured ones are Spearman's. Its candidates for "
-            "analogies are all 103,647 words that its embeddings share or more, here they are about 30,000. "
+            "Spearman's or Pearson's (section 3.1 names both); measured ones are Spearman's. It does not say "
+            "among which words its analogies were answered: its vocabularies have more than 100,000."
         )
         said += [f"{name} has no published cell: {why}." for name, why in NOT_COMPARABLE.items()]
     st.caption(as_text(" ".join(said)))
@@ -192,6 +228,8 @@ def offer(shown: Shown) -> None:
             f"{' and '.join(v.label for v in FIRST)}; pick other variants in the sidebar once they were run.",
             icon=":material/spellcheck:",
         )
+    if shown.variants:
+        st.page_link("pages/run.py", label="Run other encoders or transforms", icon=":material/add:")
     if not missing:
         return
     with st.expander("Run what is missing", expanded=not shown.variants, icon=":material/add:"):
@@ -217,6 +255,11 @@ def offer(shown: Shown) -> None:
             "where they are not here yet. An analogy set has some 30,000 words to encode: seconds for word vectors, "
             "minutes for a transformer."
         )
+
+
+def heading(entry: DiagnosticEntry) -> None:
+    """Whose "How is this computed?" follows."""
+    st.markdown(f"**{entry.title}**: {entry.question}")
 
 
 def _distinct(group: str) -> list[Task]:

@@ -19,6 +19,7 @@ class Shown:
     Attributes:
         variants: the rows: those picked, else those that have a run of some task.
         runs: per diagnostic and dataset one run per variant that can be compared.
+        hidden: variants that have a run of some task on other words than the others, which is not shown.
         own: whether each encoder is on its own words.
         rule: how analogies are answered.
     """
@@ -26,6 +27,7 @@ class Shown:
     picks: Picks
     variants: Sequence[Variant]
     runs: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]
+    hidden: Sequence[Variant]
     own: bool
     rule: str
     styles: Mapping[Variant, Style]

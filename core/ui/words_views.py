@@ -11,6 +11,7 @@ from core.datasets import catalog as datasets
 from core.ui import words_analogies, words_categories
 from core.ui.views import View, choose_view
 from core.ui.words_view import Shown
+from core.word_benchmarks import TASKS
 
 
 def look_closer(shown: Shown) -> None:
@@ -20,8 +21,8 @@ def look_closer(shown: Shown) -> None:
 
 def _coverage(shown: Shown) -> None:
     rows = []
-    for (_, dataset), runs in shown.runs.items():
-        for variant, run in runs.items():
+    for diagnostic, dataset in dict.fromkeys((t.diagnostic, t.dataset) for t in TASKS):
+        for variant, run in shown.on(diagnostic, dataset).items():
             c = run.coverage
             unit = next((u for u in ("questions", "pairs") if u in c), "")
             rows.append(
