@@ -118,7 +118,7 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, world: tupl
     assert [t["marker"]["symbol"].endswith("-open") for t in traces] == [False, False, *[True] * 6]
     assert "on 2 datasets some encoder lacks words" in written(app)
     assert "Too few to tell encoders apart: demo classes (5 words), demo an (3 questions)" in written(app)
-    assert "answered among 10 to 11 words" in written(app)
+    assert "answered among 12 to 13 words" in written(app)
     app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
     assert table(app)["embedding"].tolist() == ["trigrams"]
 
