@@ -93,7 +93,7 @@ DATASETS = {
             size="664 pairs, 20,029 words",
             pairs=664,
             texts=20_029,
-            licence="WordSim-353 and SimLex-999 as in gensim (LGPL-2.1); word frequencies CC BY-SA 4.0 (wordfreq)",
+            licence="WordSim-353, SimLex-999 as in gensim (LGPL-2.1); frequencies CC BY-SA 4.0 (wordfreq)",
             citation="Finkelstein et al. 2002, WordSim-353; Hill, Reichart and Korhonen 2015, SimLex-999; "
             "Speer 2022, wordfreq; the recipe of Wang, Kuo and Li 2022, 4.3",
             url="",

@@ -21,7 +21,7 @@ DEMO_CANDIDATES = 5_000
 _REPOSITORY = "vecto-ai/word-benchmarks"
 _REVISION = "9b61d0e067e2e68af22160d09450f82d9544cd70"
 _SOURCE = "word_benchmarks_vecto"
-_LICENCE = "none stated by the repository; each set as published by its authors"
+_LICENCE = "as published by its authors; none stated by the repository"
 
 
 @dataclass(frozen=True)
@@ -256,10 +256,10 @@ def _analogy_entry(known: _Known) -> DatasetEntry:
         "frequent English words.",
         kind=DatasetKind.ANALOGIES,
         unit="word",
-        size=f"{known.rows:,} questions in {known.parts} sections, {known.texts:,} words to choose from",
+        size=f"{known.rows:,} questions, {known.texts:,} words",
         pairs=known.rows,
         texts=known.texts,
-        licence=f"{_LICENCE}; frequent words CC BY-SA 4.0 (wordfreq)",
+        licence="as published by its authors; frequent words CC BY-SA 4.0 (wordfreq)",
         citation=f"{known.citation}; Speer 2022, wordfreq",
         url=f"https://github.com/{_REPOSITORY}",
         revision=_REVISION,
@@ -301,7 +301,7 @@ RELATIONS = {
             f"{DEMO_CANDIDATES:,} most frequent English words; needs no download.",
             kind=DatasetKind.ANALOGIES,
             unit="word",
-            size="120 questions in 5 sections, 5,018 words to choose from",
+            size="120 questions, 5,018 words",
             pairs=120,
             texts=5_018,
             licence="Apache-2.0; frequent words CC BY-SA 4.0 (wordfreq)",

@@ -16,6 +16,7 @@ HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "sta
 SHADES = {Scheme.LIGHT: "Blues", Scheme.DARK: "Viridis"}
 LABEL_WIDTH = 30
 ROW_HEIGHT = 30
+SIZES = (16, 12, 8)  # pixels: of variants that score alike, each still shows behind the next
 MANY = 30  # classes from which on cells have no numbers
 
 
@@ -39,14 +40,14 @@ def table_dots(
     """
     figure = go.Figure()
     hollow = 0
-    for line in lines:
+    for i, line in enumerate(lines):
         shown = [task for task in tasks if task in line.values]
         if line.variant is None:
             marker = {"symbol": HOLLOW[hollow % len(HOLLOW)], "size": 9, "color": ink(scheme), "line": {"width": 1.2}}
             hollow += 1
         else:
             style = styles[line.variant]
-            marker = {"symbol": style.symbol, "size": 12, "color": style.colour, "line": {"width": 0}}
+            marker = {"symbol": style.symbol, "size": SIZES[i % len(SIZES)], "color": style.colour}
         name = escape(line.name, quote=False)
         figure.add_scatter(
             name=name if line.variant else f"{name}, published",
@@ -72,7 +73,7 @@ def sections(
     """A row per section, a mark per variant at its accuracy (fractions in, percents shown)."""
     figure = go.Figure()
     labels = {name: _wrapped(name) for name in names}
-    for variant, found in values.items():
+    for i, (variant, found) in enumerate(values.items()):
         shown = [name for name in names if name in found]
         style = styles[variant]
         figure.add_scatter(
@@ -80,7 +81,7 @@ def sections(
             x=[100 * found[name] for name in shown],
             y=[labels[name] for name in shown],
             mode="markers",
-            marker={"symbol": style.symbol, "size": 12, "color": style.colour},
+            marker={"symbol": style.symbol, "size": SIZES[i % len(SIZES)], "color": style.colour},
             hovertemplate="%{y}: %{x:.1f}%<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="questions answered right, %", range=[-3, 103])
