@@ -140,12 +140,14 @@ def run(
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition or toolkit")] = None,
+    rule: Annotated[str | None, typer.Option(help="how analogies are answered: 3cosadd or 3cosmul")] = None,
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     as_json: AsJson = False,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
     settings = Settings.from_environment()
-    params = {name: value for name, value in {"metric": metric, "protocol": protocol}.items() if value is not None}
+    given = {"metric": metric, "protocol": protocol, "rule": rule}
+    params = {name: value for name, value in given.items() if value is not None}
     compared = encoder if support is Support.COMMON else []
     requests = [
         pipeline.request(diagnostic, e, t, d, params, settings, compared)

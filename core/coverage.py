@@ -8,25 +8,38 @@ import numpy as np
 
 from core.diagnostics.base import DiagnosticResult
 from core.errors import InputError
+from core.relations import Analogies, Categories, CoveredAnalogies, CoveredCategories
 from core.types import Bool, CoveredPairs, CoveredWords, Dataset, PairSet, Part, RankedPairs, ScoredPairs, Vocabulary
 
 
-def part_of(dataset: PairSet | ScoredPairs | Vocabulary, support: Bool, whose: str) -> Part:
+def part_of(dataset: Dataset, support: Bool, whose: str) -> Part:
     """The part of a dataset whose items have a vector, ``support [n] bool``.
 
     Args:
         whose: whose vectors these are, for the error.
 
     Raises:
-        InputError: no pair or no word is left.
+        InputError: no pair, question or word is left.
     """
-    if isinstance(dataset, Vocabulary):
+    if isinstance(dataset, Vocabulary | Categories):
         if not support.any():
             raise InputError(
                 f"none of the {len(dataset.items):,} words of '{dataset.id}' has a vector from {whose}",
-                expected="an encoder that knows the vocabulary's words",
+                expected=f"an encoder that knows the words of this {dataset.kind}",
             )
+        if isinstance(dataset, Categories):
+            return CoveredCategories.of(dataset, support)
         return CoveredWords.of(dataset, support)
+    if isinstance(dataset, Analogies):
+        asked = CoveredAnalogies.of(dataset, support)
+        if not len(asked.questions):
+            raise InputError(
+                f"no question of '{dataset.id}' is left: none has vectors of all its four words from {whose}",
+                expected="an encoder that knows the words of the questions",
+            )
+        return asked
+    if not isinstance(dataset, PairSet | ScoredPairs):
+        raise TypeError(f"a {dataset.kind} has no parts")
     ranked = CoveredPairs.of(dataset, support) if isinstance(dataset, ScoredPairs) else RankedPairs.of(dataset, support)
     if not len(ranked.pairs):
         raise InputError(
@@ -59,6 +72,10 @@ def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ran
     support = covered if ranked is None else ranked.support
     if isinstance(dataset, Vocabulary):
         return replace(result, coverage=_items_covered(support))
+    if isinstance(dataset, Categories):
+        return replace(result, coverage=_items_covered(support), item_numbers=np.flatnonzero(support))
+    if isinstance(dataset, Analogies):
+        return _of_analogies(result, dataset, support)
     if not isinstance(dataset, PairSet | ScoredPairs):
         return result
     if not isinstance(ranked, RankedPairs | CoveredPairs):
@@ -74,6 +91,12 @@ def _coverage(dataset: PairSet | ScoredPairs, covered: Bool) -> dict[str, int]:
         "pairs_covered": int(np.count_nonzero(covered[ends[0]] & covered[ends[1]])),
         **_items_covered(covered),
     }
+
+
+def _of_analogies(result: DiagnosticResult, dataset: Analogies, support: Bool) -> DiagnosticResult:
+    asked = CoveredAnalogies.of(dataset, support).questions
+    counts = {"questions": len(dataset.answers), "questions_covered": len(asked)}
+    return replace(result, coverage=counts | _items_covered(support), item_numbers=asked)
 
 
 def _items_covered(covered: Bool) -> dict[str, int]:

@@ -184,7 +184,9 @@ def _units(kind: DatasetKind, pairs: int, texts: int, dimension: int) -> float:
     """Work of a diagnostic: products of two numbers, each query against each item; of minimal pairs one by one."""
     if kind is DatasetKind.VOCABULARY:
         return FREQUENCY_PRODUCTS * dimension
-    others = texts if kind is DatasetKind.PAIR_SET else 100  # of minimal pairs mostly what does not grow with them
+    others = (
+        texts if kind in (DatasetKind.PAIR_SET, DatasetKind.ANALOGIES) else 100
+    )  # of minimal pairs mostly what does not grow with them
     return float(pairs) * others * dimension
 
 

@@ -29,19 +29,22 @@ from core.types import (
     CancelToken,
     Dataset,
     DatasetKind,
-    PairSet,
     Part,
     Progress,
-    ScoredPairs,
     Stopwatch,
     Variant,
-    Vocabulary,
     digest_of_strings,
     no_progress,
 )
 
 # Kinds of which items without a vector can be left out.
-_IN_PARTS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.VOCABULARY)
+_IN_PARTS = (
+    DatasetKind.PAIR_SET,
+    DatasetKind.SCORED_PAIRS,
+    DatasetKind.VOCABULARY,
+    DatasetKind.ANALOGIES,
+    DatasetKind.CATEGORIES,
+)
 
 
 @dataclass(frozen=True)
@@ -348,12 +351,12 @@ def _support(
 
     What the other encoders cover is encoded where it is not cached.
 
-    Only sets of pairs and vocabularies have parts: for minimal pairs there is none.
+    All kinds but minimal pairs have parts (``_IN_PARTS``).
 
     Raises:
         InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
     """
-    if not isinstance(dataset, PairSet | ScoredPairs | Vocabulary):
+    if dataset.kind not in _IN_PARTS:
         coverage.check_covers_all(request.variant.encoder, dataset, own, request.diagnostic)
         return None, True
     support = own

@@ -31,6 +31,8 @@ class DatasetKind(StrEnum):
     MINIMAL_PAIR_SET = "minimal-pair set"
     SCORED_PAIRS = "set of scored pairs"
     VOCABULARY = "vocabulary with frequencies"
+    ANALOGIES = "set of analogies"
+    CATEGORIES = "set of categories"
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:

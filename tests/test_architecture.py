@@ -23,7 +23,7 @@ from core.diagnostics.catalog import DIAGNOSTICS
 ROOT = Path(__file__).resolve().parent.parent
 
 # What everything may speak of: nouns, errors, and the declarations that components fill in.
-NOUNS = "core core.errors core.types core.texts core.diagnostics.base core.encoders.base"
+NOUNS = "core core.errors core.types core.relations core.texts core.diagnostics.base core.encoders.base"
 WORLD = f"{NOUNS} core.settings core.files"  # for what reads or writes anything
 STORE = "core.store.records core.store.repository"
 CATALOGS = "core.datasets.catalog core.diagnostics.catalog core.encoders.catalog"
@@ -34,6 +34,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core": "",
     "core.errors": "",
     "core.types": "core.errors",
+    "core.relations": "core.types",
     "core.texts": "core.errors core.types",
     "core.settings": "core core.errors core.types",
     "core.files": "core.errors core.types",
@@ -87,6 +88,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.reference_heros": f"{NOUNS} core.settings",
+    "core.word_benchmarks": f"{NOUNS} core.settings",
     "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
     "core.orderings": f"{NOUNS} core.diagnostics core.numerics",
     "core.comparison": f"{NOUNS} core.diagnostics core.numerics {STORE} core.orderings",
@@ -135,7 +137,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
-    "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
+    "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance core.word_benchmarks "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
     "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "

@@ -14,6 +14,7 @@ from core.datasets.entries import (
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.similarity_sets import SIMILARITY
 from core.datasets.sources import SOURCES
+from core.datasets.word_relations import RELATIONS
 from core.errors import unknown
 from core.settings import ASSETS
 from core.types import DatasetKind
@@ -92,7 +93,7 @@ DATASETS = {
             size="664 pairs, 20,029 words",
             pairs=664,
             texts=20_029,
-            licence="WordSim-353 and SimLex-999 as in gensim (LGPL-2.1); word frequencies CC BY-SA 4.0 (wordfreq)",
+            licence="WordSim-353, SimLex-999 as in gensim (LGPL-2.1); frequencies CC BY-SA 4.0 (wordfreq)",
             citation="Finkelstein et al. 2002, WordSim-353; Hill, Reichart and Korhonen 2015, SimLex-999; "
             "Speer 2022, wordfreq; the recipe of Wang, Kuo and Li 2022, 4.3",
             url="",
@@ -263,6 +264,7 @@ DATASETS = {
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
         ),
         *SIMILARITY.values(),
+        *RELATIONS.values(),
     )
 }
 

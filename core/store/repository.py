@@ -39,6 +39,8 @@ _WITH_TEXTS = {  # queries
     DatasetKind.PAIR_SET: "pair_items",
     DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items",
     DatasetKind.SCORED_PAIRS: "scored_pair_items",
+    DatasetKind.ANALOGIES: "analogy_items",
+    DatasetKind.CATEGORIES: "category_items",
 }
 
 
@@ -207,10 +209,7 @@ class Repository:
         return found[0]
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
-        """Per-item rows of finished runs of one diagnostic: ``run_id, item_no``, the declared columns and,
-        with ``texts``, ``query_no, mate_no, query, mate`` of pairs, ``original_no, rewrite_no, original, rewrite`` of
-        minimal pairs, ``set_name, gold, first_no, second_no, first, second`` of scored pairs. Rows on a vocabulary
-        speak of no texts."""
+        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, what ``_WITH_TEXTS`` adds."""
         if not run_ids:
             return pd.DataFrame()
         name = _WITH_TEXTS.get(entry.dataset_kind, "items") if texts else "items"

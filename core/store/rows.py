@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from core.relations import Analogies, Categories
 from core.types import Dataset, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 
@@ -48,6 +49,10 @@ def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
             cursor.from_arrow(_minimal_pairs(dataset, subset, seq)).insert_into("dataset_minimal_pair")
     elif isinstance(dataset, ScoredPairs):
         cursor.from_arrow(_scored_pairs(dataset, seq)).insert_into("dataset_scored_pair")
+    elif isinstance(dataset, Analogies):
+        cursor.from_arrow(_questions(dataset, seq)).insert_into("dataset_analogy")
+    elif isinstance(dataset, Categories):
+        cursor.from_arrow(_members(dataset, seq)).insert_into("dataset_category")
     elif not isinstance(dataset, Vocabulary):  # of which rows speak by their thresholds, not word by word
         raise TypeError(f"the store has no table for a {dataset.kind}")
 
@@ -87,5 +92,28 @@ def _minimal_pairs(dataset: MinimalPairSet, subset: str, seq: np.int32) -> pa.Ta
             "subset": pa.array([subset] * n, pa.string()),
             "original_no": dataset.originals,
             "rewrite_no": dataset.rewrites[subset],
+        }
+    )
+
+
+def _questions(dataset: Analogies, seq: np.int32) -> pa.Table:
+    m = len(dataset.answers)
+    return pa.table(
+        {
+            "dataset_seq": np.full(m, seq, dtype=np.int32),
+            "item_no": np.arange(m, dtype=np.int32),
+            "section": pa.array([dataset.sections[number] for number in dataset.section_numbers], pa.string()),
+            **{name: dataset.questions[:, place] for place, name in enumerate(("a_no", "b_no", "c_no"))},
+            "d_no": dataset.answers,
+        }
+    )
+
+
+def _members(dataset: Categories, seq: np.int32) -> pa.Table:
+    return pa.table(
+        {
+            "dataset_seq": np.full(len(dataset.members), seq, dtype=np.int32),
+            "item_no": dataset.members,
+            "class": pa.array([dataset.classes[number] for number in dataset.class_numbers], pa.string()),
         }
     )

@@ -19,8 +19,10 @@ from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
 from core.store.records import RunState
 from core.types import DatasetKind, MinimalPairSet, PairSet, Vocabulary, digest_of_strings
-from core.ui import data_vocabulary, tables
+from core.ui import data_relations, data_vocabulary, tables
+from core.ui.data_relations import Relation
 from core.ui.markdown import as_text
+from core.ui.navigation import page_of
 from core.ui.pickers import known_datasets, pick_dataset
 from core.ui.resources import repository, settings
 from core.ui.upload_parts import remove_button
@@ -274,7 +276,7 @@ def _next_step(entry: DatasetEntry) -> None:
     """The pages on which encoders are tested on it."""
     for diagnostic in (d for d in DIAGNOSTICS.values() if d.dataset_kind is entry.kind and d.figures):
         st.page_link(
-            f"pages/{diagnostic.id}.py",
+            f"pages/{page_of(diagnostic.id)}.py",
             label=f"Test encoders on it: {diagnostic.title}",
             icon=":material/arrow_forward:",
         )
@@ -282,7 +284,7 @@ def _next_step(entry: DatasetEntry) -> None:
 
 # --- its rows
 
-_Preview = PairPreview | MinimalPairPreview | VocabularyPreview
+_Preview = PairPreview | MinimalPairPreview | VocabularyPreview | Relation
 
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
@@ -295,6 +297,8 @@ def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> _Preview:  #
         return PairPreview(dataset)
     if isinstance(dataset, Vocabulary):
         return VocabularyPreview(dataset)
+    if isinstance(dataset, Relation):
+        return dataset
     raise TypeError(f"there is no preview of a {dataset.kind}")
 
 
@@ -310,6 +314,9 @@ def preview(entry: DatasetEntry) -> None:
     st.subheader("Rows", anchor=False)
     if isinstance(data, MinimalPairPreview):
         _minimal_pairs(data, entry.unit, content)
+        return
+    if isinstance(data, Relation):
+        data_relations.show(data)
         return
     if isinstance(data, VocabularyPreview):
         data_vocabulary.show(data, content, ROWS_PER_PAGE)

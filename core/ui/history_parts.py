@@ -17,6 +17,7 @@ from core.manifests import NOT_THERE
 from core.pipeline import Repetition
 from core.store.records import RunRecord, RunState
 from core.ui.markdown import as_text
+from core.ui.navigation import page_of
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import repository, settings
 from core.ui.work import submit_each
@@ -307,7 +308,7 @@ def _link(run: RunRecord) -> None:
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
     st.page_link(
-        f"pages/{entry.id}.py",
+        f"pages/{page_of(entry.id)}.py",
         label=f"See it on the page {entry.title}",
         icon=":material/arrow_forward:",
         query_params=address,

@@ -55,6 +55,11 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
 }
 
 
+def page_of(diagnostic: str) -> str:
+    """The stem of the page that shows a diagnostic: most are called like it."""
+    return {"analogy": "words", "categorization": "words"}.get(diagnostic, diagnostic)
+
+
 def pages() -> dict[str, list[Page]]:
     """The pages for ``st.navigation``, grouped.
 
