@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.diagnostics import evalrank, frequency, heros, similarity
+from core.diagnostics import evalrank, frequency, geometry, heros, similarity
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import unknown
 
 DIAGNOSTICS: dict[str, DiagnosticEntry] = {
-    entry.id: entry for entry in (evalrank.ENTRY, heros.ENTRY, similarity.ENTRY, frequency.ENTRY)
+    entry.id: entry for entry in (evalrank.ENTRY, heros.ENTRY, similarity.ENTRY, geometry.ENTRY, frequency.ENTRY)
 }
 
 
