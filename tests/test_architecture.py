@@ -95,6 +95,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
+    "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
     "core.manifests": BELOW_PIPELINE,
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
@@ -137,7 +138,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
-    "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements",
+    "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements "
+    "core.lab",
     "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }
