@@ -1,0 +1,180 @@
+"""What stands above every view of the Lab: how much of the grid is computed, and what transforms were fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core import estimates
+from core.datasets import catalog as datasets
+from core.errors import BlindspotError
+from core.figures import theme
+from core.figures.theme import Style
+from core.lab import cells
+from core.lab.grid import Grid, Reading, cannot_be, headlines, readings, requests
+from core.pipeline import RunRequest
+from core.store.records import RunRecord
+from core.transforms import TransformChain
+from core.types import Variant
+from core.ui import lab_form
+from core.ui.lab_view import Shown
+from core.ui.markdown import as_text
+from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.work import duration, run_button
+
+MANY_CELLS = 2_000  # runs of a grid that a page starts at once
+DECIMALS = (4, 3, 2)
+TITLE = "Grid of the lab"
+
+
+def gather(grid: Grid) -> Shown | None:
+    """The grid as far as it is stored, with the button that computes the rest; None, having said why, without any."""
+    try:
+        asked = requests(grid, settings())
+        impossible = {request: why for request in asked if (why := cannot_be(request, settings()))}
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return None
+    possible = tuple(request for request in asked if request not in impossible)
+    found = cells.stored(possible, repository())
+    offer(possible, found, "grid")
+    _say_impossible(impossible)
+    fit_note(grid)
+    if not found:
+        return None
+    wanted, decimals = _what_is_read(grid)
+    return Shown(
+        grid,
+        possible,
+        impossible,
+        found,
+        wanted,
+        cells.scores(asked, found, wanted),
+        decimals,
+        encoder_styles(grid),
+        scheme(),
+    )
+
+
+def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], key: str) -> None:
+    """How many of a grid's cells are there, what the rest takes, and the button that computes it as one job."""
+    missing = [request for request in wanted if request not in found]
+    if not missing:
+        st.caption(f"All {len(wanted):,} runs of this grid are stored.")
+        return
+    under_way = {request for job in jobs().active() for request in job.requests}
+    if under_way.issuperset(missing):
+        st.info(
+            f"{len(found):,} of {len(wanted):,} runs are stored, the rest is being computed. What is there is shown.",
+            icon=":material/hourglass_top:",
+        )
+        return
+    if len(missing) > MANY_CELLS:
+        st.error(
+            f"These are {len(missing):,} runs, more than the {MANY_CELLS:,} that this page starts at once. Choose "
+            "fewer, or use `python -m core sweep`.",
+            icon=":material/error:",
+        )
+        return
+    try:
+        cost = estimates.estimate(missing, settings(), repository())
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    guess = ", a rough guess" if cost.guessed else ""
+    downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
+    with st.container(border=True, key=f"lab_offer_{key}"):
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        text.markdown(
+            as_text(
+                f"{len(missing):,} of {len(wanted):,} runs are to be computed: about {duration(cost.seconds)}"
+                f"{guess}{downloads}. They are kept; cancelled, the rest continues from there."
+            )
+        )
+        with button:
+            run_button(f"Compute {len(missing):,}", TITLE, missing, key=f"lab_run_{key}")
+
+
+def _say_impossible(impossible: Mapping[RunRequest, str]) -> None:
+    if impossible:
+        reasons = dict.fromkeys(
+            f"{request.variant.encoder} on {request.dataset}: {why}" for request, why in impossible.items()
+        )
+        st.caption(as_text(f"Left out, since it cannot be: {'; '.join(list(reasons)[:6])}."))
+
+
+def fit_note(grid: Grid) -> None:
+    """What transforms were fitted on, in words: a warning where it is the test items, and one click to another."""
+    learned = [chain for chain in grid.transforms if TransformChain.parse(chain).learns]
+    if not learned:
+        st.caption("No transform of this grid learns from items, so none has seen the test.")
+        return
+    names = ", ".join(learned)
+    tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
+    if grid.fit_on:
+        size = datasets.find(grid.fit_on).size
+        own = [name for name in tested if name == grid.fit_on]
+        seen = f" On {own[0]} those are the test items themselves." if own else ""
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        text.caption(as_text(f"Held out: {names} are fitted on {grid.fit_on} ({size}).{seen}"))
+        button.button("Fit on the test items", key="lab_fit_own", on_click=lab_form.fit_on(""), width="stretch")
+        return
+    corpora = "; ".join(f"{datasets.find(name).size} of {name} themselves" for name in tested)
+    with st.container(border=True, key="lab_fit_note"):
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        text.markdown(
+            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested ({corpora}).')} "
+            "Some of what they gain may be gained from having seen the test."
+        )
+        other = _other(tested)
+        button.button(
+            f"Fit on {other} instead",
+            key="lab_fit_other",
+            on_click=lab_form.fit_on(other),
+            help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can be "
+            "chosen above.",
+            width="stretch",
+        )
+
+
+def _other(tested: Sequence[str]) -> str:
+    """The largest dataset that is here, has been run and is not tested; else a built-in one."""
+    here = set(lab_form.available())
+    found = [name for name in [*repository().datasets(), "demo-minimal", "demo-pairs", "demo-words"] if name in here]
+    others = [name for name in found if name not in tested]
+    return max(others or ["demo-words"], key=lambda name: datasets.find(name).texts)
+
+
+def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
+    """The scores that are looked at, and how finely; by default each task's headline."""
+    options = {reading.label: reading for reading in readings(grid.tasks)}
+    usual = [reading.label for reading in headlines(grid.tasks)]
+    left, right = st.columns([3, 1])
+    names = left.multiselect(
+        "Scores",
+        list(options),
+        key="lab_score",
+        bind="query-params",
+        placeholder=", ".join(usual),
+        help="What encoders are ranked by. Empty means each task's headline.",
+    )
+    decimals = right.segmented_control(
+        "Equal to",
+        DECIMALS,
+        default=DECIMALS[0],
+        required=True,
+        key="lab_decimals",
+        bind="query-params",
+        help="Decimals to which scores are rounded before encoders are ranked: what is equal then is tied.",
+    )
+    wanted = tuple(options[name] for name in names) or headlines(grid.tasks)
+    return wanted, int(decimals)
+
+
+def encoder_styles(grid: Grid) -> dict[str, Style]:
+    """The look of each encoder: that of its untransformed variant."""
+    stored = repository().variants()
+    wanted = [Variant(encoder, "none") for encoder in grid.encoders]
+    looks = theme.styles([*stored, *(variant for variant in wanted if variant not in stored)], scheme())
+    return {variant.encoder: looks[variant] for variant in wanted}
