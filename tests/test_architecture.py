@@ -81,7 +81,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
-    "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.manifests core.toolkit core.numerics.similarity",
+    "core.fitting": f"{BELOW_PIPELINE} core.manifests",
+    "core.plans": f"{BELOW_PIPELINE} core.fitting",
+    "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.fitting core.manifests core.plans core.toolkit "
+    "core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
