@@ -170,6 +170,7 @@ def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
             datasets=(task.dataset,),
             diagnostics=(task.diagnostic,),
             params={"metric": grid.metrics} if has_metric else {},
+            fit_on=grid.fit_on,
         )
         out += expand(sweep, settings).requests
     return tuple(dict.fromkeys(out))
@@ -178,14 +179,6 @@ def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
 def metric_of(request: RunRequest) -> str:
     """The similarity that a run compares by; what has no choice of it takes the cosine."""
     return dict(request.params).get("metric", COSINE)
-
-
-def is_learned(chain: str) -> bool:
-    """Whether a chain holds a step that depends on what it is fitted on."""
-    return any(step.name not in _NOT_LEARNED for step in TransformChain.parse(chain).steps)
-
-
-_NOT_LEARNED = ("none", "normalize", "truncate", "random-project")
 
 
 def cannot_be(request: RunRequest, settings: Settings) -> str:

@@ -64,9 +64,9 @@ def agreement(shown: Shown) -> None:
     st.plotly_chart(figures.agreement_matrix(values, labels, shown.scheme), key="lab_agreement")
     few = int((~np.isnan(scores.values)).sum(axis=0).min())
     st.caption(
-        f"{KINDS[str(kind)]} of the rankings of {few} encoder{'s' if few != 1 else ''} by every two settings: 1 the same "
-        "ranking, -1 the opposite. Of few encoders it moves in large steps. Empty: a setting that tells no two encoders "
-        "apart."
+        f"{KINDS[str(kind)]} of the rankings of {few} encoder{'s' if few != 1 else ''} by every two settings: 1 the "
+        "same ranking, -1 the opposite. Of few encoders it moves in large steps. Empty: a setting that tells no two "
+        "encoders apart."
     )
 
 
@@ -75,8 +75,8 @@ def effect_in_words(effect: Effect) -> str:
     if effect.same == 1.0:
         return f"**The {effect.knob}** alone never changes the ranking ({_pairs(effect)})."
     return (
-        f"**The {effect.knob}** alone leaves the ranking as it is in {effect.same:.0%} of the cases ({_pairs(effect)}); "
-        f"tau-b is {effect.mean:.2f} on average, {effect.least:.2f} at least."
+        f"**The {effect.knob}** alone leaves the ranking as it is in {effect.same:.0%} of the cases "
+        f"({_pairs(effect)}); tau-b is {effect.mean:.2f} on average, {effect.least:.2f} at least."
     )
 
 
@@ -103,8 +103,8 @@ def _enough(shown: Shown, settings: int) -> bool:
         return False
     if not settings:
         st.info(
-            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose a score of "
-            "which more or less is better.",
+            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose a score "
+            "of which more or less is better.",
             icon=":material/info:",
         )
         return False

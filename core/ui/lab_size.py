@@ -12,7 +12,7 @@ from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.figures import lab as figures
 from core.lab import cells
-from core.lab.grid import FULL, REDUCTIONS, Grid, Reading, cannot_be, requests
+from core.lab.grid import FULL, REDUCTIONS, Reading, cannot_be, requests
 from core.lab.verdicts import in_words, verdicts
 from core.transforms import STEPS, TransformChain
 from core.ui.lab_parts import offer
@@ -73,7 +73,7 @@ def show(shown: Shown) -> None:
     found = cells.stored(wanted, repository())
     offer(wanted, found, "size")
     scores = cells.scores(wanted, found, (reading,))
-    lines = size_lines(grid, scores)
+    lines = size_lines(scores)
     if not lines:
         return
     st.plotly_chart(figures.size_lines(lines, reading.label, shown.styles, shown.scheme), key="lab_size_lines")
@@ -91,7 +91,7 @@ def _reading(shown: Shown, where: st.delta_generator.DeltaGenerator) -> Reading:
     return options.get(str(picked), shown.readings[0])
 
 
-def size_lines(grid: Grid, scores: cells.Scores) -> list[figures.SizeLine]:
+def size_lines(scores: cells.Scores) -> list[figures.SizeLine]:
     """A line per encoder with at least one score; its untouched score stands at its own size."""
     out = []
     for row, encoder in enumerate(scores.encoders):

@@ -25,8 +25,8 @@ def show(shown: Shown) -> None:
     tied = sum(v.is_tied for v in found)
     equal = f", {tied} are equal throughout" if tied else ""
     st.markdown(
-        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} stand in one order** whatever is "
-        f"chosen{equal}; of **{len(found) - stable - tied}** the order depends on a choice."
+        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} stand in one order** whatever "
+        f"is chosen{equal}; of **{len(found) - stable - tied}** the order depends on a choice."
     )
     left, right = st.columns(2)
     which = left.segmented_control(
