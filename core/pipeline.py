@@ -43,6 +43,7 @@ from core.types import (
     no_progress,
 )
 
+KEPT_BYTES = 1 << 27  # of transformed embeddings, at most: a hundred thousand of 300 dimensions
 # Kinds of which items without a vector can be left out.
 _IN_PARTS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.VOCABULARY)
 
@@ -279,9 +280,22 @@ def _transformed(
         vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
         metric = Metric(dict(request.params)["metric"])
         return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric)
+    # Of a grid, the runs by one similarity and then by the other follow each other: what is fitted is kept until the
+    # next is.
+    key = (embedded.facts.digest, str(chain), ranked.digest if ranked else "")
+    kept = _LAST_TRANSFORMED.get(key) if corpus is None else None
+    if kept is not None:
+        return kept
     vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
     fitted = chain.fit(vectors if corpus is None else corpus)
-    return fitted.apply(vectors), fitted
+    embeddings = fitted.apply(vectors)
+    _LAST_TRANSFORMED.clear()
+    if corpus is None and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
+        _LAST_TRANSFORMED[key] = embeddings, fitted
+    return embeddings, fitted
+
+
+_LAST_TRANSFORMED: dict[tuple[str, ...], tuple[Float32, FittedChain]] = {}
 
 
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InputError, unknown
-from core.transform_steps import Center, FittedStep, Normalize, Removal, Truncate, Whiten, ZScore
+from core.transform_steps import Center, FittedStep, Normalize, Pca, Removal, Truncate, Whiten, ZScore
 from core.types import Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
@@ -141,6 +141,12 @@ STEPS = {
             Argument(
                 "K", "how many dimensions to keep, those of largest variance; all that vary if left out", required=False
             ),
+        ),
+        Step(
+            "pca",
+            "Centre and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
+            Pca.fit,
+            Argument("D", "how many dimensions to keep", required=True),
         ),
         Step(
             "truncate",

@@ -20,8 +20,8 @@ def stored(
 ) -> dict[RunRequest, RunRecord]:
     """The newest finished run that answers each request, those that have one; told by what was asked for.
 
-    A request that names other encoders (common support) is also answered by a run over all items, where all of those
-    encoders have one too: what all cover is then everything.
+    A request that names other encoders (common support) is also answered by a run over all items, where the runs of
+    these requests show that all of those encoders have a vector for every item: what all cover is then everything.
 
     Args:
         metrics: names of the scores that are wanted; all where it is left out.

@@ -192,7 +192,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
         k = step.argument
         if k is None:
             continue
-        limit = d if step.name == "truncate" else min(d, n - 1) if n else d
+        limit = min(d, n - 1) if n and step.name != "truncate" else d
         if step.name in ("abtt", "pcr"):
             limit -= 1
         if step.name in _NO_LIMIT:

@@ -35,6 +35,7 @@ def form(picks: Picks) -> Grid | None:
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
         bind="query-params",
+        wrap=True,
         help=f"Whose ranking is watched. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
     typed = right.multiselect(
@@ -44,6 +45,7 @@ def form(picks: Picks) -> Grid | None:
         key="lab_chain",
         bind="query-params",
         accept_new_options=True,
+        wrap=True,
         help="Choose, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
     tasks = _tasks()
@@ -52,7 +54,8 @@ def form(picks: Picks) -> Grid | None:
         list(tasks),
         key="lab_task",
         bind="query-params",
-        placeholder=", ".join(_address(task) for task in _usual(picks)),
+        wrap=True,
+        placeholder=", ".join(address(task) for task in _usual(picks)),
         help="A diagnostic and a dataset of its kind, as diagnostic@dataset. Empty means: every diagnostic, on the "
         "dataset of the sidebar where it fits, else on what is here.",
     )
@@ -101,7 +104,7 @@ def _tasks() -> Mapping[str, Task]:
     """Every diagnostic on every dataset of its kind, by what stands for it in the address."""
     kinds = {name: datasets.find(name).kind for name in known_datasets()}
     return {
-        _address(task): task
+        address(task): task
         for diagnostic in DIAGNOSTICS
         for name, kind in kinds.items()
         if diagnostics.find(diagnostic).dataset_kind is kind
@@ -109,7 +112,8 @@ def _tasks() -> Mapping[str, Task]:
     }
 
 
-def _address(task: Task) -> str:
+def address(task: Task) -> str:
+    """What stands for a task in the address: an upload goes by its short name."""
     return f"{task.diagnostic}@{uploads.short_name(task.dataset, settings())}"
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core import estimates
 from core.datasets import catalog as datasets
+from core.datasets import uploads
 from core.errors import BlindspotError
 from core.figures import theme
 from core.figures.theme import Style
@@ -113,29 +114,35 @@ def fit_note(grid: Grid) -> None:
     names = ", ".join(learned)
     tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
     if grid.fit_on:
-        size = datasets.find(grid.fit_on).size
         own = [name for name in tested if name == grid.fit_on]
         seen = f" On {own[0]} those are the test items themselves." if own else ""
         text, button = st.columns([4, 1], vertical_alignment="center")
-        text.caption(as_text(f"Held out: {names} are fitted on {grid.fit_on} ({size}).{seen}"))
+        text.caption(as_text(f"Held out: {names} are fitted on the {_items(grid.fit_on)}.{seen}"))
         button.button("Fit on the test items", key="lab_fit_own", on_click=lab_form.fit_on(""), width="stretch")
         return
-    corpora = "; ".join(f"{datasets.find(name).size} of {name} themselves" for name in tested)
+    corpora = "; ".join(_items(name) for name in tested)
     with st.container(border=True, key="lab_fit_note"):
         text, button = st.columns([4, 1], vertical_alignment="center")
         text.markdown(
-            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested ({corpora}).')} "
+            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested: {corpora}.')} "
             "Some of what they gain may be gained from having seen the test."
         )
         other = _other(tested)
         button.button(
-            f"Fit on {other} instead",
+            f"Fit on {uploads.short_name(other, settings())} instead",
             key="lab_fit_other",
             on_click=lab_form.fit_on(other),
             help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can be "
             "chosen above.",
             width="stretch",
         )
+
+
+def _items(dataset: str) -> str:
+    """``1,400 sentences of demo-pairs``."""
+    entry = datasets.find(dataset)
+    name = uploads.short_name(dataset, settings())
+    return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"items of {name}"
 
 
 def _other(tested: Sequence[str]) -> str:
@@ -148,14 +155,15 @@ def _other(tested: Sequence[str]) -> str:
 
 def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
     """The scores that are looked at, and how finely; by default each task's headline."""
-    options = {reading.label: reading for reading in readings(grid.tasks)}
-    usual = [reading.label for reading in headlines(grid.tasks)]
+    options = {_address(reading): reading for reading in readings(grid.tasks)}
+    usual = [_address(reading) for reading in headlines(grid.tasks)]
     left, right = st.columns([3, 1])
     names = left.multiselect(
         "Scores",
         list(options),
         key="lab_score",
         bind="query-params",
+        wrap=True,
         placeholder=", ".join(usual),
         help="What encoders are ranked by. Empty means each task's headline.",
     )
@@ -170,6 +178,10 @@ def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
     )
     wanted = tuple(options[name] for name in names) or headlines(grid.tasks)
     return wanted, int(decimals)
+
+
+def _address(reading: Reading) -> str:
+    return f"{lab_form.address(reading.task)}:{reading.score}"
 
 
 def encoder_styles(grid: Grid) -> dict[str, Style]:
