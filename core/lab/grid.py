@@ -24,7 +24,9 @@ FULL = "full"
 COSINE = "cos"
 # Scores that say how another one was read, or how far it can be trusted.
 _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd", "_chance")
-_DESCRIBED = ("geometry",)  # diagnostics whose scores are shown also where neither more nor less is better
+# Diagnostics of the space itself. Their scores are shown also where neither more nor less is better, and none of them
+# says alone that an encoder is good: mates are nearest in a space that has collapsed to a point.
+_DESCRIBED = ("geometry",)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class Reading:
     @property
     def label(self) -> str:
         return f"{self.task.entry.title} {self.score}, {self.task.dataset}"
+
+    @property
+    def is_described(self) -> bool:
+        """Whether it tells of the space rather than of how well a task is done; then nobody is ranked by it unasked."""
+        return self.task.diagnostic in _DESCRIBED
 
     @property
     def direction(self) -> int:

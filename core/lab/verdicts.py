@@ -187,10 +187,10 @@ def in_words(verdict: Verdict, most: int = 4) -> str:
     """
     first, second, n = verdict.first, verdict.second, verdict.settings
     if verdict.is_tied:
-        return f"{first} and {second} are equal in all {n} settings."
+        return f"{first} and {second} are equal in {'all ' if n > 1 else 'the '}{n} setting{'s' if n > 1 else ''}."
     if verdict.is_stable:
         if not verdict.ties:
-            return f"{first} is before {second} in all {n} settings."
+            return f"{first} is before {second} in {'all ' if n > 1 else 'the '}{n} setting{'s' if n > 1 else ''}."
         return (
             f"{first} is before {second} in {verdict.leads} of {n} settings, equal in {verdict.ties}, behind in none."
         )

@@ -59,6 +59,8 @@ def form(picks: Picks) -> Grid | None:
         help="A diagnostic and a dataset of its kind, as diagnostic@dataset. Empty means: every diagnostic, on the "
         "dataset of the sidebar where it fits, else on what is here.",
     )
+    if not chosen:
+        left.caption(as_text(f"Looked at: {', '.join(address(task) for task in _usual(picks))}."))
     with right.container(horizontal=True):
         metrics = st.pills(
             "Similarity",

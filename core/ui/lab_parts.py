@@ -44,14 +44,16 @@ def gather(grid: Grid) -> Shown | None:
     fit_note(grid)
     if not found:
         return None
-    wanted, decimals = _what_is_read(grid)
+    wanted, by, decimals = _what_is_read(grid)
+    scores = cells.scores(asked, found, wanted)
     return Shown(
         grid,
         possible,
         impossible,
         found,
         wanted,
-        cells.scores(asked, found, wanted),
+        scores,
+        scores.only([i for i, s in enumerate(scores.settings) if s.reading in by]).ranked,
         decimals,
         encoder_styles(grid),
         scheme(),
@@ -153,8 +155,9 @@ def _other(tested: Sequence[str]) -> str:
     return max(others or ["demo-words"], key=lambda name: datasets.find(name).texts)
 
 
-def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
-    """The scores that are looked at, and how finely; by default each task's headline."""
+def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int]:
+    """The scores that are looked at, by default each task's headline; those that encoders are ranked by; and how finely
+    they are compared."""
     options = {_address(reading): reading for reading in readings(grid.tasks)}
     usual = [_address(reading) for reading in headlines(grid.tasks)]
     left, right = st.columns([3, 1])
@@ -165,7 +168,8 @@ def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
         bind="query-params",
         wrap=True,
         placeholder=", ".join(usual),
-        help="What encoders are ranked by. Empty means each task's headline.",
+        help="What encoders are ranked by. Empty means each task's headline, where Geometry is shown and not ranked "
+        "by: mates are nearest in a space that has collapsed to a point. Choose its scores to rank by them.",
     )
     decimals = right.segmented_control(
         "Equal to",
@@ -176,8 +180,11 @@ def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], int]:
         bind="query-params",
         help="Decimals to which scores are rounded before encoders are ranked: what is equal then is tied.",
     )
-    wanted = tuple(options[name] for name in names) or headlines(grid.tasks)
-    return wanted, int(decimals)
+    if names:
+        chosen = tuple(options[name] for name in names)
+        return chosen, chosen, int(decimals)
+    wanted = headlines(grid.tasks)
+    return wanted, tuple(r for r in wanted if not r.is_described), int(decimals)
 
 
 def _address(reading: Reading) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.figures import lab as figures
+from core.lab.cells import Scores
 from core.lab.verdicts import Effect, effects
 from core.numerics import rankings
 from core.ui.lab_view import Shown
@@ -18,14 +19,16 @@ MOST_SETTINGS = 60  # that a chart shows
 
 def ranking(shown: Shown) -> None:
     """A slope chart of places."""
-    scores = shown.scores.ranked
+    scores = shown.ranked
     if not _enough(shown, len(scores.settings)):
         return
     if len(scores.settings) > MOST_SETTINGS:
         st.caption(f"The first {MOST_SETTINGS} of {len(scores.settings)} settings. Choose fewer above.")
         scores = scores.only(range(MOST_SETTINGS))
     better = rankings.oriented(scores.values, scores.directions, shown.decimals)
-    labels = [s.label if len(shown.readings) > 1 else f"{s.chain} · {s.metric}" for s in scores.settings]
+    labels = [
+        s.label if len({s.reading for s in scores.settings}) > 1 else f"{s.chain} · {s.metric}" for s in scores.settings
+    ]
     figure = figures.place_lines(
         rankings.places(better), scores.values, scores.encoders, labels, shown.styles, shown.scheme
     )
@@ -38,7 +41,7 @@ def ranking(shown: Shown) -> None:
 
 def agreement(shown: Shown) -> None:
     """How far the ranking stays when one choice alone changes, and every setting against every other."""
-    scores = shown.scores.ranked
+    scores = shown.ranked
     if not _enough(shown, len(scores.settings)):
         return
     found = effects(scores, shown.decimals)
@@ -60,7 +63,9 @@ def agreement(shown: Shown) -> None:
         scores = scores.only(range(MOST_SETTINGS))
     better = rankings.oriented(scores.values, scores.directions, shown.decimals)
     values = rankings.kendall(better) if kind == "kendall" else rankings.spearman(better)
-    labels = [s.label if len(shown.readings) > 1 else f"{s.chain} · {s.metric}" for s in scores.settings]
+    labels = [
+        s.label if len({s.reading for s in scores.settings}) > 1 else f"{s.chain} · {s.metric}" for s in scores.settings
+    ]
     st.plotly_chart(figures.agreement_matrix(values, labels, shown.scheme), key="lab_agreement")
     few = int((~np.isnan(scores.values)).sum(axis=0).min())
     st.caption(
@@ -97,14 +102,20 @@ def effect_table(found: tuple[Effect, ...]) -> pd.DataFrame:
     )
 
 
+def _labels(scores: Scores) -> list[str]:
+    """What tells the settings apart: the score too, where there are several."""
+    several = len({setting.reading for setting in scores.settings}) > 1
+    return [setting.label if several else f"{setting.chain} · {setting.metric}" for setting in scores.settings]
+
+
 def _enough(shown: Shown, settings: int) -> bool:
     if len(shown.grid.encoders) < 2:
         st.info("One encoder has nobody to be ranked against: choose a second one above.", icon=":material/info:")
         return False
     if not settings:
         st.info(
-            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose a score "
-            "of which more or less is better.",
+            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose scores of "
+            "which more or less is better.",
             icon=":material/info:",
         )
         return False

@@ -33,7 +33,7 @@ METHODS = {
 def show(shown: Shown) -> None:
     """Pick how the size is changed; the line of each encoder, and the job that computes what lacks."""
     methods = [name for name in REDUCTIONS if name in STEPS]
-    left, middle, right = st.columns(3)
+    left, middle, right = st.columns([3, 5, 3])
     method = left.segmented_control(
         "By",
         methods,
@@ -77,7 +77,10 @@ def show(shown: Shown) -> None:
     if not lines:
         return
     st.plotly_chart(figures.size_lines(lines, reading.label, shown.styles, shown.scheme), key="lab_size_lines")
-    st.caption(f"By {method}: {METHODS[str(method)]}. Larger marks: an encoder's own size, nothing changed.")
+    fitted = f" It is fitted on {grid.fit_on or 'the items that are tested'}." if STEPS[str(method)].learns else ""
+    st.caption(
+        as_text(f"By {method}: {METHODS[str(method)]}.{fitted} Larger marks: an encoder's own size, nothing changed.")
+    )
     equal = scores.only([i for i, s in enumerate(scores.settings) if s.size != FULL]).ranked
     if equal.settings and (told := verdicts(equal, shown.decimals)):
         st.markdown("**At equal size**")

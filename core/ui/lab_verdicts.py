@@ -14,7 +14,7 @@ SHOWN = 40
 
 def show(shown: Shown) -> None:
     """Plain sentences, filtered by whether the order is stable and by what it depends on."""
-    found = verdicts(shown.scores.ranked, shown.decimals)
+    found = verdicts(shown.ranked, shown.decimals)
     if not found:
         st.info(
             "No two encoders have a score under the same setting yet: choose two encoders, and compute the grid above.",
@@ -23,10 +23,10 @@ def show(shown: Shown) -> None:
         return
     stable = sum(v.is_stable for v in found)
     tied = sum(v.is_tied for v in found)
-    equal = f", {tied} are equal throughout" if tied else ""
+    equal = f", {tied} equal throughout" if tied else ""
     st.markdown(
-        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} stand in one order** whatever "
-        f"is chosen{equal}; of **{len(found) - stable - tied}** the order depends on a choice."
+        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} in one order** whatever is "
+        f"chosen{equal}; **{len(found) - stable - tied} whose order depends** on a choice."
     )
     left, right = st.columns(2)
     which = left.segmented_control(

@@ -21,6 +21,7 @@ class Shown:
         impossible: why some of the grid's cells cannot be, by their request; they are none of ``requests``.
         readings: the scores that the reader looks at, in order.
         scores: of these readings, and all the grid's settings.
+        ranked: those that encoders are ranked by. What describes the space is among them only where it was asked for.
         decimals: to which scores are rounded before they are ranked.
         styles: by encoder.
     """
@@ -31,6 +32,7 @@ class Shown:
     found: Mapping[RunRequest, RunRecord]
     readings: tuple[Reading, ...]
     scores: Scores
+    ranked: Scores
     decimals: int
     styles: Mapping[str, Style]
     scheme: Scheme

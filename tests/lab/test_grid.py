@@ -12,6 +12,7 @@ import pytest
 from core import pipeline
 from core.diagnostics import catalog as diagnostics
 from core.errors import InputError
+from core.jobs import JobQueue
 from core.lab import cells
 from core.lab.cells import Scores
 from core.lab.grid import (
@@ -29,7 +30,8 @@ from core.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import Variant
-from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.conftest import make_settings
+from tests.small_world import SMALL_PAIRS, Gate, GramEncoder, register_dataset, register_encoder, wait_until
 
 EVALRANK, GEOMETRY = Task("evalrank", "small-pairs"), Task("geometry", "small-pairs")
 GRID = Grid(("bigrams", "trigrams"), ("none", "center", "truncate:8"), ("cos", "l2"), (EVALRANK, GEOMETRY))
@@ -193,3 +195,38 @@ def test_settings_tell_size_from_transform() -> None:
 def test_diagnostics_of_the_lab_exist() -> None:
     assert diagnostics.find("geometry").headline == "align"
     assert isinstance(Scores((), (), np.empty((0, 0))).directions, np.ndarray)
+
+
+def test_a_cancelled_grid_continues_where_it_was(world: World, tmp_path: Path) -> None:
+    """As one job: cancelled while the second encoder's texts are encoded; what was stored is not computed again."""
+    settings = make_settings(tmp_path / "cache")
+    repository = Repository.at(settings.store)
+    gate = Gate()
+    with pytest.MonkeyPatch.context() as patch:
+        register_encoder(patch, GramEncoder("trigrams", 3, gate))
+        queue = JobQueue(settings, repository)
+        try:
+            first = queue.submit("grid", world.requests)
+            wait_until(lambda: gate.reached > 0)
+            before = cells.stored(world.requests, repository)
+            assert {r.variant.encoder for r in before} == {"bigrams"}
+            queue.cancel(first)
+            wait_until(lambda: not queue.active())
+            missing = [r for r in world.requests if r not in before]
+            gate.open(100)
+            queue.submit("grid", missing)
+            wait_until(lambda: not queue.active())
+            after = cells.stored(world.requests, repository)
+            assert set(after) == set(world.requests)
+            assert all(after[request] == run for request, run in before.items())
+        finally:
+            queue.close()
+
+
+def test_what_was_transformed_for_one_similarity_serves_the_other(world: World) -> None:
+    """Asked for in any order, a run's numbers are those of a fresh computation."""
+    for request in [r for r in world.requests if r.variant == Variant("bigrams", "center")]:
+        for neighbour in world.requests[:2]:
+            pipeline.run(neighbour, world.settings, world.repository, again=True)
+        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
+        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}

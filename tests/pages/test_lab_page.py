@@ -30,6 +30,7 @@ ADDRESS = {
     "lab_chain": list(CHAINS),
     "lab_task": [str(task) for task in TASKS],
 }
+BOTH = ["evalrank@small-pairs:mrr", "geometry@small-pairs:align"]
 MISSING = ("quadgrams", "center")
 
 
@@ -95,7 +96,7 @@ def test_ranking(open_app: OpenApp, cache: Path) -> None:
 
 
 def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="agreement")
+    app = open_app(cache, "lab", **ADDRESS, lab_view="agreement", lab_score=BOTH)
     assert not app.exception
     found = effects(table(cache, "mrr", "align").ranked)
     rows = app.dataframe[0].value
@@ -107,7 +108,7 @@ def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache:
 
 
 def test_verdicts(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
+    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts", lab_score=BOTH)
     assert not app.exception
     found = verdicts(table(cache, "mrr", "align").ranked)
     assert len(found) == 3
@@ -167,3 +168,9 @@ def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: P
     app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, lab_view="ranking")
     assert not app.exception
     assert "choose a second one" in said(app)
+
+
+def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
+    for verdict in verdicts(table(cache, "mrr").ranked):
+        assert as_text(in_words(verdict)) in said(app)
