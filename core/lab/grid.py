@@ -194,7 +194,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
     What only the embeddings tell (directions that hold nothing but noise) is noticed when it is computed.
     """
     d = encoders.resolve(request.variant.encoder, settings).info.dimension
-    n = datasets.find(request.dataset).texts
+    n = datasets.find(request.fit_on or request.dataset).texts
     for step in TransformChain.parse(request.variant.transform).steps:
         k = step.argument
         if k is None:

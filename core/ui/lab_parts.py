@@ -1,4 +1,4 @@
-"""What stands above every view of the Lab: how much of the grid is computed, and what transforms were fitted on."""
+"""What stands above every view of the Lab: how much of the grid is computed, and which scores are looked at."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core import estimates
-from core.datasets import catalog as datasets
-from core.datasets import uploads
 from core.errors import BlindspotError
 from core.figures import theme
 from core.figures.theme import Style
@@ -16,9 +14,9 @@ from core.lab import cells
 from core.lab.grid import Grid, Reading, cannot_be, headlines, readings, requests
 from core.pipeline import RunRequest
 from core.store.records import RunRecord
-from core.transforms import TransformChain
 from core.types import Variant
 from core.ui import lab_form
+from core.ui.lab_fit import fit_note
 from core.ui.lab_view import Shown
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, repository, scheme, settings
@@ -105,54 +103,6 @@ def _say_impossible(impossible: Mapping[RunRequest, str]) -> None:
             f"{request.variant.encoder} on {request.dataset}: {why}" for request, why in impossible.items()
         )
         st.caption(as_text(f"Left out, since it cannot be: {'; '.join(list(reasons)[:6])}."))
-
-
-def fit_note(grid: Grid) -> None:
-    """What transforms were fitted on, in words: a warning where it is the test items, and one click to another."""
-    learned = [chain for chain in grid.transforms if TransformChain.parse(chain).learns]
-    if not learned:
-        st.caption("No transform of this grid learns from items, so none has seen the test.")
-        return
-    names = ", ".join(learned)
-    tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
-    if grid.fit_on:
-        own = [name for name in tested if name == grid.fit_on]
-        seen = f" On {own[0]} those are the test items themselves." if own else ""
-        text, button = st.columns([4, 1], vertical_alignment="center")
-        text.caption(as_text(f"Held out: {names} are fitted on the {_items(grid.fit_on)}.{seen}"))
-        button.button("Fit on the test items", key="lab_fit_own", on_click=lab_form.fit_on(""), width="stretch")
-        return
-    corpora = "; ".join(_items(name) for name in tested)
-    with st.container(border=True, key="lab_fit_note"):
-        text, button = st.columns([4, 1], vertical_alignment="center")
-        text.markdown(
-            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested: {corpora}.')} "
-            "Some of what they gain may be gained from having seen the test."
-        )
-        other = _other(tested)
-        button.button(
-            f"Fit on {uploads.short_name(other, settings())} instead",
-            key="lab_fit_other",
-            on_click=lab_form.fit_on(other),
-            help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can be "
-            "chosen above.",
-            width="stretch",
-        )
-
-
-def _items(dataset: str) -> str:
-    """``1,400 sentences of demo-pairs``."""
-    entry = datasets.find(dataset)
-    name = uploads.short_name(dataset, settings())
-    return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"items of {name}"
-
-
-def _other(tested: Sequence[str]) -> str:
-    """The largest dataset that is here, has been run and is not tested; else a built-in one."""
-    here = set(lab_form.available())
-    found = [name for name in [*repository().datasets(), "demo-minimal", "demo-pairs", "demo-words"] if name in here]
-    others = [name for name in found if name not in tested]
-    return max(others or ["demo-words"], key=lambda name: datasets.find(name).texts)
 
 
 def _what_is_read(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core import pipeline
+from core.datasets import loaders
 from core.diagnostics import catalog as diagnostics
 from core.errors import InputError
 from core.jobs import JobQueue
@@ -26,6 +27,7 @@ from core.lab.grid import (
     requests,
     usual_tasks,
 )
+from core.lab.held_out import share_seen
 from core.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
@@ -230,3 +232,10 @@ def test_what_was_transformed_for_one_similarity_serves_the_other(world: World) 
             pipeline.run(neighbour, world.settings, world.repository, again=True)
         assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
         assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
+
+
+def test_how_much_of_a_test_a_corpus_holds() -> None:
+    tested = loaders.pair_set("tested", pairs=[("a b", "c d")], background=["e f", "g h"])
+    corpus = loaders.pair_set("corpus", pairs=[("a b", "x")], background=["G H"])
+    assert share_seen(tested, corpus) == 1 / 4
+    assert share_seen(tested, tested) == 1.0

@@ -136,7 +136,7 @@ def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_a
     button.click().run()
     assert not app.exception
     assert app.selectbox(key="lab_fit").value in button.label
-    assert "Held out: center, pca:4 are fitted on" in said(app)
+    assert "Held out. center, pca:4: fitted on the" in said(app)
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 18"], "the rest learns nothing"
     next(b for b in app.button if b.key == "lab_fit_own").click().run()
     assert "fitted on the very items that are tested" in said(app)
@@ -174,3 +174,11 @@ def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -
     app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
     for verdict in verdicts(table(cache, "mrr").ranked):
         assert as_text(in_words(verdict)) in said(app)
+
+
+def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
+    """The demo's pairs and minimal pairs are of the same sentences."""
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
+    assert not app.exception
+    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in said(app).replace("\\", "")
+    assert "100% of demo-pairs" in said(app)
