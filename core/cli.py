@@ -29,12 +29,13 @@ from core import (
     pipeline,
 )
 from core import cli_output as output
-from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
+from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
 from core.cli_sweep import sweep
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import FIT_ON, in_words
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError, unknown
 from core.files import write_atomically
@@ -142,6 +143,7 @@ def run(
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition or toolkit")] = None,
     rule: Annotated[str | None, typer.Option(help="how analogies are answered: 3cosadd or 3cosmul")] = None,
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
+    fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
@@ -150,7 +152,7 @@ def run(
     params = {name: value for name, value in given.items() if value is not None}
     compared = encoder if support is Support.COMMON else []
     requests = [
-        pipeline.request(diagnostic, e, t, d, params, settings, compared)
+        pipeline.request(diagnostic, e, t, d, params, settings, compared, fit_on)
         for d in dataset
         for e in encoder
         for t in transform or ["none"]
@@ -170,8 +172,8 @@ def run(
         and all(m.name in o.record.metrics for o in outcomes)
     ]
     output.print_table(
-        ", ".join([diagnostics.find(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params)]),
-        ["score", *(f"{o.record.plan.variant.label}\n{o.record.plan.dataset}" for o in outcomes)],
+        ", ".join([diagnostics.find(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params if k != FIT_ON)]),
+        ["score", *(_column(o.record) for o in outcomes)],
         [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
     for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
@@ -182,6 +184,12 @@ def run(
     for asked_id in dict.fromkeys(r.dataset for r in requests):
         if pairs := datasets.find(asked_id).own:
             print(f"read {pairs.summary}")
+
+
+def _column(record: RunRecord) -> str:
+    """What a column of scores is of."""
+    fitted = record.plan.params.get(FIT_ON)
+    return f"{record.plan.variant.label}\n{record.plan.dataset}" + (f"\nfitted on {fitted}" if fitted else "")
 
 
 @data_app.command("list")
@@ -273,7 +281,7 @@ def runs(
                 r.plan.variant.encoder,
                 r.plan.variant.transform,
                 r.plan.dataset,
-                ", ".join(r.plan.params.values()),
+                in_words(r.plan.params),
                 r.state,
                 _headline(r),
                 f"{r.started_at:%Y-%m-%d %H:%M}",

@@ -13,6 +13,7 @@ from core import cli_output as output
 from core import comparison, explore
 from core import evalrank_uncertainty as numbers
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import in_words
 from core.errors import InputError
 from core.numerics.stats import Interval
 from core.settings import Settings
@@ -78,7 +79,7 @@ def scores(
         return
     output.print_table(
         f"EvalRank on {runs[0].plan.dataset}, with 95% intervals",
-        ["score", *(f"{run.plan.variant.label}\n{', '.join(run.plan.params.values())}" for run in runs)],
+        ["score", *(f"{run.plan.variant.label}\n{in_words(run.plan.params)}" for run in runs)],
         [
             [metric, *(_estimate(metric, estimates[run.run_id][metric]) for run in runs)]
             for metric in _metrics_in_order()

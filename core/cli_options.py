@@ -17,6 +17,10 @@ SUPPORT_HELP = (
     "which items are ranked where word vectors leave some out: those that all the encoders cover, so that their scores "
     "can be compared (common), or those that each one covers (own)"
 )
+FIT_ON_HELP = (
+    "dataset id: fit the transform on that dataset's items, encoded by the same encoder, instead of on the very items "
+    "that are evaluated (held out); the run remembers it"
+)
 
 
 class Support(StrEnum):

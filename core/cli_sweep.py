@@ -12,10 +12,10 @@ import typer
 
 from core import cli_output as output
 from core import pipeline, sweeps
-from core.cli_options import SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
+from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.datasets import catalog as datasets
 from core.diagnostics import catalog as diagnostics
-from core.diagnostics.base import DiagnosticEntry, Metric
+from core.diagnostics.base import FIT_ON, DiagnosticEntry, Metric, in_words
 from core.errors import BlindspotError, DataMissing, InputError
 from core.pipeline import RunOutcome, RunRequest
 from core.settings import Settings
@@ -40,6 +40,7 @@ choices as the options' can stand in a file:
     datasets = ["demo-pairs", "demo-minimal"]
     diagnostics = ["evalrank", "heros"]
     support = "common"                            # or "own"
+    fit_on = "stsb-dev"                           # where transforms are fitted; each on its own items, if left out
     params.metric = ["cos", "l2"]                 # for the diagnostics that
     params.protocol = "definition"                # have them
 """
@@ -78,13 +79,14 @@ def sweep(
         list[str] | None, typer.Option(help="how ranks are counted: definition or toolkit; several times for both")
     ] = None,
     support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; common if left out")] = None,
+    fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would run and what is there")] = False,
     as_json: AsJson = False,
 ) -> None:
     """See ``HELP``."""
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     params = {"metric": metric, "protocol": protocol}
-    options = {**lists, **params, "support": [support] if support else []}
+    options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
     wanted = _of_file(file, options) if file else _of_options(options)
     settings = Settings.from_environment()
     expansion = sweeps.expand(wanted, settings)
@@ -140,6 +142,7 @@ def _of_options(options: dict[str, Any]) -> sweeps.Sweep:
         diagnostics=tuple(options["diagnostic"]),
         params={name: tuple(options[name]) for name in ("metric", "protocol") if options[name]},
         common_support=options["support"] != [Support.OWN],
+        fit_on=options["fit-on"],
     )
 
 
@@ -228,7 +231,7 @@ def _runs(number: int) -> str:
 
 
 def _values(request: RunRequest) -> str:
-    return ", ".join(value for _, value in request.params)
+    return in_words(dict(request.params))
 
 
 def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[str]) -> None:
@@ -276,7 +279,9 @@ def _print_scores(group: Sequence[Done]) -> None:
         scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
         part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
         rows.append([one.request.variant.label, *scores, *part, one.record.run_id])
-    params = "".join(f", {name} {value}" for name, value in request.params)
+    given = ((name, value) for name, value in request.params if name != FIT_ON)
+    params = "".join(f", {name} {value}" for name, value in given)
+    params += f", fitted on {request.fit_on}" if request.fit_on else ""
     output.print_table(f"{entry.title} on {request.dataset}{params}{how}", columns, rows)
     if len({one.record.plan.support_digest for one in group}) > 1:
         print("these variants were ranked on different items: their scores cannot be compared")

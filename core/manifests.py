@@ -11,6 +11,7 @@ from typing import Any
 
 import core
 from core.datasets.catalog import DatasetEntry
+from core.diagnostics.base import FIT_ON
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders.base import Encoder, library_versions
 from core.encoders.cache import Embedded
@@ -28,18 +29,15 @@ def manifest_of(
     entry: DatasetEntry,
     checksums: Mapping[str, str],
     seeds: Mapping[str, int],
+    held_out: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a run that was computed just now.
 
     Args:
         checksums: of the dataset's files, as they were downloaded.
         seeds: of everything that was drawn.
+        held_out: facts of the dataset that the transform was fitted on instead of the run's own items.
     """
-    files = dict(checksums)
-    reading: dict[str, Any] = {}
-    if entry.own:
-        files = {str(entry.own.path): entry.own.sha256}
-        reading = {"reading": entry.own.as_manifest()}
     return {
         "blindspot": core.__version__,
         "python": platform.python_version(),
@@ -51,14 +49,12 @@ def manifest_of(
             "encoded_now": embedded.encoded_now,
             "truncated_share": embedded.facts.truncated_share,
         },
-        "dataset": {
-            "id": dataset.id,
-            "digest": plan.dataset_digest,
-            "revision": entry.revision,
-            "files": files,
-            **reading,
+        "dataset": {"id": dataset.id, "digest": plan.dataset_digest, **source_of(entry, checksums)},
+        "transform": {
+            **transform.record(),
+            "fitted_on": _fitted_on(plan, transform, dataset),
+            **({"held_out": held_out} if held_out else {}),
         },
-        "transform": {**transform.record(), "fitted_on": f"{transform.n} {_fitted_on(plan, transform, dataset)}"},
         "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
         "params": dict(plan.params),
         "seeds": dict(seeds),
@@ -66,10 +62,20 @@ def manifest_of(
     }
 
 
+def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:
+    """Where a dataset came from: its revision and the checksums of its files; of a user's file how it was read."""
+    if entry.own:
+        files, reading = {str(entry.own.path): entry.own.sha256}, {"reading": entry.own.as_manifest()}
+        return {"revision": entry.revision, "files": files, **reading}
+    return {"revision": entry.revision, "files": dict(checksums)}
+
+
 def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
+    if other := plan.params.get(FIT_ON):
+        return f"{transform.n} items of {other}"
     if plan.params.get("protocol") == TOOLKIT and transform.n != len(dataset.items):
-        return "vectors of the file"
-    return "items ranked" if plan.support_digest else "items"
+        return f"{transform.n} vectors of the file"
+    return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"
 
 
 # --- two of them

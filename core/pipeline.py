@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core import coverage, manifests
+from core import coverage, fitting, manifests
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import FIT_ON
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
 from core.numerics.similarity import Metric
+from core.plans import RunRequest as RunRequest  # noqa: PLC0414 - everybody knows it from here
+from core.plans import plan_of
 from core.settings import Settings, prepare_runtime
-from core.store.records import RunPlan, RunRecord, RunState
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.toolkit import prepare
-from core.transforms import TransformChain
+from core.transforms import FittedChain, TransformChain
 from core.types import (
     Bool,
     CancelToken,
     Dataset,
     DatasetKind,
+    Float32,
+    Float64,
     Part,
     Progress,
     Stopwatch,
     Variant,
-    digest_of_strings,
     no_progress,
 )
 
+KEPT_BYTES = 1 << 27  # of transformed embeddings, at most: a hundred thousand of 300 dimensions
 # Kinds of which items without a vector can be left out.
 _IN_PARTS = (
     DatasetKind.PAIR_SET,
@@ -47,26 +51,6 @@ _IN_PARTS = (
 )
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """Something to compute, in the user's words. Equal requests are the same run.
-
-    ``params`` are name-value pairs in order of name, all of the diagnostic's parameters. ``support`` names other
-    encoders: only items for which they too have a vector are ranked (common support); none means the own support, and
-    so it is on minimal-pair sets.
-    """
-
-    diagnostic: str
-    variant: Variant
-    dataset: str
-    params: tuple[tuple[str, str], ...]
-    support: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        return f"{diagnostics.find(self.diagnostic).title} of {self.variant.label} on {self.dataset}"
-
-
 def request(
     diagnostic: str,
     encoder: str,
@@ -75,14 +59,18 @@ def request(
     params: Mapping[str, str],
     settings: Settings,
     support: Iterable[str] = (),
+    fit_on: str = "",
 ) -> RunRequest:
     """Check everything that can be checked before any work, and make the request canonical.
 
     Args:
+        params: of the diagnostic; ``fit_on`` among them is as good as the argument.
         support: encoders that it is to be compared with; those that have a vector for every text change nothing.
+        fit_on: the dataset to fit the transform on, instead of the items that are ranked (held out).
 
     Raises:
-        InputError: an unknown id, parameter or value, or a diagnostic that does not fit the dataset.
+        InputError: an unknown id, parameter or value, or a diagnostic that does not fit the dataset; a dataset to fit
+            on where that cannot be (``fitting.checked``).
     """
     entry = diagnostics.find(diagnostic)
     dataset_entry = datasets.find(dataset)
@@ -91,9 +79,11 @@ def request(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
         )
     reference = encoders.canonical(encoder)
-    encoders.resolve(reference, settings)
+    resolved = encoders.resolve(reference, settings)
     chain = TransformChain.parse(transform)
-    checked = entry.check_params(params)
+    checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
+    if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, checked):
+        checked[FIT_ON] = held_out
     others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
     for other in others:
         encoders.resolve(other, settings)
@@ -105,6 +95,17 @@ def request(
         tuple(sorted(checked.items())),
         tuple(sorted(others)) if ranks_a_part else (),  # the toolkit ranks everything
     )
+
+
+def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
+    """A request with another transform chain (canonical); ``fit_on`` is what it was asked for with.
+
+    A transform changes nothing else that a request is checked for.
+    """
+    params = {name: value for name, value in request.params if name != FIT_ON}
+    if held_out := fitting.needed(fit_on, TransformChain.parse(transform), request.dataset):
+        params[FIT_ON] = held_out
+    return replace(request, variant=Variant(request.variant.encoder, transform), params=tuple(sorted(params.items())))
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
@@ -197,14 +198,14 @@ def run(
     with watch.measure("load"):
         dataset = fetch.load(dataset_entry, settings, progress, cancel)
         encoder = _encoder(request, settings)
-    toolkit = _is_toolkit(request)
+        held_out = fitting.load(dict(request.params), settings, progress, cancel)
     cache = EmbeddingCache(settings.embeddings)
     embedded, ranked, own_support = None, None, True
     if _may_rank_a_part(request, encoder):
         with watch.measure("encode"):
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
             ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
-    plan = _plan(request, encoder, dataset, ranked, own_support)
+    plan = plan_of(request, encoder, dataset, ranked, own_support, held_out)
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != request.dataset:  # a copy of a file
         repository.remember_alias(request.dataset, plan.dataset_digest)
@@ -216,27 +217,22 @@ def run(
         if embedded is None:
             with watch.measure("encode"):
                 embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
-        chain = TransformChain.parse(request.variant.transform)
+        corpus = None
+        if held_out:
+            with watch.measure("encode"):
+                corpus = held_out.vectors(encoder, settings, progress, cancel)
         part = dataset if ranked is None else ranked.dataset
         with watch.measure("transform"):
-            if toolkit:
-                vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
-                metric = Metric(plan.params["metric"])
-                embeddings, transform = prepare(
-                    embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric
-                )
-            else:
-                vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
-                transform = chain.fit(vectors)
-                embeddings = transform.apply(vectors)
+            embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus)
         with watch.measure("compute"):
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
         if found:
             return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
         result = coverage.with_coverage(result, dataset, embedded.covered, ranked)
-        checksums = {f.path: fetch.recorded_checksum(f, settings) for f in dataset_entry.files}
+        checksums = fetch.checksums(dataset_entry, settings)
+        fitted_on = held_out.facts(encoder, settings) if held_out else None
         manifest = manifests.manifest_of(
-            plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds
+            plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds, fitted_on
         )
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
@@ -269,6 +265,42 @@ def encode(
     return embedded
 
 
+def _transformed(
+    request: RunRequest,
+    encoder: Encoder,
+    dataset: Dataset,
+    embedded: Embedded,
+    ranked: Part | None,
+    corpus: Float32 | None,
+) -> tuple[Float32 | Float64, FittedChain]:
+    """The embeddings of what is ranked after the request's transform, and that as it was fitted.
+
+    Args:
+        corpus: the vectors to fit it on, ``[m, d]``; None for those that are ranked.
+    """
+    chain = TransformChain.parse(request.variant.transform)
+    if _is_toolkit(request):
+        vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
+        metric = Metric(dict(request.params)["metric"])
+        return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric)
+    # Of a grid, the runs by one similarity and then by the other follow each other: what is fitted is kept until the
+    # next is.
+    key = (embedded.facts.digest, str(chain), ranked.digest if ranked else "")
+    kept = _LAST_TRANSFORMED.get(key) if corpus is None else None
+    if kept is not None:
+        return kept
+    vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
+    fitted = chain.fit(vectors if corpus is None else corpus)
+    embeddings = fitted.apply(vectors)
+    _LAST_TRANSFORMED.clear()
+    if corpus is None and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
+        _LAST_TRANSFORMED[key] = embeddings, fitted
+    return embeddings, fitted
+
+
+_LAST_TRANSFORMED: dict[tuple[str, ...], tuple[Float32, FittedChain]] = {}
+
+
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """Scores that are not the same to the last bit."""
     nothing = float("nan")
@@ -292,6 +324,9 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
         return None
     dataset = fetch.load(dataset_entry, settings)
     encoder, ranked, own_support = _encoder(request, settings), None, True
+    held_out = fitting.load_here(dict(request.params), settings)
+    if request.fit_on and held_out is None:
+        return None
     if _may_rank_a_part(request, encoder):
         cache = EmbeddingCache(settings.embeddings)
         needed = [encoder, *(encoders.resolve(other, settings) for other in request.support)]
@@ -299,7 +334,7 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
         if stored[0] is None or None in stored:
             return None
         ranked, own_support = _support(request, stored[0].covered, dataset, settings, cache, no_progress, CancelToken())
-    run_id = _plan(request, encoder, dataset, ranked, own_support).run_id
+    run_id = plan_of(request, encoder, dataset, ranked, own_support, held_out).run_id
     return next(iter(repository.runs(run_id=run_id, state=RunState.DONE)), None)
 
 
@@ -316,26 +351,6 @@ def _encoder(request: RunRequest, settings: Settings) -> Encoder:
 def _may_rank_a_part(request: RunRequest, encoder: Encoder) -> bool:
     """Whether it has to be known which items have a vector before it is known what the run is."""
     return not _is_toolkit(request) and bool(request.support or encoder.info.is_partial)
-
-
-def _plan(request: RunRequest, encoder: Encoder, dataset: Dataset, ranked: Part | None, own_support: bool) -> RunPlan:
-    """What identifies the run of a request; ``ranked`` and ``own_support`` as ``_support`` gives them."""
-    entry = diagnostics.find(request.diagnostic)
-    embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
-    support_digest = "" if ranked is None else ranked.digest
-    return RunPlan(
-        run_id=_run_id(request, entry.version, embedding_digest, dataset.content_digest, support_digest),
-        diagnostic=entry.id,
-        diagnostic_version=entry.version,
-        variant=request.variant,
-        dataset=request.dataset,
-        dataset_digest=dataset.content_digest,
-        params=dict(request.params),
-        embedding_digest=embedding_digest,
-        support=request.support if support_digest else (),
-        support_digest=support_digest,
-        own_support=own_support,
-    )
 
 
 def _support(
@@ -365,18 +380,3 @@ def _support(
         support = support & cache.encode(other, dataset.items, dataset.texts_digest, progress, cancel).covered
     whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
     return coverage.part_of(dataset, support, whose), bool(np.array_equal(own, support))
-
-
-def _run_id(request: RunRequest, version: int, embedding_digest: str, dataset_digest: str, support_digest: str) -> str:
-    """Digest of everything that decides the numbers."""
-    parts = [
-        request.diagnostic,
-        str(version),
-        embedding_digest,
-        request.variant.transform,
-        dataset_digest,
-        json.dumps(request.params),
-    ]
-    if support_digest:  # what ranks all items keeps the id that it had before there was a choice
-        parts.append(support_digest)
-    return digest_of_strings(parts)[:16]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,10 +23,9 @@ from core.errors import InputError, unknown
 from core.pipeline import RunRequest
 from core.settings import Settings
 from core.transforms import TransformChain
-from core.types import Variant
 
 SUPPORTS = {"common": True, "own": False}  # per word of the user's, whether the support is common
-KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "params")
+KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "fit_on", "params")
 DEMO_TRANSFORMS = ("none", "center", "abtt:2", "whiten")
 
 
@@ -41,6 +40,7 @@ class Sweep:
         diagnostics: diagnostic ids; each runs on the datasets of its kind.
         params: values per parameter. Each diagnostic takes those that it has, in all combinations.
         common_support: rank items that all the encoders cover, so that their scores can be compared.
+        fit_on: the dataset that transforms are fitted on; "" for each run's own items.
     """
 
     encoders: tuple[str, ...]
@@ -49,6 +49,7 @@ class Sweep:
     diagnostics: tuple[str, ...]
     params: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     common_support: bool = True
+    fit_on: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
                 params,
                 settings,
                 sweep.encoders if sweep.common_support else (),
+                sweep.fit_on,
             )
             for encoder in dict.fromkeys(map(encoders.canonical, sweep.encoders))
             for entry in fitting
@@ -109,9 +111,8 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
             expected=f"datasets of their kinds: {kinds}",
         )
-    # A transform changes nothing that a request is checked for, so the others follow from the first one's.
     rest = [
-        replace(request, variant=Variant(encoder, chain))
+        pipeline.with_transform(request, chain, sweep.fit_on)
         for encoder in dict.fromkeys(request.variant.encoder for request in first)
         for chain in chains[1:]
         for request in first
@@ -147,9 +148,11 @@ def read_toml(path: Path | str) -> Sweep:
     for key in ("encoders", "datasets", "diagnostics"):
         if key not in content:
             raise InputError(f"{path} has no '{key}'", expected=f'a list, for example {key} = ["{_EXAMPLES[key]}"]')
-    support, params = content.get("support", "common"), content.get("params", {})
+    support, params, fit_on = content.get("support", "common"), content.get("params", {}), content.get("fit_on", "")
     if not isinstance(support, str) or support not in SUPPORTS:
         raise InputError(f"{path}: 'support' is {support!r}", expected=f"one of {', '.join(SUPPORTS)}")
+    if not isinstance(fit_on, str):
+        raise InputError(f"{path}: 'fit_on' is {fit_on!r}", expected="the id of one dataset")
     if not isinstance(params, dict):
         raise InputError(f"{path}: 'params' is {params!r}", expected="a table [params] with a line per parameter")
     return Sweep(
@@ -159,6 +162,7 @@ def read_toml(path: Path | str) -> Sweep:
         diagnostics=_words(path, "diagnostics", content["diagnostics"]),
         params={name: _words(path, f"params.{name}", value) for name, value in params.items()},
         common_support=SUPPORTS[support],
+        fit_on=fit_on,
     )
 
 

@@ -210,6 +210,47 @@ class Whiten:
         return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.weights))
 
 
+@dataclass(frozen=True, eq=False)
+class Pca:
+    """``(x - mean) U``, U the first k principal axes of the corpus: fewer dimensions, and nothing is scaled.
+
+    Axes along which the corpus does not vary at all are arbitrary: k must be below the number of items. Fact: the
+    share of the variance kept.
+
+    Attributes:
+        mean: ``[d] float64``.
+        axes: ``[d, k] float64``, orthonormal columns U.
+    """
+
+    mean: Float64
+    axes: Float64
+    facts: Mapping[str, float]
+
+    @classmethod
+    def fit(cls, corpus: Float32, k: int) -> Pca:
+        n, dimension = corpus.shape
+        _require_at_most(f"pca:{k}", k, dimension, dimension)
+        if k >= n:
+            raise InputError(
+                f"transform 'pca:{k}' needs more than {k} items, there are {n}",
+                expected=f"at most pca:{n - 1}" if n > 1 else "items with different embeddings",
+            )
+        mean = column_means(corpus)
+        found = principal_axes(corpus, mean)
+        if found.rank == 0:
+            raise InputError(
+                f"transform 'pca' finds no variance in the {n} items", expected="items with different embeddings"
+            )
+        return cls(mean, found.directions[:, :k].copy(), {"explained_variance_kept": found.share(k)})
+
+    @property
+    def d_out(self) -> int:
+        return int(self.axes.shape[1])
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.axes))
+
+
 @dataclass(frozen=True)
 class Truncate:
     """The first ``d_out`` columns, as of a Matryoshka embedding (Kusupati et al. 2022). Nothing is rescaled."""

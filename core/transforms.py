@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InputError, unknown
-from core.transform_steps import Center, FittedStep, Normalize, Removal, Truncate, Whiten, ZScore
+from core.transform_steps import Center, FittedStep, Normalize, Pca, Removal, Truncate, Whiten, ZScore
 from core.types import Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
@@ -44,12 +44,14 @@ class Step:
         description: one sentence.
         fit: from the corpus (``[n, d] float32``) and the argument (None where none is given or taken) to the
             fitted step; None for the step that does nothing.
+        learns: whether what it does to an embedding depends on the corpus.
     """
 
     name: str
     description: str
     fit: Callable[[Float32, Any], FittedStep] | None = field(repr=False)
     argument: Argument | None = None
+    learns: bool = True
 
     @property
     def usage(self) -> str:
@@ -100,7 +102,7 @@ class Step:
 STEPS = {
     step.name: step
     for step in (
-        Step("none", "The embeddings as the encoder gives them.", None),
+        Step("none", "The embeddings as the encoder gives them.", None, learns=False),
         Step(
             "center",
             "Subtract the mean of the dataset's items, so that similarities are spread around zero.",
@@ -116,6 +118,7 @@ STEPS = {
             "normalize",
             "Scale every embedding to unit length; zero stays zero.",
             lambda corpus, _: Normalize.fit(corpus),
+            learns=False,
         ),
         Step(
             "abtt",
@@ -140,10 +143,17 @@ STEPS = {
             ),
         ),
         Step(
+            "pca",
+            "Centre and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
+            Pca.fit,
+            Argument("D", "how many dimensions to keep", required=True),
+        ),
+        Step(
             "truncate",
             "Keep the first dimensions, as of a Matryoshka embedding; lengths are left as they come.",
             Truncate.fit,
             Argument("D", "how many dimensions to keep", required=True),
+            learns=False,
         ),
     )
 }
@@ -202,6 +212,11 @@ class TransformChain:
             if step.fit is not None:
                 calls.append(StepCall(name, value))
         return cls(tuple(calls))
+
+    @property
+    def learns(self) -> bool:
+        """Whether what it does to an embedding depends on the corpus that it is fitted on."""
+        return any(STEPS[call.name].learns for call in self.steps)
 
     def fit(self, corpus: Float32) -> FittedChain:
         """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).

@@ -82,7 +82,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
-    "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.manifests core.toolkit core.numerics.similarity",
+    "core.fitting": f"{BELOW_PIPELINE} core.manifests",
+    "core.plans": f"{BELOW_PIPELINE} core.fitting",
+    "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.fitting core.manifests core.plans core.toolkit "
+    "core.numerics.similarity",
     "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
@@ -97,6 +100,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
+    "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
     "core.manifests": BELOW_PIPELINE,
     "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
@@ -143,7 +147,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
-    "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements",
+    "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements "
+    "core.lab",
     "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }

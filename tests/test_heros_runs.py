@@ -272,7 +272,7 @@ def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: S
     assert pipeline.request_of(outcome.record, environment) == request
     assert not pipeline.run(request, environment, repository).computed
     manifest = outcome.record.manifest
-    assert manifest["transform"]["fitted_on"] == f"{len(own.items)} items"
+    assert manifest["transform"]["fitted_on"] == f"{len(own.items)} items of {request.dataset}"
     assert manifest["params"] == {}
 
 

@@ -122,7 +122,7 @@ def test_the_manifest_says_what_is_needed_to_do_it_again(encoded: RunOutcome, de
         "d_in": 384,
         "d_out": 384,
         "steps": [],
-        "fitted_on": "1400 items",
+        "fitted_on": "1400 items of demo-pairs",
     }
     assert manifest["params"] == {"metric": "cos", "protocol": "definition"}
     assert {library.split("==")[0] for library in manifest["libraries"]} >= {"numpy", "torch", "numba", "duckdb"}
@@ -179,7 +179,7 @@ def test_a_transformed_run_counts_what_a_slow_reference_counts(
     fit = record.manifest["transform"]
     assert (fit["chain"], fit["n"], fit["d_in"], fit["d_out"]) == (transform, TEXTS, 384, dimension)
     assert [step["step"] for step in fit["steps"]] == transform.split("+")
-    assert fit["fitted_on"] == "1400 items"
+    assert fit["fitted_on"] == "1400 items of demo-pairs"
 
 
 def test_a_transform_that_the_embeddings_do_not_allow_leaves_no_finished_run(

@@ -62,6 +62,11 @@ def recorded_checksum(file: SourceFile, settings: Settings) -> str:
     return record.read_text("ascii", errors="replace").strip()
 
 
+def checksums(entry: DatasetEntry, settings: Settings) -> dict[str, str]:
+    """``recorded_checksum`` of each file of a dataset, by its path."""
+    return {file.path: recorded_checksum(file, settings) for file in entry.files}
+
+
 def _record_path(file: SourceFile, settings: Settings) -> Path:
     path = local_path(file, settings)
     return path.with_name(f"{path.name}.sha256")

@@ -11,6 +11,10 @@ import pyarrow as pa
 from core.errors import InputError, unknown
 from core.types import CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
 
+# The parameter that any run may have beside its diagnostic's own: the dataset that its transform was fitted on, where
+# that was not the run's own items.
+FIT_ON = "fit_on"
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -158,6 +162,12 @@ class DiagnosticEntry:
 def result_table(diagnostic: str, version: int) -> str:
     """Name of the table of a diagnostic's per-item rows (DESIGN section 5)."""
     return f"result_{diagnostic}_v{version}"
+
+
+def in_words(params: Mapping[str, str]) -> str:
+    """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
+    own = [value for name, value in params.items() if name != FIT_ON]
+    return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 
 def metric_names(metrics: Sequence[Metric]) -> tuple[str, ...]:

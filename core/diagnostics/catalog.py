@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.diagnostics import analogy, categorization, evalrank, frequency, heros, similarity
+from core.diagnostics import analogy, categorization, evalrank, frequency, geometry, heros, similarity
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import unknown
 
@@ -14,6 +14,7 @@ DIAGNOSTICS: dict[str, DiagnosticEntry] = {
         similarity.ENTRY,
         analogy.ENTRY,
         categorization.ENTRY,
+        geometry.ENTRY,
         frequency.ENTRY,
     )
 }

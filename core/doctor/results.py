@@ -74,7 +74,7 @@ def command(plan: RunPlan) -> str:
         words += ["--encoder", encoder]
     words += ["--transform", plan.variant.transform, "--dataset", plan.dataset]
     for name, value in sorted(plan.params.items()):
-        words += [f"--{name}", value]
+        words += [f"--{name.replace('_', '-')}", value]
     return shlex.join(words)
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 from core import manifests, pipeline
 from core.datasets import uploads
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import in_words
 from core.errors import BlindspotError
 from core.manifests import NOT_THERE
 from core.pipeline import Repetition
@@ -108,7 +109,7 @@ def _row(run: RunRecord) -> dict[str, object]:
         "diagnostic": entry.title if entry else run.plan.diagnostic,
         "variant": run.plan.variant.label,
         "dataset": uploads.short_name(run.plan.dataset, settings()),
-        "parameters": ", ".join(run.plan.params.values()) or NOT_THERE,
+        "parameters": in_words(run.plan.params) or NOT_THERE,
         "score": f"{headline} {run.metrics[headline]:.4f}" if headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
         "state": str(run.state),
@@ -293,7 +294,7 @@ def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:
 
 def _title(run: RunRecord) -> str:
     entry = diagnostics.DIAGNOSTICS.get(run.plan.diagnostic)
-    params = f" ({', '.join(run.plan.params.values())})" if run.plan.params else ""
+    params = f" ({in_words(run.plan.params)})" if run.plan.params else ""
     name = entry.title if entry else run.plan.diagnostic
     return f"{name} of {run.plan.variant.label} on {uploads.short_name(run.plan.dataset, settings())}{params}"
 

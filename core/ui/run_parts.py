@@ -8,6 +8,7 @@ import streamlit as st
 from core import estimates, sweeps
 from core.datasets import uploads
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics.base import in_words
 from core.encoder_library import known_references
 from core.errors import BlindspotError
 from core.estimates import Estimate
@@ -166,7 +167,7 @@ def cost_and_start(expansion: Expansion) -> None:
                 [
                     {
                         "run": run.request.label,
-                        "params": ", ".join(value for _, value in run.request.params) or "–",
+                        "params": in_words(dict(run.request.params)) or "–",
                         "state": "in the store" if run.is_stored else "to compute",
                         "time": "–" if run.is_stored else _seconds(run.seconds),
                     }

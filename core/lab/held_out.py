@@ -1,0 +1,11 @@
+"""Whether a corpus is held out: how many of the tested texts stand in what a transform is fitted on."""
+
+from __future__ import annotations
+
+from core.types import Dataset
+
+
+def share_seen(tested: Dataset, corpus: Dataset) -> float:
+    """Share of the tested items whose very text is an item of the corpus, 0 to 1; 0 where nothing is tested."""
+    known = set(corpus.items)
+    return sum(text in known for text in tested.items) / max(len(tested.items), 1)

@@ -1,0 +1,64 @@
+"""Rankings of a few competitors under many settings, and how much the settings agree (Eger 2019, section 3).
+
+Values are rounded first, so that what differs by less than a reader could see is tied. A missing value is NaN, and
+then so is its place; two settings are compared over what both have.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.types import Float64
+
+DECIMALS = 4  # to which scores are rounded by default: nearer to each other they are equal
+
+
+def oriented(values: Float64, directions: Float64, decimals: int = DECIMALS) -> Float64:
+    """Scores of which more is better, rounded: ``[e, s]`` by ``[s]`` of 1 (more is better) and -1 (less is)."""
+    # Adding 0 makes -0.0 the 0.0 that it is equal to.
+    return np.asarray(np.round(values, decimals) * directions[np.newaxis, :] + 0.0)
+
+
+def places(better: Float64) -> Float64:
+    """Place of each of e competitors under each of s settings, from 1; the tied share the mean of their places.
+
+    Args:
+        better: ``[e, s]``, more is better (``oriented``); NaN where missing.
+    """
+    from scipy.stats import rankdata
+
+    out = np.full(better.shape, np.nan)
+    for column in range(better.shape[1]):
+        here = ~np.isnan(better[:, column])
+        out[here, column] = rankdata(-better[here, column])
+    return out
+
+
+def kendall(better: Float64) -> Float64:
+    """Kendall's tau-b of every two settings, ``[s, s]``; NaN where one of them has fewer than two different values.
+
+    Args:
+        better: ``[e, s]``, NaN where missing.
+    """
+    first, second = np.triu_indices(len(better), 1)
+    signs = np.sign(better[first] - better[second])  # [pairs of competitors, s]
+    known = (~np.isnan(signs)).astype(np.float64)
+    signs = np.nan_to_num(signs)
+    untied = np.abs(signs).T @ known  # pairs that the row's setting tells apart, among those that both have
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.clip((signs.T @ signs) / np.sqrt(untied * untied.T), -1.0, 1.0))
+
+
+def spearman(better: Float64) -> Float64:
+    """Spearman's rho of every two settings, ``[s, s]``; as ``kendall``."""
+    s = better.shape[1]
+    out = np.full((s, s), np.nan)
+    for i in range(s):
+        for j in range(i, s):
+            both = ~np.isnan(better[:, i]) & ~np.isnan(better[:, j])
+            ranks = places(better[both][:, [i, j]])
+            if len(ranks) > 1 and (np.ptp(ranks, axis=0) > 0).all():
+                away = ranks - ranks.mean(axis=0)
+                products = away.T @ away
+                out[i, j] = out[j, i] = products[0, 1] / np.sqrt(products[0, 0] * products[1, 1])
+    return np.asarray(np.clip(out, -1.0, 1.0))
