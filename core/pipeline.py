@@ -18,6 +18,7 @@ from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
+from core.flows.store import TrainedFlows
 from core.numerics.similarity import Metric
 from core.plans import RunRequest as RunRequest  # noqa: PLC0414 - everybody knows it from here
 from core.plans import plan_of
@@ -25,7 +26,7 @@ from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.toolkit import prepare
-from core.transforms import FittedChain, TransformChain
+from core.transforms import FittedChain, FlowSource, TransformChain
 from core.types import (
     Bool,
     CancelToken,
@@ -213,13 +214,13 @@ def run(
         if embedded is None:
             with watch.measure("encode"):
                 embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
-        corpus = None
+        corpus, flows = None, TrainedFlows(settings.flows, progress, cancel)
         if held_out:
             with watch.measure("encode"):
                 corpus = held_out.vectors(encoder, settings, progress, cancel)
         part = dataset if ranked is None else ranked.dataset
         with watch.measure("transform"):
-            embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus)
+            embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
         with watch.measure("compute"):
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
         if found:
@@ -268,6 +269,7 @@ def _transformed(
     embedded: Embedded,
     ranked: Part | None,
     corpus: Float32 | None,
+    flows: FlowSource,
 ) -> tuple[Float32 | Float64, FittedChain]:
     """The embeddings of what is ranked after the request's transform, and that as it was fitted.
 
@@ -278,9 +280,9 @@ def _transformed(
     if _is_toolkit(request):
         vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
         metric = Metric(dict(request.params)["metric"])
-        return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric)
+        return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric, flows)
     vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
-    fitted = chain.fit(vectors if corpus is None else corpus)
+    fitted = chain.fit(vectors if corpus is None else corpus, flows)
     return fitted.apply(vectors), fitted
 
 
