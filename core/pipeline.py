@@ -206,15 +206,18 @@ def run(
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != request.dataset:  # a copy of a file
         repository.remember_alias(request.dataset, plan.dataset_digest)
+    corpus, flows = None, TrainedFlows(settings.flows, progress, cancel)
+    is_trained = TransformChain.parse(request.variant.transform).is_trained
     if found and not again:
-        if keep_embeddings:
-            cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        if keep_embeddings or is_trained:
+            embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        if is_trained and embedded and not held_out:  # a flow that was deleted is trained again, to look into its space
+            _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
         return RunOutcome(found[0], computed=False)
     with nullcontext(found[0].run_seq) if found else repository.running(plan) as run_seq:
         if embedded is None:
             with watch.measure("encode"):
                 embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
-        corpus, flows = None, TrainedFlows(settings.flows, progress, cancel)
         if held_out:
             with watch.measure("encode"):
                 corpus = held_out.vectors(encoder, settings, progress, cancel)

@@ -239,6 +239,11 @@ class TransformChain:
         """Whether what it does to an embedding depends on the corpus that it is fitted on."""
         return any(STEPS[call.name].learns for call in self.steps)
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether it has a step that comes from a ``FlowSource``."""
+        return any(STEPS[call.name].is_trained for call in self.steps)
+
     def fit(self, corpus: Float32, flows: FlowSource | None = None) -> FittedChain:
         """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
 

@@ -255,8 +255,10 @@ def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
         argument = STEPS[call.name].argument
         if argument is None or call.argument is None:
             continue
-        keeps = call.name in {"whiten", "truncate"}
+        keeps = call.name in {"whiten", "truncate", "random-project"}
         high = dimension if keeps else min(dimension - 1, max(MOST_REMOVED, call.argument))
+        if call.name == "random-project":  # up as well as down
+            high = max(dimension, call.argument)
         if call.argument > high:
             break
         if high > 1:

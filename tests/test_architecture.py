@@ -138,7 +138,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
-    "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
+    "core.transforms core.flows.store core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
