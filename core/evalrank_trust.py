@@ -14,6 +14,7 @@ from core.diagnostics.evalrank import DEFINITION, TOOLKIT, rivals_and_twins
 from core.encoders.cache import EmbeddingCache
 from core.evalrank_rows import RunRows, Score, rows_of_runs
 from core.explore import EmbeddingsGone
+from core.flows.store import StoredFlows
 from core.numerics.ranking import RankCounts, rank_pairs, without
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
@@ -228,6 +229,7 @@ def with_first_items(
     """
     if run.plan.params["protocol"] != DEFINITION:
         raise ValueError("only runs by definition are ranked again")
+    run.plan.check_fitted_on_its_items()
     embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
     if embedded is None:
         raise EmbeddingsGone(
@@ -238,7 +240,7 @@ def with_first_items(
     n = len(embedded.matrix)
     ranked = np.flatnonzero(repository.support(run.plan.support_digest)) if run.plan.support_digest else np.arange(n)
     kept = ranked[ranked < first]
-    chain = TransformChain.parse(run.plan.variant.transform).fit(embedded.matrix[ranked])
+    chain = TransformChain.parse(run.plan.variant.transform).fit(embedded.matrix[ranked], StoredFlows(settings.flows))
     vectors = np.asarray(chain.apply(embedded.matrix[kept]), dtype=np.float32)
     pairs = repository.items(entry, [run.run_id], texts=True).sort_values("item_no")
     pairs = pairs[(pairs["query_no"] < first) & (pairs["mate_no"] < first)]

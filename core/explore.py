@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ import pandas as pd
 from core.diagnostics.base import DiagnosticEntry
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
+from core.flows.store import StoredFlows
 from core.numerics.ranking import TAU, expected_reciprocal_rank
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
@@ -72,6 +72,7 @@ def around_mate(
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
+    run.plan.check_fitted_on_its_items()
     digest = run.plan.embedding_digest
     embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
@@ -82,7 +83,7 @@ def around_mate(
     support = repository.support(run.plan.support_digest) if run.plan.support_digest else None
     items = np.flatnonzero(support) if support is not None else np.arange(len(embedded.matrix))
     vectors = embedded.matrix if support is None else embedded.matrix[items]
-    chain = _fitted(digest, run.plan.variant.transform, settings.embeddings, _Items(run.plan.support_digest, items))
+    chain = _fitted(digest, run.plan.variant.transform, settings, _Items(run.plan.support_digest, items))
     among = similarity_to_all(
         chain.apply(vectors), int(np.searchsorted(items, query_no)), Metric(run.plan.params["metric"])
     )
@@ -127,13 +128,13 @@ class _Items:
 
 
 @lru_cache(maxsize=8)
-def _fitted(embedding_digest: str, transform: str, folder: Path, items: _Items) -> FittedChain:
+def _fitted(embedding_digest: str, transform: str, settings: Settings, items: _Items) -> FittedChain:
     """A transform fitted on the items of a run; kept, few of them: a step holds up to ``[d, d]`` numbers."""
-    embedded = EmbeddingCache(folder).read(embedding_digest)
+    embedded = EmbeddingCache(settings.embeddings).read(embedding_digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
     corpus = embedded.matrix[items.numbers] if items.support_digest else embedded.matrix
-    return TransformChain.parse(transform).fit(corpus)
+    return TransformChain.parse(transform).fit(corpus, StoredFlows(settings.flows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone, Relation
+from core.flows.store import StoredFlows
 from core.numerics.ranking import TAU
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
@@ -60,6 +60,7 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64
     Raises:
         EmbeddingsGone: the cache no longer has them.
     """
+    run.plan.check_fitted_on_its_items()
     digest = run.plan.embedding_digest
     embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
@@ -68,28 +69,28 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64
             remedy="run it again: they are encoded anew, the stored similarities stay",
         )
     is_small = embedded.matrix.nbytes <= MOST_KEPT
-    vectors = (_transformed if is_small else _transform)(digest, run.plan.variant.transform, settings.embeddings)
+    vectors = (_transformed if is_small else _transform)(digest, run.plan.variant.transform, settings)
     return similarity_to_all(vectors, original, Metric.COS)
 
 
-def _transform(digest: str, transform: str, folder: Path) -> Float32:
+def _transform(digest: str, transform: str, settings: Settings) -> Float32:
     """All embeddings of a run after its transform, ``[items, d] float32``; without one as they lie on the disk."""
-    embedded = EmbeddingCache(folder).read(digest)
+    embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
-    return _fitted(digest, transform, folder).apply(embedded.matrix)
+    return _fitted(digest, transform, settings).apply(embedded.matrix)
 
 
 _transformed = lru_cache(maxsize=8)(_transform)  # a reader goes from one original to the next
 
 
 @lru_cache(maxsize=8)
-def _fitted(digest: str, transform: str, folder: Path) -> FittedChain:
+def _fitted(digest: str, transform: str, settings: Settings) -> FittedChain:
     """A transform fitted on all sentences of a run; kept, few of them: a step holds up to ``[d, d]`` numbers."""
-    embedded = EmbeddingCache(folder).read(digest)
+    embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted meanwhile", remedy="run it again")
-    return TransformChain.parse(transform).fit(embedded.matrix)
+    return TransformChain.parse(transform).fit(embedded.matrix, StoredFlows(settings.flows))
 
 
 def rank_of(cosines: Float64, original: int, rewrite: int) -> RewriteRank:

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError, InputError
+from core.flows.store import StoredFlows
 from core.settings import Settings, prepare_runtime
 from core.spaces import Space
 from core.transforms import FittedChain, TransformChain
@@ -157,7 +157,7 @@ class _Fit:
     space: str
     embedding: str = field(compare=False)
     transform: str = field(compare=False)
-    folder: Path = field(compare=False)
+    settings: Settings = field(compare=False)
     items: Int64 = field(compare=False)
 
 
@@ -166,7 +166,7 @@ def _transformed(vector: Float32, space: Space, identity: EncoderIdentity, setti
     if not TransformChain.parse(space.variant.transform).steps:
         return vector
     embedding = identity.embedding_digest(space.dataset.texts_digest)
-    fit = _Fit(space.digest, embedding, space.variant.transform, settings.embeddings, space.items)
+    fit = _Fit(space.digest, embedding, space.variant.transform, settings, space.items)
     moved: Float32 = _fitted(fit).apply(vector[None, :])[0]
     return moved
 
@@ -174,7 +174,7 @@ def _transformed(vector: Float32, space: Space, identity: EncoderIdentity, setti
 @lru_cache(maxsize=8)
 def _fitted(fit: _Fit) -> FittedChain:
     """The transform of a space, fitted on the items that ``open_spaces`` fits it on."""
-    embedded = EmbeddingCache(fit.folder).read(fit.embedding)
+    embedded = EmbeddingCache(fit.settings.embeddings).read(fit.embedding)
     if embedded is None:
         raise BlindspotError("the embeddings were deleted meanwhile", remedy="encode the dataset again")
-    return TransformChain.parse(fit.transform).fit(embedded.matrix[fit.items])
+    return TransformChain.parse(fit.transform).fit(embedded.matrix[fit.items], StoredFlows(fit.settings.flows))

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone
+from core.flows.store import StoredFlows
 from core.numerics.hubness import HUB
 from core.numerics.neighbors import k_occurrence
 from core.numerics.similarity import Metric
@@ -52,13 +53,15 @@ def occurrences(run: RunRecord, queries: Int64, settings: Settings, repository: 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
+    run.plan.check_fitted_on_its_items()
     embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
     if embedded is None:
         raise EmbeddingsGone("the embeddings were deleted", remedy="run it again")
     support = repository.support(run.plan.support_digest) if run.plan.support_digest else None
     items = np.arange(len(embedded.matrix)) if support is None else np.flatnonzero(support)
     corpus = embedded.matrix if support is None else embedded.matrix[items]
-    vectors = np.asarray(TransformChain.parse(run.plan.variant.transform).fit(corpus).apply(corpus), dtype=np.float32)
+    chain = TransformChain.parse(run.plan.variant.transform).fit(corpus, StoredFlows(settings.flows))
+    vectors = np.asarray(chain.apply(corpus), dtype=np.float32)
     asked = np.intersect1d(queries, items)
     if len(asked) > MOST_QUERIES:
         asked = asked[np.linspace(0, len(asked) - 1, MOST_QUERIES).astype(np.int64)]

@@ -18,6 +18,7 @@ from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import InputError
+from core.flows.store import TrainedFlows
 from core.numerics.similarity import Metric
 from core.plans import RunRequest as RunRequest  # noqa: PLC0414 - everybody knows it from here
 from core.plans import plan_of
@@ -25,7 +26,7 @@ from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.toolkit import prepare
-from core.transforms import FittedChain, TransformChain
+from core.transforms import FittedChain, FlowSource, TransformChain
 from core.types import (
     Bool,
     CancelToken,
@@ -209,21 +210,24 @@ def run(
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != request.dataset:  # a copy of a file
         repository.remember_alias(request.dataset, plan.dataset_digest)
+    corpus, flows = None, TrainedFlows(settings.flows, progress, cancel)
+    is_trained = TransformChain.parse(request.variant.transform).is_trained
     if found and not again:
-        if keep_embeddings:
-            cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        if keep_embeddings or is_trained:
+            embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        if is_trained and embedded and not held_out:  # a flow that was deleted is trained again, to look into its space
+            _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
         return RunOutcome(found[0], computed=False)
     with nullcontext(found[0].run_seq) if found else repository.running(plan) as run_seq:
         if embedded is None:
             with watch.measure("encode"):
                 embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
-        corpus = None
         if held_out:
             with watch.measure("encode"):
                 corpus = held_out.vectors(encoder, settings, progress, cancel)
         part = dataset if ranked is None else ranked.dataset
         with watch.measure("transform"):
-            embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus)
+            embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
         with watch.measure("compute"):
             result = entry.compute(embeddings, part, plan.params, progress, cancel)
         if found:
@@ -272,6 +276,7 @@ def _transformed(
     embedded: Embedded,
     ranked: Part | None,
     corpus: Float32 | None,
+    flows: FlowSource,
 ) -> tuple[Float32 | Float64, FittedChain]:
     """The embeddings of what is ranked after the request's transform, and that as it was fitted.
 
@@ -282,7 +287,7 @@ def _transformed(
     if _is_toolkit(request):
         vocabulary = encoder.vocabulary() if isinstance(encoder, VocabularyEncoder) else None
         metric = Metric(dict(request.params)["metric"])
-        return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric)
+        return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric, flows)
     # Of a grid, the runs by one similarity and then by the other follow each other: what is fitted is kept until the
     # next is.
     key = (embedded.facts.digest, str(chain), ranked.digest if ranked else "")
@@ -290,7 +295,7 @@ def _transformed(
     if kept is not None:
         return kept
     vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
-    fitted = chain.fit(vectors if corpus is None else corpus)
+    fitted = chain.fit(vectors if corpus is None else corpus, flows)
     embeddings = fitted.apply(vectors)
     _LAST_TRANSFORMED.clear()
     if corpus is None and fitted.steps and embeddings.nbytes <= KEPT_BYTES:

@@ -60,6 +60,10 @@ class Settings:
         return self.cache / "maps"
 
     @property
+    def flows(self) -> Path:
+        return self.cache / "flows"
+
+    @property
     def hubs(self) -> Path:
         return self.cache / "hubs"
 

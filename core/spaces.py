@@ -11,13 +11,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from core.encoders import catalog as encoders
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
+from core.flows.store import StoredFlows
 from core.settings import Settings
 from core.transforms import TransformChain
 from core.types import Dataset, Float32, Int64, Variant
@@ -99,7 +99,7 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
             variant,
             dataset,
             items,
-            _vectors(digests[variant.encoder], variant.transform, settings.embeddings, shared),
+            _vectors(digests[variant.encoder], variant.transform, settings, shared),
             "-".join(filter(None, (digests[variant.encoder], variant.transform, shared.digest))),
         )
         for variant in variants
@@ -119,10 +119,10 @@ class _Shared:
 
 
 @lru_cache(maxsize=8)
-def _vectors(digest: str, transform: str, folder: Path, shared: _Shared) -> Float32:
-    embedded = EmbeddingCache(folder).read(digest)
+def _vectors(digest: str, transform: str, settings: Settings, shared: _Shared) -> Float32:
+    embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
         raise BlindspotError("the embeddings were deleted meanwhile", remedy="encode the dataset again")
     vectors = embedded.matrix[shared.items] if shared.digest else embedded.matrix
     chain = TransformChain.parse(transform)
-    return chain.fit(vectors).apply(vectors) if chain.steps else vectors
+    return chain.fit(vectors, StoredFlows(settings.flows)).apply(vectors) if chain.steps else vectors

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.numerics.similarity import Metric
-from core.transforms import FittedChain, TransformChain
+from core.transforms import FittedChain, FlowSource, TransformChain
 from core.types import Bool, Float32, Float64
 
 UNKNOWN_SENTENCE = 1e-9  # in every dimension: what the toolkit takes for a sentence of unknown words only
@@ -20,6 +20,7 @@ def prepare(
     vocabulary: Float32 | None,
     chain: TransformChain,
     metric: Metric,
+    flows: FlowSource | None = None,
 ) -> tuple[Float32 | Float64, FittedChain]:
     """What the toolkit would rank, ``[n, d]``, and the transform that it went through.
 
@@ -31,18 +32,19 @@ def prepare(
     Args:
         covered: ``[n] bool``, which rows of ``embeddings`` are vectors.
         vocabulary: the vectors of the whole file; None where the encoder is no file of word vectors.
+        flows: as ``TransformChain.fit`` takes it.
     """
     center = TransformChain.parse("center").steps
     centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
     if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
-        fitted = centred.fit(vocabulary)
+        fitted = centred.fit(vocabulary, flows)
         corpus = _unit(fitted.apply(vocabulary), metric)
         rows = np.where(covered[:, None], embeddings, 0)
         out = _unit(fitted.apply(np.asarray(rows, dtype=np.float32)), metric)
         out[~covered] = corpus.mean(axis=0)
         return out, fitted
     rows = np.where(covered[:, None], embeddings, np.float32(UNKNOWN_SENTENCE))
-    fitted = centred.fit(np.asarray(rows, dtype=np.float32))
+    fitted = centred.fit(np.asarray(rows, dtype=np.float32), flows)
     centred_rows = fitted.apply(np.asarray(rows, dtype=np.float32))
     return _unit(centred_rows if covered.all() else centred_rows.astype(np.float64), metric), fitted
 

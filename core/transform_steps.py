@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -268,6 +268,39 @@ class Truncate:
 
     def apply(self, embeddings: Float32) -> Float32:
         return np.ascontiguousarray(embeddings[:, : self.d_out], dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomProject:
+    """``x R`` with independent Gaussian entries of variance 1/d' in R (``weights``: ``[d, d'] float64``).
+
+    Squared lengths and dot products stay as they are in expectation, whether d' is below or above d (Johnson &
+    Lindenstrauss 1984). R depends on ``SEED``, d and d' only. Fact: the seed.
+    """
+
+    SEED: ClassVar[int] = 20_190_828
+    MOST: ClassVar[int] = 8_192  # dimensions
+
+    weights: Float64
+
+    @classmethod
+    def fit(cls, corpus: Float32, d: int) -> RandomProject:
+        dimension = corpus.shape[1]
+        if d > cls.MOST:
+            raise InputError(f"transform 'random-project:{d}' asks for {d} dimensions", expected=f"at most {cls.MOST}")
+        drawn = np.random.default_rng(cls.SEED).standard_normal((dimension, d))
+        return cls(drawn / np.sqrt(d))
+
+    @property
+    def d_out(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {"seed": self.SEED}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray(x @ self.weights))
 
 
 def _by_blocks(embeddings: Float32, d_out: int, function: Callable[[Float64], Float64]) -> Float32:

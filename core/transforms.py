@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from core.errors import InputError, unknown
-from core.transform_steps import Center, FittedStep, Normalize, Pca, Removal, Truncate, Whiten, ZScore
+from core.errors import BlindspotError, InputError, unknown
+from core.transform_steps import Center, FittedStep, Normalize, Pca, RandomProject, Removal, Truncate, Whiten, ZScore
 from core.types import Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
@@ -43,8 +43,9 @@ class Step:
     Attributes:
         description: one sentence.
         fit: from the corpus (``[n, d] float32``) and the argument (None where none is given or taken) to the
-            fitted step; None for the step that does nothing.
+            fitted step; None for the step that does nothing, and for the one that is trained.
         learns: whether what it does to an embedding depends on the corpus.
+        is_trained: whether fitting it takes so long that it comes from a ``FlowSource``.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Step:
     fit: Callable[[Float32, Any], FittedStep] | None = field(repr=False)
     argument: Argument | None = None
     learns: bool = True
+    is_trained: bool = False
 
     @property
     def usage(self) -> str:
@@ -155,6 +157,21 @@ STEPS = {
             Argument("D", "how many dimensions to keep", required=True),
             learns=False,
         ),
+        Step(
+            "random-project",
+            "Project on random directions (Gaussian, always the same ones), to fewer or more dimensions; lengths stay "
+            "as they are in expectation.",
+            RandomProject.fit,
+            Argument("D", "how many dimensions to make", required=True),
+            learns=False,
+        ),
+        Step(
+            "flow",
+            "A small invertible flow (RealNVP, as BERT-flow, Li et al. 2020) that is trained on the dataset's items to "
+            "spread them as a Gaussian; takes about a minute, once.",
+            None,
+            is_trained=True,
+        ),
     )
 }
 
@@ -167,11 +184,21 @@ READY_CHAINS = (
     "pcr:1",
     "whiten",
     "whiten:128",
+    "flow",
     "truncate:128",
+    "random-project:128",
     "center+normalize",
     "zscore+normalize",
     "truncate:128+normalize",
 )
+
+
+class FlowSource(Protocol):
+    """Where trained flows come from (``core.flows.store``)."""
+
+    def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
+        """The flow of items (``[n, d]``) after the chain ``before``, which makes ``made`` (``[n, d']``) of them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -209,7 +236,7 @@ class TransformChain:
                 raise unknown("transform", name, STEPS)
             step = STEPS[name]
             value = step.check(argument if colon else None)
-            if step.fit is not None:
+            if step.fit is not None or step.is_trained:
                 calls.append(StepCall(name, value))
         return cls(tuple(calls))
 
@@ -218,21 +245,37 @@ class TransformChain:
         """Whether what it does to an embedding depends on the corpus that it is fitted on."""
         return any(STEPS[call.name].learns for call in self.steps)
 
-    def fit(self, corpus: Float32) -> FittedChain:
+    @property
+    def is_trained(self) -> bool:
+        """Whether it has a step that comes from a ``FlowSource``."""
+        return any(STEPS[call.name].is_trained for call in self.steps)
+
+    def fit(self, corpus: Float32, flows: FlowSource | None = None) -> FittedChain:
         """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
+
+        Args:
+            flows: trains a ``flow``, or knows it from before; not needed for other steps.
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
-            BlindspotError: the corpus holds NaN or infinite values.
+            BlindspotError: the corpus holds NaN or infinite values; or a flow is not to be had.
         """
         n, d_in = corpus.shape
         fitted: list[FittedStep] = []
-        for call in self.steps:
+        made = corpus
+        for place, call in enumerate(self.steps):
             if fitted:
-                corpus = fitted[-1].apply(corpus)
-            fit = STEPS[call.name].fit
-            if fit is not None:
-                fitted.append(fit(corpus, call.argument))
+                made = fitted[-1].apply(made)
+            step = STEPS[call.name]
+            if step.fit is not None:
+                fitted.append(step.fit(made, call.argument))
+            elif flows is not None:
+                fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:place])), made))
+            else:
+                raise BlindspotError(
+                    f"transform '{call.name}' is trained by a run and cannot be fitted here",
+                    remedy="choose another transform",
+                )
         return FittedChain(self, n, d_in, tuple(fitted))
 
 

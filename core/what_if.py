@@ -19,6 +19,7 @@ from core.diagnostics.base import DiagnosticEntry
 from core.diagnostics.evalrank import rivals_and_twins, scores
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone
+from core.flows.store import StoredFlows
 from core.numerics.ranking import (
     Exclusions,
     RankCounts,
@@ -207,7 +208,7 @@ def transformed(base: Basis, transform: str, settings: Settings) -> Float32:
     plan = base.run.plan
     chain = TransformChain.parse(transform)
     if chain.steps:
-        return _transformed(plan.embedding_digest, str(chain), settings.embeddings, _Ranked(plan.support_digest, base))
+        return _transformed(plan.embedding_digest, str(chain), settings, _Ranked(plan.support_digest, base))
     return _embeddings(plan.embedding_digest, settings.embeddings, base)  # not kept: it may be a map of the file
 
 
@@ -220,9 +221,9 @@ class _Ranked:
 
 
 @lru_cache(maxsize=3)
-def _transformed(digest: str, transform: str, folder: Path, ranked: _Ranked) -> Float32:
-    vectors = _embeddings(digest, folder, ranked.base)
-    return TransformChain.parse(transform).fit(vectors).apply(vectors)
+def _transformed(digest: str, transform: str, settings: Settings, ranked: _Ranked) -> Float32:
+    vectors = _embeddings(digest, settings.embeddings, ranked.base)
+    return TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows)).apply(vectors)
 
 
 def _embeddings(digest: str, folder: Path, base: Basis) -> Float32:
@@ -254,8 +255,10 @@ def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
         argument = STEPS[call.name].argument
         if argument is None or call.argument is None:
             continue
-        keeps = call.name in {"whiten", "truncate"}
+        keeps = call.name in {"whiten", "truncate", "random-project"}
         high = dimension if keeps else min(dimension - 1, max(MOST_REMOVED, call.argument))
+        if call.name == "random-project":  # up as well as down
+            high = max(dimension, call.argument)
         if call.argument > high:
             break
         if high > 1:

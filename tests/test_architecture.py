@@ -52,20 +52,20 @@ MAY_IMPORT: Mapping[str, str] = {
     f"{STORE}",
     "core.cli_map": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.maps core.numerics core.pipeline "
     "core.spaces",
-    "core.spaces": f"{WORLD} core.encoders core.transforms",
+    "core.spaces": f"{WORLD} core.flows core.encoders core.transforms",
     "core.text_search": NOUNS,
-    "core.free_text": f"{WORLD} core.encoders core.transforms core.spaces",
+    "core.free_text": f"{WORLD} core.flows core.encoders core.transforms core.spaces",
     "core.neighbours": f"{NOUNS} core.numerics core.spaces",
-    "core.hubs": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.hubs": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.hubness": f"{WORLD} core.datasets core.numerics core.spaces",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
     "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
     "core.heros_browsing": f"{NOUNS} core.numerics",
-    "core.explore_heros": f"{WORLD} core.encoders.cache core.transforms core.numerics core.explore {STORE}",
+    "core.explore_heros": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.pair_sources": NOUNS,
     "core.evalrank_rows": f"{NOUNS} core.numerics core.store.repository",
-    "core.evalrank_trust": f"{WORLD} core.encoders.cache core.explore core.transforms core.numerics core.diagnostics "
-    f"{STORE} core.evalrank_rows",
+    "core.evalrank_trust": f"{WORLD} core.flows core.encoders.cache core.explore core.transforms core.numerics "
+    f"core.diagnostics {STORE} core.evalrank_rows",
     "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.pair_bands": f"{NOUNS} core.pair_kinds",
@@ -82,13 +82,15 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
+    "core.flows": f"{NOUNS} core.files core.numerics",
     "core.fitting": f"{BELOW_PIPELINE} core.manifests",
     "core.plans": f"{BELOW_PIPELINE} core.fitting",
-    "core.pipeline": f"{BELOW_PIPELINE} core.coverage core.fitting core.manifests core.plans core.toolkit "
+    "core.pipeline": f"{BELOW_PIPELINE} core.flows core.coverage core.fitting core.manifests core.plans core.toolkit "
     "core.numerics.similarity",
-    "core.explore": f"{WORLD} core.encoders.cache core.transforms core.numerics {STORE}",
+    "core.explore": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics {STORE}",
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
-    "core.what_if": f"{WORLD} core.encoders.cache core.transforms core.diagnostics core.numerics core.explore {STORE}",
+    "core.what_if": f"{WORLD} core.flows core.encoders.cache core.transforms core.diagnostics core.numerics "
+    f"core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.reference_heros": f"{NOUNS} core.settings",
     "core.word_benchmarks": f"{NOUNS} core.settings",
@@ -143,7 +145,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
     "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance core.word_benchmarks "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
-    "core.transforms core.datasets core.numerics.similarity core.spaces core.neighbours "
+    "core.transforms core.flows.store core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
@@ -179,7 +181,7 @@ ONLY_IN = {
 }
 
 # Libraries that take seconds to import, or memory that a page has no use for.
-HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba")
+HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba", "zuko")
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.errors import BlindspotError, InputError
-from core.transform_steps import Center
+from core.flows import network
+from core.flows.store import TrainedFlows
+from core.transform_steps import Center, RandomProject
 from core.transforms import READY_CHAINS, STEPS, Step, TransformChain
-from core.types import Float32, Float64
+from core.types import CancelToken, Float32, Float64, no_progress
 
 embeddings = arrays(
     np.float32,
@@ -68,15 +70,17 @@ def test_a_chain_can_be_read_back_from_its_name(steps: list[str]) -> None:
     assert str(TransformChain.parse(str(chain))) == str(chain)
 
 
-def test_every_step_that_is_listed_can_be_fitted() -> None:
+def test_every_step_that_is_listed_can_be_fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "STEPS", 5)
+    flows = TrainedFlows(tmp_path, no_progress, CancelToken())
     corpus = np.random.default_rng(0).standard_normal((20, 6)).astype(np.float32)
     for name, step in STEPS.items():
         assert step.name == name
         assert step.description.endswith(".")
         assert step.help.startswith(step.description)
-        assert (step.usage in step.help) == (step.argument is not None)
+        assert (f"Written {step.usage}," in step.help) == (step.argument is not None)
         required = step.argument is not None and step.argument.required
-        out = TransformChain.parse(f"{name}:2" if required else name).fit(corpus).apply(corpus)
+        out = TransformChain.parse(f"{name}:2" if required else name).fit(corpus, flows).apply(corpus)
         assert out.dtype == np.float32
         assert out.ndim == 2
         assert len(out) == 20
@@ -404,6 +408,8 @@ def test_a_zero_row_stays_zero() -> None:
         ("abtt:6", "'abtt:6' does not fit embeddings of 6 dimensions", "at most 5"),
         ("pcr:6", "'pcr:6' does not fit embeddings of 6 dimensions", "at most 5"),
         ("truncate:4+whiten:5", "'whiten:5' does not fit embeddings of 4 dimensions", "at most 4"),
+        ("random-project:9000", "'random-project:9000' asks for 9000 dimensions", "at most 8192"),
+        ("random-project:9+truncate:10", "'truncate:10' does not fit embeddings of 9 dimensions", "at most 9"),
         ("abtt:2+whiten:5", "20 items vary along 4 of 6", "at most whiten:4"),
         ("abtt:2+abtt:4", "the 20 items have 4 direction(s) in all", "at most abtt:3"),
         ("pcr:2+pcr:4", "the 20 items have 4 direction(s) in all", "at most pcr:3"),
@@ -453,6 +459,51 @@ def test_normalize_does_not_hide_what_is_not_finite() -> None:
         out = TransformChain.parse("normalize").fit(corpus).apply(corpus)
     assert np.isfinite(out[0]).all()
     assert np.isnan(out[1:]).any(axis=1).all()
+
+
+# --- random projection
+
+
+@pytest.mark.parametrize("d", [3, 6, 50])
+def test_a_random_projection_is_the_product_with_its_gaussian_matrix(d: int) -> None:
+    corpus = draw(0, 20, 6, 1)
+    drawn = np.random.default_rng(RandomProject.SEED).standard_normal((6, d))
+    expected = [[sum(x * r for x, r in zip(row, column, strict=True)) / d**0.5 for column in drawn.T] for row in corpus]
+    fitted = TransformChain.parse(f"random-project:{d}").fit(corpus)
+    assert fitted.d_out == d
+    np.testing.assert_allclose(fitted.apply(corpus), expected, rtol=1e-5, atol=1e-5)
+    other = TransformChain.parse(f"random-project:{d}").fit(corpus[:2] * 5)
+    np.testing.assert_array_equal(other.apply(corpus), fitted.apply(corpus))  # it learns nothing from items
+    assert fitted.record()["steps"] == [
+        {"step": f"random-project:{d}", "d_in": 6, "d_out": d, "seed": RandomProject.SEED}
+    ]
+
+
+@pytest.mark.parametrize("d", [100, 1_600])
+def test_a_random_projection_keeps_lengths_and_angles_in_expectation(d: int) -> None:
+    """Down and up. The standard error of a squared length is sqrt(2/d) of it, over 300 items of one matrix."""
+    corpus = draw(0, 300, 400, 1)
+    moved = TransformChain.parse(f"random-project:{d}").fit(corpus).apply(corpus).astype(np.float64)
+    before = corpus.astype(np.float64)
+    ratios = (moved**2).sum(axis=1) / (before**2).sum(axis=1)
+    assert ratios.mean() == pytest.approx(1, abs=0.02)
+    assert ratios.std() == pytest.approx((2 / d) ** 0.5, rel=0.3)
+    lengths = np.linalg.norm(before, axis=1)
+    products = (moved[::2] * moved[1::2]).sum(axis=1) - (before[::2] * before[1::2]).sum(axis=1)
+    assert abs((products / (lengths[::2] * lengths[1::2])).mean()) < 0.05
+
+
+def test_which_steps_learn_from_the_items() -> None:
+    """What a step that does not learn makes of an item is the same whatever it was fitted on, and only then."""
+    corpus, other = draw(0, 30, 6, 1), draw(1, 30, 6, 1) + np.float32(1)
+    for name, step in STEPS.items():
+        if step.is_trained:
+            continue
+        chain = TransformChain.parse(f"{name}:2" if step.argument and step.argument.required else name)
+        same = np.array_equal(chain.fit(corpus).apply(corpus), chain.fit(other).apply(corpus))
+        assert same is not chain.learns, name
+    assert TransformChain.parse("truncate:2+center").learns
+    assert not TransformChain.parse("truncate:2+normalize").learns
 
 
 # --- the record

@@ -219,6 +219,12 @@ def test_the_sample_is_always_the_same_and_no_larger_than_can_be_paid() -> None:
             ],
         ),
         ("truncate:500", 384, []),
+        (
+            "random-project:500+whiten:400",
+            384,
+            [Slider(0, "D of random-project", 500, 1, 500), Slider(1, "K of whiten", 400, 1, 500)],
+        ),
+        ("flow", 384, []),
         ("truncate:1+abtt:1", 384, [Slider(0, "D of truncate", 1, 1, 384)]),
     ],
 )

@@ -12,7 +12,8 @@ from typing import Any, TypedDict
 
 import psutil
 
-from core.diagnostics.base import result_table
+from core.diagnostics.base import FIT_ON, result_table
+from core.errors import BlindspotError
 from core.types import Variant
 
 
@@ -53,6 +54,19 @@ class RunPlan:
     support: tuple[str, ...] = ()
     support_digest: str = ""
     own_support: bool = True
+
+    def check_fitted_on_its_items(self) -> None:
+        """Refuse a run whose transform was fitted on another dataset, before its space is computed again.
+
+        Raises:
+            BlindspotError: it was.
+        """
+        if FIT_ON in self.params:
+            raise BlindspotError(
+                f"the transform of run {self.run_id} was fitted on '{self.params[FIT_ON]}'; only its stored results "
+                "can be looked at",
+                remedy="look into the same run without fit_on",
+            )
 
     @property
     def table(self) -> str:

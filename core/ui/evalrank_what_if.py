@@ -12,6 +12,7 @@ from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, Relation
 from core.figures import evalrank_what_if as figures
 from core.figures.ranking_table import TableRow, ranking_table
+from core.flows.store import NotTrained
 from core.numerics.similarity import Metric
 from core.store.records import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS, TransformChain
@@ -62,6 +63,9 @@ def _compare(shown: Shown) -> None:
     except EmbeddingsGone as gone:
         st.warning(str(gone))
         rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="if_again")
+    except NotTrained:
+        st.info("A flow has to be trained first, with all of the items: a run does that.", icon=":material/info:")
+        _on_all_pairs(base, shown, str(chain), metric)
     except BlindspotError as error:
         st.error(as_text(str(error)))
     if has_changed(jobs().active()):  # a button of this view queued work: its progress stands on top of the page

@@ -1,0 +1,1 @@
+"""Invertible flows as a transform: training, applying and keeping them."""

@@ -1,0 +1,234 @@
+"""A small invertible flow from embeddings to a standard Gaussian (Li et al. 2020, BERT-flow, section 3.2).
+
+RealNVP (Dinh et al. 2017) stands for the paper's Glow: affine couplings, each of which scales and shifts one half of
+the coordinates by what a network makes of the other half. It is trained by maximum likelihood on the items,
+standardised column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
+threads, the processor and the version of torch; on one machine with one number of threads it is always the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import InputError
+from core.numerics.principal import blocks, column_means, require_finite
+from core.types import CancelToken, Float32, Float64, Int64, Progress
+
+SEED = 20_201_103
+LAYERS = 4
+HIDDEN = 128
+# A coupling scales by a factor between this and its inverse: the flow stays invertible in float32, and cannot
+# gain likelihood without end along directions in which the items hardly vary.
+SLOPE = 0.1
+STEPS = 600
+BATCH = 256
+RATE = 1e-3
+HELD_OUT = 10  # every tenth item, in a random order, is not trained on
+MOST_HELD_OUT = 1_024  # of these are looked at
+EVERY = 20  # steps between two points of the curve
+STAGE = "training the flow"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Log-likelihood per dimension, in nats, of standardised items while the flow was trained.
+
+    Attributes:
+        steps: ``[p] int64``, after how many steps; the first is 0, before any.
+        train: ``[p] float64``, mean over the batches since the last point (at 0, of the first batch).
+        held_out: ``[p] float64``, of items that were not trained on.
+    """
+
+    steps: Int64
+    train: Float64
+    held_out: Float64
+
+    @property
+    def best(self) -> int:
+        """The point at which the held-out items were most likely: the flow is kept as it was then."""
+        return int(self.held_out.argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """A trained flow, a step of a transform chain: embeddings ``[n, d]`` to latent vectors ``[n, d]``.
+
+    Attributes:
+        mean, scale: ``[d] float64``, of the items; the scale of a column without variance is 1.
+        weights: what the network learned, float32 by the names of its parameters.
+        curve: how its likelihood rose.
+    """
+
+    mean: Float64
+    scale: Float64
+    weights: Mapping[str, Float32]
+    curve: Curve
+
+    @property
+    def d_out(self) -> int:
+        return len(self.mean)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        best = self.curve.best
+        return {
+            "seed": SEED,
+            "steps": int(self.curve.steps[-1]),
+            "kept_after_steps": int(self.curve.steps[best]),
+            "log_likelihood_train": float(self.curve.train[best]),
+            "log_likelihood_held_out": float(self.curve.held_out[best]),
+        }
+
+    def apply(self, embeddings: Float32) -> Float32:
+        """Latent vectors, computed in float64."""
+        return self._by_blocks(embeddings, inverse=False)
+
+    def invert(self, latent: Float32) -> Float32:
+        """The embeddings ``[n, d]`` that ``apply`` makes these latent vectors of, up to 1e-4 of rounding."""
+        return self._by_blocks(latent, inverse=True)
+
+    def _by_blocks(self, rows: Float32, *, inverse: bool) -> Float32:
+        import torch
+
+        network = _network(self.d_out)
+        network.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in self.weights.items()})
+        network = network.double().eval()
+        out = np.empty((len(rows), self.d_out), dtype=np.float32)
+        with torch.inference_mode():
+            transform = network().transform
+            for part, block in blocks(rows):
+                if inverse:
+                    found = transform.inv(torch.from_numpy(block)).numpy() * self.scale + self.mean
+                else:
+                    found = transform(torch.from_numpy((block - self.mean) / self.scale)).numpy()
+                out[part] = found
+        return out
+
+
+def train(corpus: Float32, progress: Progress, cancel: CancelToken) -> Flow:
+    """Train a flow on the rows of ``corpus`` (``[n, d]``).
+
+    Raises:
+        InputError: too few rows or columns, or rows that do not vary.
+        BlindspotError: the rows hold NaN or infinite values.
+        Cancelled: between two steps.
+    """
+    check(corpus)
+    import torch
+
+    mean, scale = _standard(corpus)
+    rng = np.random.default_rng(SEED)
+    order = rng.permutation(len(corpus))
+    held = math.ceil(len(corpus) / HELD_OUT)
+    kept_back, rest = np.sort(order[: min(held, MOST_HELD_OUT)]), order[held:]
+
+    def standardised(rows: NDArray[np.int64]) -> Any:
+        return torch.from_numpy(((corpus[rows] - mean) / scale).astype(np.float32))
+
+    network = _network(corpus.shape[1])
+    _begin(network)
+    optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, STEPS)
+    test = standardised(kept_back)
+    steps, trained, held_out, recent = list[int](), list[float](), list[float](), list[float]()
+    best: dict[str, Float32] = {}
+
+    def look(step: int) -> None:
+        nonlocal best
+        with torch.inference_mode():
+            steps.append(step)
+            trained.append(float(np.mean(recent)))
+            held_out.append(float(network().log_prob(test).mean()) / corpus.shape[1])
+        if held_out[-1] >= max(held_out):
+            best = {name: value.detach().numpy().copy() for name, value in network.state_dict().items()}
+        recent.clear()
+
+    size = min(BATCH, len(rest))
+    for step in range(STEPS):
+        progress(STAGE, step, STEPS)
+        cancel.check()
+        batch = standardised(rest[rng.choice(len(rest), size, replace=False)])
+        loss = -network().log_prob(batch).mean() / corpus.shape[1]
+        recent.append(-loss.item())
+        if step % EVERY == 0:
+            look(step)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    recent.append(-loss.item())
+    look(STEPS)
+    progress(STAGE, STEPS, STEPS)
+    curve = Curve(np.array(steps, dtype=np.int64), np.array(trained), np.array(held_out))
+    require_finite(curve.held_out)
+    return Flow(mean, scale, best, curve)
+
+
+def check(corpus: Float32) -> None:
+    """Refuse what no flow can be trained on.
+
+    Raises:
+        InputError: too few rows or columns.
+    """
+    n, d = corpus.shape
+    if d < 2:
+        raise InputError(
+            "transform 'flow' lets one half of the dimensions move the other: these embeddings have one",
+            expected="embeddings of 2 dimensions or more",
+        )
+    if n <= d:
+        raise InputError(
+            f"transform 'flow' cannot be trained on {n} items of {d} dimensions",
+            expected=f"more items than dimensions: {d + 1} or more",
+            remedy="use fewer dimensions (truncate:D before it), or fit it on another dataset",
+        )
+
+
+def _standard(corpus: Float32) -> tuple[Float64, Float64]:
+    """Mean and standard deviation by column; 1 for what float32 does not tell from a constant column.
+
+    Raises:
+        InputError: no column varies.
+        BlindspotError: NaN or infinite values.
+    """
+    mean = column_means(corpus)
+    squares, largest = np.zeros_like(mean), np.zeros_like(mean)
+    for _, block in blocks(corpus):
+        squares += ((block - mean) ** 2).sum(axis=0)
+        largest = np.maximum(largest, np.abs(block).max(axis=0))
+    require_finite(squares)
+    sd = np.sqrt(squares / len(corpus))
+    varies = sd > np.finfo(np.float32).eps * largest
+    if not varies.any():
+        raise InputError(
+            f"transform 'flow' finds no variance in the {len(corpus)} items", expected="items with different embeddings"
+        )
+    return mean, np.where(varies, sd, 1.0)
+
+
+def _network(dimension: int) -> Any:
+    """The untrained network, a ``zuko.flows.Flow``."""
+    import zuko
+
+    univariate = partial(zuko.transforms.MonotonicAffineTransform, slope=SLOPE)
+    return zuko.flows.RealNVP(dimension, transforms=LAYERS, hidden_features=(HIDDEN,), univariate=univariate)
+
+
+def _begin(network: Any) -> None:
+    """Weights to begin with: drawn from ``SEED``, whatever else draws from torch; the flow is the identity."""
+    import torch
+
+    generator = torch.Generator().manual_seed(SEED)
+    for coupling in network.transform.transforms:
+        first, last = (layer for layer in coupling.hyper if list(layer.parameters()))  # the others are activations
+        torch.nn.init.kaiming_uniform_(first.weight, a=math.sqrt(5), generator=generator)
+        for zero in (first.bias, last.weight, last.bias):
+            torch.nn.init.zeros_(zero)
