@@ -19,11 +19,15 @@ from core.errors import BlindspotError, Cancelled
 from core.hubness import HubsRequest
 from core.maps import MapRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
+from core.scored import learned
+from core.scored.learned import LearnRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-SpaceRequest = EncodeRequest | MapRequest | HubsRequest  # work on a dataset's space, of which the store has no run
+SpaceRequest = (
+    EncodeRequest | MapRequest | HubsRequest | LearnRequest
+)  # work on a dataset's space, of which the store has no run
 Task = RunRequest | Repetition | FetchRequest | SpaceRequest
 
 log = logging.getLogger(__name__)
@@ -84,7 +88,9 @@ class Job:
     def encoders(self) -> frozenset[str]:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
-        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest | HubsRequest)}
+        encoded |= {
+            task.variant.encoder for task in self.tasks if isinstance(task, MapRequest | HubsRequest | LearnRequest)
+        }
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
     @property
@@ -245,6 +251,8 @@ class JobQueue:
                 maps.make(task, self._settings, *listeners)
             case HubsRequest():
                 hubness.make(task, self._settings, *listeners)
+            case LearnRequest():
+                learned.make(task, self._settings, *listeners)
             case Repetition():
                 outcome = self._compute(task.request, *listeners, again=True)
                 return repeated(task, outcome)

@@ -80,9 +80,9 @@ def resampled(predicted: Float64, gold: Float64, resamples: int = RESAMPLES, see
     """Correlations where the n pairs are drawn anew n times, with replacement.
 
     A resample is given by how often each pair stands in it, and nothing is sorted again for it: weighted moments for
-    Pearson; mid-ranks from cumulated counts for Spearman. Kendall's tau is a sum over pairs of pairs, ``n^2`` terms for
-    each resample: up to ``EXACT_PAIRS`` pairs that is done for the first ``KENDALL_RESAMPLES``; of more pairs the sum is
-    taken to first order in how often each pair is drawn (its projection; what is left out is of the order of 1/n).
+    Pearson; mid-ranks from cumulated counts for Spearman. Kendall's tau is a sum over pairs of pairs, ``n^2`` terms
+    per resample: up to ``EXACT_PAIRS`` pairs that is done for the first ``KENDALL_RESAMPLES``; of more pairs the sum
+    is taken to first order in how often each pair is drawn (its projection; what is left out is of order 1/n).
 
     Two that were measured on the same pairs stand on the same resamples.
 
@@ -149,7 +149,7 @@ def _weighted_pearson(x: Float64, y: Float64, weights: Float64) -> Float64:
     defined = (xx > _ROUNDING * sxx) & (yy > _ROUNDING * syy)
     out = np.full(len(total), np.nan)
     out[defined] = (sxy - sx * sy)[defined] / np.sqrt(xx[defined] * yy[defined])
-    return np.clip(out, -1.0, 1.0)
+    return np.asarray(np.clip(out, -1.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class _Tau:
         out = np.full(r, np.nan)
         defined = (u > 0) & (v > 0)
         out[defined] = s[defined] / np.sqrt(u[defined] * v[defined])
-        return np.clip(out, -1.0, 1.0)
+        return np.asarray(np.clip(out, -1.0, 1.0))
 
 
 def _same(places: Float32, drawn: Float64) -> Float64:

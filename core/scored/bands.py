@@ -1,4 +1,4 @@
-"""Similarity within bands of the scores: figure 2 of the EvalRank paper (Wang 2022, section 3.2, appendix C.1).
+"""Similarity within bands of the scores: figure 2 of the EvalRank paper (Wang 2022, section 3.3, appendix B).
 
 The paper collects all pairs of STS-Benchmark, takes those with scores in [5,3], [4,2], [3,1] and [2,0], draws 3,000 of
 each, and shows every encoder's performance on them: whitening lifts the scores of less similar pairs most.

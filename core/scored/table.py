@@ -46,7 +46,7 @@ class ScoredTable:
 def scored_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> ScoredTable:
     """The stored similarities of runs over one dataset; pairs that one of them left out are left out of all."""
     rows = repository.items(entry, run_ids, texts=True)
-    wide = rows.pivot(index="item_no", columns="run_id", values="similarity").dropna()  # noqa: PD010 - a row per pair and run
+    wide = rows.pivot(index="item_no", columns="run_id", values="similarity").dropna()
     texts = rows.drop_duplicates("item_no").set_index("item_no").loc[wide.index].reset_index()
     return ScoredTable(
         texts[SIDE_COLUMNS].reset_index(drop=True),
