@@ -98,8 +98,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement "
-    "core.scored.learned",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement core.scored.learned",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
