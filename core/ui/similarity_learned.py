@@ -50,7 +50,7 @@ def show(shown: Shown) -> None:
 def _offer(wanted: list[LearnRequest]) -> None:
     text, button = st.columns([4, 1], vertical_alignment="center")
     names = ", ".join(f"`{request.variant.label}`" for request in wanted)
-    text.info(f"Not learned yet: {names}. It takes some seconds each, and is kept.", icon=":material/info:")
+    text.info(f"Not learned yet: {names}. It takes up to a minute each, and is kept.", icon=":material/info:")
     with button:
         title = wanted[0].label if len(wanted) == 1 else f"Learned similarity of {len(wanted)} variants"
         task_button("Learn them", "Learning …", title, wanted, key="learn")
