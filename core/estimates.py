@@ -196,7 +196,7 @@ def _units_of(run: RunRecord) -> float:
         return _units(DatasetKind.PAIR_SET, int(m["pairs"]), int(m["background"]), dimension)
     if "words_per_class" in m:
         return _units(DatasetKind.VOCABULARY, 0, 0, dimension)
-    pairs = run.coverage.get("pairs", 0) if "originals" in m else 0
+    pairs = run.coverage.get("pairs", 0) if {"originals", "spearman"} & m.keys() else 0
     return _units(DatasetKind.MINIMAL_PAIR_SET, pairs, 0, dimension)
 
 

@@ -21,11 +21,14 @@ from core.judgement import making
 from core.judgement.making import ItemsRequest
 from core.maps import MapRequest
 from core.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
+from core.scored import learned
+from core.scored.learned import LearnRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress
 
-SpaceRequest = EncodeRequest | MapRequest | HubsRequest | ItemsRequest  # on a space: no run in the store
+# Work on a dataset's space, of which the store has no run.
+SpaceRequest = EncodeRequest | MapRequest | HubsRequest | LearnRequest | ItemsRequest
 Task = RunRequest | Repetition | FetchRequest | SpaceRequest
 
 log = logging.getLogger(__name__)
@@ -86,7 +89,8 @@ class Job:
     def encoders(self) -> frozenset[str]:
         """References of the encoders that it works with."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
-        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, MapRequest | HubsRequest)}
+        on_one = MapRequest | HubsRequest | LearnRequest
+        encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, on_one)}
         encoded |= {v.encoder for task in self.tasks if isinstance(task, ItemsRequest) for v in task.variants}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
 
@@ -250,6 +254,8 @@ class JobQueue:
                 hubness.make(task, self._settings, *listeners)
             case ItemsRequest():
                 return making.told(making.make(task, self._settings, self._repository, *listeners))
+            case LearnRequest():
+                learned.make(task, self._settings, *listeners)
             case Repetition():
                 outcome = self._compute(task.request, *listeners, again=True)
                 return repeated(task, outcome)

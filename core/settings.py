@@ -67,6 +67,10 @@ class Settings:
     def hubs(self) -> Path:
         return self.cache / "hubs"
 
+    @property
+    def learned(self) -> Path:
+        return self.cache / "learned"
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """Read ``BLINDSPOT_*``; an unset or empty variable means the default.

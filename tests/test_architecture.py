@@ -75,6 +75,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.judgement.inventories": f"{WORLD} core.judgement core.datasets",
     "core.judgement.automatic": f"{WORLD} core.judgement core.datasets core.spaces core.numerics",
     "core.judgement.bundles": f"{WORLD} core.judgement core.store.judgements",
+    "core.scored": f"{WORLD} core.numerics core.store.repository",
+    "core.scored.learned": f"{WORLD} core.scored core.numerics core.datasets core.spaces core.transforms",
     "core.norms": f"{NOUNS} core.numerics",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
@@ -104,7 +106,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement",
+    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement core.scored.learned",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
     "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
@@ -150,7 +152,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
     "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements "
-    "core.lab",
+    "core.lab core.scored core.diagnostics.similarity",
     "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
     "app": "core.ui",
 }

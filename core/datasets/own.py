@@ -1,4 +1,4 @@
-"""A user's own file (``file:PATH``): positive pairs, minimal pairs or words with counts, as its header tells."""
+"""A user's own file (``file:PATH``): positive, minimal or scored pairs, or words with counts, as its header tells."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs, own_vocabulary
+from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs, own_scored, own_vocabulary
 from core.datasets.own_columns import ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat, FileTable
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import InputError
 from core.types import DatasetKind
@@ -40,10 +41,13 @@ class OwnTable:
 
     @cached_property
     def kind(self) -> DatasetKind:
-        """What the header says that it holds; minimal pairs where it could be any, words with counts only where its
-        names do not say pairs. Looked up once: it may have to look into the cells."""
+        """What the header says that it holds; minimal pairs where it could be any, scored pairs where there is a score
+        beside two texts, words with counts only where its names do not say pairs. Looked up once: it may have to look
+        into the cells."""
         if own_minimal.is_told(self.table):
             return DatasetKind.MINIMAL_PAIR_SET
+        if own_scored.is_told(self.table):
+            return DatasetKind.SCORED_PAIRS
         is_vocabulary = own_vocabulary.is_told(self.table) and own_pairs.known_columns(self.table) is None
         return DatasetKind.VOCABULARY if is_vocabulary else DatasetKind.PAIR_SET
 
@@ -86,6 +90,23 @@ class OwnTable:
         words, counts = own_vocabulary.read_words(self.path, self.table, readings)
         return OwnVocabulary(self.path, self.format, self.separator, self.sha256, readings, tuple(words), tuple(counts))
 
+    def scored_readings(self, columns: tuple[str, str, str] | None = None) -> tuple[ColumnReading, ...]:
+        """How every column is read as scored pairs; see ``own_scored.read_columns``."""
+        return own_scored.read_columns(self.path, self.table, columns)
+
+    def scored_pairs(self, columns: tuple[str, str, str] | None = None) -> OwnScoredPairs:
+        """The scored pairs in three columns.
+
+        Args:
+            columns: the names of the two texts' and the score's column, where they are known; guessed if left out.
+
+        Raises:
+            InputError: what is wrong with the columns or with a row, which is named.
+        """
+        readings = self.scored_readings(columns)
+        pairs = own_scored.read_pairs(self.path, self.table, readings)
+        return OwnScoredPairs(self.path, self.format, self.separator, self.sha256, readings, pairs)
+
     def minimal_readings(self, columns: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
         """How every column is read as minimal pairs; see ``own_minimal.read_columns``."""
         return own_minimal.read_columns(self.path, self.table, columns) if columns else self._minimal_guess
@@ -117,8 +138,10 @@ class OwnTable:
         """What the file holds by its header.
 
         Raises:
-            InputError: as ``pairs``, ``minimal_pairs`` or ``vocabulary``.
+            InputError: as ``pairs``, ``minimal_pairs``, ``scored_pairs`` or ``vocabulary``.
         """
+        if self.kind is DatasetKind.SCORED_PAIRS:
+            return self.scored_pairs()
         if self.kind is DatasetKind.VOCABULARY:
             return self.vocabulary()
         return self.minimal_pairs() if self.kind is DatasetKind.MINIMAL_PAIR_SET else self.pairs()

@@ -21,8 +21,21 @@ QUERY = "query"
 MATE = "mate"
 WORD = "word"
 COUNT = "count"
+FIRST = "first text"
+SECOND = "second text"
+SCORE = "score"
 UNUSED = "not used"
-_FIRST = (QUERY, MATE, WORD, COUNT, ORIGINAL, *SUBSETS)  # in this order; other subsets follow as the file has them
+_FIRST = (
+    QUERY,
+    MATE,
+    WORD,
+    COUNT,
+    FIRST,
+    SECOND,
+    SCORE,
+    ORIGINAL,
+    *SUBSETS,
+)  # in this order; other subsets follow as the file has them
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,8 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
         return f"{rows:,} pairs, {texts:,} texts"
     if kind is DatasetKind.VOCABULARY:
         return f"{rows:,} words with their counts"
+    if kind is DatasetKind.SCORED_PAIRS:
+        return f"{rows:,} scored pairs, {texts:,} texts"
     each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
     return f"{rows:,} originals with {each} each, {texts:,} texts"
 

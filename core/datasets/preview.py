@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.types import Int32, MinimalPairSet, PairSet, Vocabulary
+from core.types import Int32, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -113,4 +113,34 @@ class VocabularyPreview:
         return [
             (n, data.items[n], float(data.counts[n]), float(data.counts[n] / data.corpus_size * 1e6))
             for n in range(start, min(stop, self.words))
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPreview:
+    """A set of scored pairs to look at."""
+
+    dataset: ScoredPairs
+
+    @property
+    def pairs(self) -> int:
+        return len(self.dataset.scores)
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return float(self.dataset.scores.min()), float(self.dataset.scores.max())
+
+    def rows(self, start: int, stop: int) -> list[tuple[int, str, float, str, str]]:
+        """Number, set, score and both texts of the pairs from ``start`` to before ``stop``, as far as there are any."""
+        data = self.dataset
+        return [
+            (
+                n,
+                data.sets[data.set_numbers[n]],
+                float(data.scores[n]),
+                data.items[data.firsts[n]],
+                data.items[data.seconds[n]],
+            )
+            for n in range(start, min(stop, self.pairs))
         ]

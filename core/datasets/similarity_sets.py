@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -431,24 +431,28 @@ def _sick(dataset_id: str, title: str, description: str, pairs: int, parts: tupl
     )
 
 
-def _stsb(dataset_id: str, split: str, pairs: int, file: SourceFile) -> DatasetEntry:
+def _stsb(dataset_id: str, pairs: int, parts: Mapping[str, SourceFile]) -> DatasetEntry:
+    """STS-Benchmark, one set per part."""
+    of = f"The {next(iter(parts))} split" if len(parts) == 1 else "All three splits"
     return _entry(
         dataset_id,
-        f"STS-Benchmark, {split}",
-        f"The {split} split of STS-Benchmark: sentence pairs, scored from 0 to 5 for how much their meanings have in "
+        f"STS-Benchmark, {next(iter(parts)) if len(parts) == 1 else 'all pairs'}",
+        f"{of} of STS-Benchmark: sentence pairs, scored from 0 to 5 for how much their meanings have in "
         "common; tokenised and lower-cased, as encoders are usually tested on it.",
         pairs,
         "Cer et al. 2017, SemEval-2017 Task 1",
-        (file,),
-        lambda path: {f"STS-B {split}": scored_pairs.sts_benchmark(path)},
+        tuple(parts.values()),
+        lambda *paths: {f"STS-B {part}": scored_pairs.sts_benchmark(p) for part, p in zip(parts, paths, strict=True)},
+        sets=len(parts),
     )
 
 
 SIMILARITY = {
     entry.id: entry
     for entry in (
-        _stsb("stsb-test", "test", 1_379, STSB_TEST),
-        _stsb("stsb-dev", "dev", 1_500, STSB_DEV),
+        _stsb("stsb-test", 1_379, {"test": STSB_TEST}),
+        _stsb("stsb-dev", 1_500, {"dev": STSB_DEV}),
+        _stsb("stsb-all", 8_628, {"train": STSB_TRAIN, "dev": STSB_DEV, "test": STSB_TEST}),
         *_sts_years(),
         _sick("sick-test", "SICK-R, test", "The test split of SICK", 4_927, ("test",)),
         _sick("sick-all", "SICK-R, all pairs", "All three splits of SICK", 9_927, ("train", "trial", "test")),

@@ -1,8 +1,9 @@
 """Texts that users uploaded: kept under the cache, each with the original file beside it.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
-``mate``, ``word`` and ``count``, or ``original`` and the subsets' names, those that HEROS has not marked as rewrites;
-so ``file:PATH`` reads them back whatever the original's columns were called), ``original/<name>``, and ``upload.json``.
+``mate``, ``word`` and ``count``, ``text1``, ``text2`` and ``score``, or ``original`` and the subsets' names, those that
+HEROS has not marked as rewrites; so ``file:PATH`` reads them back whatever the original's columns were called),
+``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from core.datasets import minimal_pairs, own, own_rewrites
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import BlindspotError, InputError
 from core.files import cannot_write, make_folder, sha256_of
@@ -42,8 +44,8 @@ class Upload:
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.
-        columns: uses (``query``, ``mate``; ``word``, ``count``; ``original`` and subsets), each with the column of the
-            uploaded file.
+        columns: uses (``query``, ``mate``; ``word``, ``count``; ``first text``, ``second text``, ``score``;
+            ``original`` and subsets), each with the column of the uploaded file.
         rows, texts: how many pairs, originals or words there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
     """
@@ -120,6 +122,9 @@ def _rows(contents: OwnFile) -> Iterator[Mapping[str, str | float]]:
     elif isinstance(contents, OwnVocabulary):
         for word, count in zip(contents.words, contents.counts, strict=True):
             yield {"word": word, "count": count}
+    elif isinstance(contents, OwnScoredPairs):
+        for first, second, score in contents.pairs:
+            yield {"text1": first, "text2": second, "score": score}
     else:
         raise TypeError(f"there is no form to keep a {contents.kind} in")
 

@@ -139,6 +139,6 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
         base.Metric("n", "pairs that were correlated", None, is_count=True),
     ),
     headline="spearman",
-    figures="",
+    figures="core.figures.similarity",
     compute=compute,
 )

@@ -13,13 +13,13 @@ from core.datasets import catalog, fetch, own, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
 from core.datasets.own_columns import size_in_words
-from core.datasets.preview import MinimalPairPreview, PairPreview, VocabularyPreview
+from core.datasets.preview import MinimalPairPreview, PairPreview, ScoredPreview, VocabularyPreview
 from core.datasets.uploads import Upload
 from core.diagnostics.catalog import DIAGNOSTICS
 from core.errors import BlindspotError
 from core.store.records import RunState
-from core.types import DatasetKind, MinimalPairSet, PairSet, Vocabulary, digest_of_strings
-from core.ui import data_relations, data_vocabulary, tables
+from core.types import DatasetKind, MinimalPairSet, PairSet, ScoredPairs, Vocabulary, digest_of_strings
+from core.ui import data_relations, data_scored, data_vocabulary, tables
 from core.ui.data_relations import Relation
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
@@ -284,7 +284,7 @@ def _next_step(entry: DatasetEntry) -> None:
 
 # --- its rows
 
-_Preview = PairPreview | MinimalPairPreview | VocabularyPreview | Relation
+_Preview = PairPreview | MinimalPairPreview | ScoredPreview | VocabularyPreview | Relation
 
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
@@ -299,6 +299,8 @@ def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> _Preview:  #
         return VocabularyPreview(dataset)
     if isinstance(dataset, Relation):
         return dataset
+    if isinstance(dataset, ScoredPairs):
+        return ScoredPreview(dataset)
     raise TypeError(f"there is no preview of a {dataset.kind}")
 
 
@@ -320,6 +322,9 @@ def preview(entry: DatasetEntry) -> None:
         return
     if isinstance(data, VocabularyPreview):
         data_vocabulary.show(data, content, ROWS_PER_PAGE)
+        return
+    if isinstance(data, ScoredPreview):
+        data_scored.show(data, entry.unit, content, ROWS_PER_PAGE)
         return
     counts = data.counts
     parts = [

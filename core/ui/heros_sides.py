@@ -25,13 +25,14 @@ class Sides:
         return self.a.run_id != self.b.run_id
 
 
-def two_variants(runs: Sequence[RunRecord]) -> Sides:
-    """Let the reader choose A and B among two runs or more; at first the first two."""
+def two_variants(runs: Sequence[RunRecord], keys: tuple[str, str] = (A, B)) -> Sides:
+    """Let the reader choose A and B among two runs or more, kept under two keys; at first the first two."""
+    a, b = keys
     by_name = {str(run.plan.variant): run for run in runs}
     names = list(by_name)
     gone: list[str] = []
-    first = _valid(A, names, _other_than(_value(B), names), gone)
-    _valid(B, names, _other_than(first, names), gone)
+    first = _valid(a, names, _other_than(_value(b), names), gone)
+    _valid(b, names, _other_than(first, names), gone)
     if gone:
         missing = ", ".join(as_text(name[:80]) for name in gone)
         st.caption(f"Not among the variants shown: {missing}. Another one stands in.")
@@ -40,7 +41,7 @@ def two_variants(runs: Sequence[RunRecord]) -> Sides:
             column.selectbox(letter, names, index=None, key=key, bind="query-params", help=f"Compared with {other}.")
             or default
         ]
-        for letter, other, key, default, column in zip("AB", "BA", (A, B), names[:2], st.columns(2), strict=True)
+        for letter, other, key, default, column in zip("AB", "BA", keys, names[:2], st.columns(2), strict=True)
     ]
     return Sides(*picked)
 

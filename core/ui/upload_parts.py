@@ -15,6 +15,7 @@ from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
@@ -22,6 +23,7 @@ from core.figures.heros import label
 from core.settings import Mode
 from core.types import DatasetKind
 from core.ui import upload_minimal as minimal_form
+from core.ui import upload_scored as scored_form
 from core.ui import upload_vocabulary as vocabulary_form
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
@@ -31,6 +33,7 @@ EXAMPLE_PAIRS = 5
 KINDS = {
     DatasetKind.PAIR_SET: "positive pairs",
     DatasetKind.MINIMAL_PAIR_SET: "minimal pairs",
+    DatasetKind.SCORED_PAIRS: "scored pairs",
     DatasetKind.VOCABULARY: "words with counts",
 }
 NOT_CHOSEN = "–"
@@ -51,11 +54,13 @@ def upload() -> None:
             )
             return
         st.markdown(
-            "A file of one of three kinds, a row each:\n"
+            "A file of one of four kinds, a row each:\n"
             "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
             "among all the texts of the file.\n"
             "- **Minimal pairs**: an original and one or more rewrites of it (a synonym, a negation, a typo, or "
             "whatever you want to know about). Each rewrite will be compared with its original.\n"
+            "- **Scored pairs**: two texts and a score that people gave them, higher for more alike, for the page "
+            "*Similarity*.\n"
             "- **Words with counts**: a word and how often it occurs in a corpus, for the page *Frequency*.\n\n"
             f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
         )
@@ -95,6 +100,11 @@ def _minimal_pairs(
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
+def _scored(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str, str]) -> OwnScoredPairs:  # noqa: ARG001 - cache key
+    return _table.scored_pairs(columns)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
 def _vocabulary(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str]) -> OwnVocabulary:  # noqa: ARG001 - cache key
     return _table.vocabulary(columns)
 
@@ -115,6 +125,8 @@ def _confirm(file: UploadedFile) -> None:
         minimal_form.show(contents)
     elif isinstance(contents, OwnVocabulary):
         vocabulary_form.show(contents)
+    elif isinstance(contents, OwnScoredPairs):
+        scored_form.show(contents)
     else:
         _show_pairs(contents)
     st.button(
@@ -127,7 +139,7 @@ def _confirm(file: UploadedFile) -> None:
     )
 
 
-def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | OwnVocabulary | None:
+def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | OwnScoredPairs | OwnVocabulary | None:
     """What the file holds as it is to be read; None while columns have to be chosen.
 
     Raises:
@@ -142,26 +154,42 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
         default=table.kind,
         required=True,
         key=f"upload_kind_{key}",
-        help="Minimal pairs, where a column is called `original` and others may be its rewrites. Words with counts, "
-        "where columns are called `word` and `count`.",
+        help="Minimal pairs, where a column is called `original` and others may be its rewrites. Scored pairs, where "
+        "one is called `score`, `gold`, `similarity` or the like beside two of texts. Words with counts, where columns "
+        "are called `word` and `count`.",
     )
+    of_file = (file.file_id, header)
     if kind is DatasetKind.MINIMAL_PAIR_SET:
         chosen = minimal_form.columns(table, key)
-        if chosen is None:
-            return None
-        _show_columns(table.minimal_readings(chosen))
-        return _minimal_pairs(table, file.file_id, header, tuple(chosen.items()))
+        return None if chosen is None else _read_minimal_pairs(table, of_file, chosen)
+    if kind is DatasetKind.SCORED_PAIRS:
+        three = scored_form.columns(table, key)
+        return None if three is None else _read_scored(table, of_file, three)
     if kind is DatasetKind.VOCABULARY:
         picked = vocabulary_form.columns(table, key)
-        if picked is None:
-            return None
-        _show_columns(table.vocabulary_readings(picked))
-        return _vocabulary(table, file.file_id, header, picked)
+        return None if picked is None else _read_vocabulary(table, of_file, picked)
     columns = _columns(table, key)
-    if columns is None:
-        return None
+    return None if columns is None else _read_pairs(table, of_file, columns)
+
+
+def _read_minimal_pairs(table: OwnTable, of_file: tuple[str, bool], columns: dict[str, int]) -> OwnMinimalPairs:
+    _show_columns(table.minimal_readings(columns))
+    return _minimal_pairs(table, *of_file, tuple(columns.items()))
+
+
+def _read_scored(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str, str]) -> OwnScoredPairs:
+    _show_columns(table.scored_readings(columns))
+    return _scored(table, *of_file, columns)
+
+
+def _read_vocabulary(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnVocabulary:
+    _show_columns(table.vocabulary_readings(columns))
+    return _vocabulary(table, *of_file, columns)
+
+
+def _read_pairs(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnPairs:
     _show_columns(table.readings(columns))
-    return _pairs(table, file.file_id, header, columns)
+    return _pairs(table, *of_file, columns)
 
 
 def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:

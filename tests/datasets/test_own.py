@@ -179,7 +179,7 @@ def test_columns_are_guessed(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_columns_of_numbers_or_nothing_are_passed_over(tmp_path: Path, ending: str) -> None:
-    rows = [{"id": i, "score": 0.5 * i, "left": f"l{i}", "right": f"r{i}"} for i in range(3)]
+    rows = [{"id": i, "weight": 0.5 * i, "left": f"l{i}", "right": f"r{i}"} for i in range(3)]
     found = own.read(write(tmp_path, ending, rows))
     assert used(found) == ("left", "right")
     assert [c.kind for c in found.columns[:2]] == [ColumnKind.NUMBER, ColumnKind.NUMBER]

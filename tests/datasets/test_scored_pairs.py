@@ -9,14 +9,23 @@ import pytest
 
 from core.datasets import catalog, fetch
 from core.datasets.catalog import DatasetEntry
-from core.datasets.scored_pairs import one_set, scored_pairs, semantic_relatedness, sick, sts_benchmark, word_similarity
+from core.datasets.scored_pairs import (
+    scored_pairs,
+    semantic_relatedness,
+    sick,
+    sts_benchmark,
+    sts_year,
+    word_similarity,
+)
 from core.errors import DataCorrupt
 from core.settings import Settings
 from core.types import DatasetKind, ScoredPairs
 
-# Beside which the data of others are laid, or which words are taken from.
-COMPARED = {"stsb-test", "sick-test", "simlex999-words"}
+# Which words are taken from, for people to judge.
+WORD_SOURCES = {"simlex999-words"}
 ENTRIES = pytest.mark.parametrize("entry", catalog.SOURCES.values(), ids=catalog.SOURCES)
+TASKS = {name: entry for name, entry in catalog.DATASETS.items() if entry.kind is DatasetKind.SCORED_PAIRS}
+SIZED = pytest.mark.parametrize("entry", [*catalog.SOURCES.values(), *TASKS.values()], ids=lambda entry: entry.id)
 
 
 def test_a_part_of_sts_benchmark(tmp_path: Path) -> None:
@@ -36,7 +45,7 @@ def test_a_part_of_sick_keeps_its_scale(tmp_path: Path) -> None:
     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
     path.write_bytes(f'{header}\r\n6\tA "boy\tNo boy\t3.3\tNEUTRAL\r\n7\tc\td\t5\tENTAILMENT\r\n'.encode())
     assert sick(path) == [('A "boy', "No boy", 3.3), ("c", "d", 5.0)]
-    dataset = one_set("x", "SICK", sick(path))
+    dataset = scored_pairs("x", {"SICK": sick(path)})
     assert (dataset.sets, dataset.scores.tolist()) == (("SICK",), [3.3, 5.0])
     path.write_text("6\tA boy\tNo boy\t3.3\tNEUTRAL\n")
     with pytest.raises(DataCorrupt, match=r"begins with '6 A boy No boy 3\.3 NEUTRAL'; expected the header of SICK"):
@@ -85,7 +94,7 @@ def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
     assert catalog.find(entry.id) is entry
     assert entry.id not in catalog.DATASETS, "nothing is run on them, so no picker has them"
     assert entry.kind is DatasetKind.SCORED_PAIRS
-    assert entry.id in COMPARED or entry.id in [d.sources for d in catalog.DATASETS.values()]
+    assert entry.id in WORD_SOURCES or entry.id in [d.sources for d in catalog.DATASETS.values()]
     for file in entry.files:
         assert re.fullmatch("[0-9a-f]{64}", file.sha256)
         assert file.size > 0
@@ -94,9 +103,39 @@ def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
         assert told.strip()
 
 
+def test_a_set_of_a_year_leaves_out_what_was_not_scored(tmp_path: Path) -> None:
+    sentences, scores = tmp_path / "STS.input.x.txt", tmp_path / "STS.gs.x.txt"
+    sentences.write_text('He said "no .\ta b \nc\td\ne\tf\n')
+    scores.write_text("4.75\n\n0\n")
+    assert sts_year(sentences, scores) == [('He said "no .', "a b", 4.75), ("e", "f", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "scores", "told"),
+    [
+        ("a\tb\nc\td\n", "1\n", "2 lines and"),
+        ("a\tb\nc d\n", "1\n2\n", "line 2: no two sentences and a score"),
+        ("a\tb\nc\td\te\n", "1\n2\n", "line 2: no two sentences and a score"),
+        ("a\tb\n", "good\n", "line 1: no two sentences and a score"),
+    ],
+)
+def test_files_of_a_year_that_do_not_fit(tmp_path: Path, sentences: str, scores: str, told: str) -> None:
+    (tmp_path / "s").write_text(sentences)
+    (tmp_path / "g").write_text(scores)
+    with pytest.raises(DataCorrupt, match=re.escape(told)):
+        sts_year(tmp_path / "s", tmp_path / "g")
+
+
+def test_the_tasks_are_all_there() -> None:
+    words = "ws353 ws353-sim ws353-rel mc30 rg65 rw men mturk287 mturk771 yp130 simlex999 verb143 simverb3500".split()
+    sentences = "stsb-test stsb-dev stsb-all sts12 sts13 sts14 sts15 sts16 sick-test sick-all str".split()
+    assert set(TASKS) == {*words, *sentences}
+    assert {name for name, entry in TASKS.items() if entry.unit == "word"} == set(words)
+
+
 @pytest.mark.realdata
-@ENTRIES
-def test_sources_have_the_size_that_their_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
+@SIZED
+def test_sets_have_the_size_that_their_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
     dataset = fetch.load(entry, shared_settings)
     assert isinstance(dataset, ScoredPairs)
     sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""

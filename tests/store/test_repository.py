@@ -137,6 +137,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset_alias": 0,
         "dataset_minimal_pair": 0,
         "dataset_pair": 25,
+        "dataset_scored_pair": 0,
         "dataset_text": 50,
         "embedding": 0,
         "encoder_reference": 0,

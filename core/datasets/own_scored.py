@@ -1,0 +1,180 @@
+"""Scored pairs in a user's file: which columns are the two texts and the score, and what is in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from core.datasets import own_pairs, scored_pairs
+from core.datasets.own_columns import FIRST, SCORE, SECOND, ColumnReading, OwnFile, readings, texts_of
+from core.datasets.own_files import ColumnKind, FileTable
+from core.errors import InputError
+from core.texts import twin_key
+from core.types import DatasetKind, ScoredPairs
+
+MIN_ROWS = 2
+# Names that mean a score, compared by letters and digits only; the first that a file has wins.
+SCORE_NAMES = (
+    *("score", "gold", "goldscore", "similarity", "relatedness", "similarityscore", "relatednessscore"),
+    *("humanscore", "meanscore", "rating", "meanrating", "simscore"),
+)
+WEAK_NAMES = ("label",)  # often a class: a score only where the column holds numbers
+
+
+@dataclass(frozen=True)
+class OwnScoredPairs(OwnFile):
+    """A file of scored pairs.
+
+    Attributes:
+        pairs: (text, text, score), in the file's order; texts are kept to the letter, pairs that repeat too.
+    """
+
+    pairs: tuple[scored_pairs.Row, ...]
+
+    kind = DatasetKind.SCORED_PAIRS
+
+    @property
+    def rows(self) -> int:
+        return len(self.pairs)
+
+    @cached_property
+    def distinct_texts(self) -> int:
+        return len({text for first, second, _ in self.pairs for text in (first, second)})
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        scores = [score for *_, score in self.pairs]
+        return min(scores), max(scores)
+
+    @property
+    def description(self) -> str:
+        low, high = self.scale
+        return f"Pairs of your own with scores from {low:g} to {high:g}; a higher score means more alike."
+
+    def as_manifest(self) -> dict[str, Any]:
+        return {
+            "columns": {use: column.name for use, column in self.used.items()},
+            "why": {use: column.why for use, column in self.used.items()},
+            "format": self.format.value,
+            "separator": self.separator,
+            "rows": self.rows,
+            "scale": list(self.scale),
+        }
+
+    @property
+    def summary(self) -> str:
+        columns = ", ".join(f"{use} is column '{column.name}' ({column.why})" for use, column in self.used.items())
+        low, high = self.scale
+        return (
+            f"{self.path.name}: scored pairs: {columns}; {self.rows:,} pairs, {self.distinct_texts:,} texts, scores "
+            f"from {low:g} to {high:g}"
+        )
+
+    def dataset(self, dataset_id: str) -> ScoredPairs:
+        return scored_pairs.scored_pairs(dataset_id, {self.path.stem: self.pairs})
+
+
+def is_told(table: FileTable) -> bool:
+    """Whether a file's header says that it holds scored pairs: a score by its name, and two columns for the texts."""
+    return score_column(table) is not None and None not in text_columns(table)
+
+
+def score_column(table: FileTable) -> int | None:
+    """The number of the column whose name says that it is the score; None where there is none, or several."""
+    keys = [twin_key(name) for name in table.names]
+    for name in SCORE_NAMES:
+        if keys.count(name) == 1:
+            return keys.index(name)
+    for name in WEAK_NAMES:
+        if keys.count(name) == 1 and table.kinds[keys.index(name)] is ColumnKind.NUMBER:
+            return keys.index(name)
+    return None
+
+
+def text_columns(table: FileTable) -> tuple[int | None, int | None]:
+    """A guess at the columns of the texts: those whose names mean a pair, else the first two of text."""
+    if (known := own_pairs.known_columns(table)) is not None:
+        return known
+    score = score_column(table)
+    texts = [i for i, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT and i != score]
+    return (texts[0] if texts else None, texts[1] if len(texts) > 1 else None)
+
+
+def read_columns(path: Path, table: FileTable, asked: tuple[str, str, str] | None) -> tuple[ColumnReading, ...]:
+    """How every column is read.
+
+    Args:
+        asked: the names of the two texts' and the score's column, where they are known; guessed if left out.
+
+    Raises:
+        InputError: no such columns, one of them twice, or names that say nothing.
+    """
+    if asked is not None:
+        if missing := [name for name in asked if name not in table.names]:
+            raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
+        if len(set(asked)) < len(asked):
+            raise InputError(f"one column cannot be two of {', '.join(asked)}", expected="three columns")
+        first, second, score = (table.names.index(name) for name in asked)
+        return readings(table, {first: (FIRST, "as asked"), second: (SECOND, "as asked"), score: (SCORE, "as asked")})
+    named, (one, other) = score_column(table), text_columns(table)
+    if named is None or one is None or other is None:
+        raise InputError(
+            f"{path} has no two texts and a score: {', '.join(repr(name[:40]) for name in table.names)}",
+            expected="two columns of texts and a column score (or gold, similarity, relatedness)",
+        )
+    known = own_pairs.known_columns(table) is not None
+    whys = ("by its name", "by its name") if known else ("first text column", "second text column")
+    return readings(table, {one: (FIRST, whys[0]), other: (SECOND, whys[1]), named: (SCORE, "by its name")})
+
+
+def read_pairs(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[scored_pairs.Row, ...]:
+    """The pairs and scores in the columns that are read as such.
+
+    Raises:
+        InputError: a row that has no two texts, or whose score is no finite number; it is named. Or too few rows, or
+            one score for all.
+    """
+    number = {reading.use: i for i, reading in enumerate(columns)}
+    firsts, seconds = (texts_of(path, table, number[use]) for use in (FIRST, SECOND))
+    if len(firsts) < MIN_ROWS:
+        raise InputError(f"{path} has {len(firsts)} pair", expected=f"at least {MIN_ROWS} pairs")
+    column = number[SCORE]
+    place = f"column '{table.names[column]}'"
+    cells = table.cells[column]
+    scores = [_score(f"{path}, {table.where(row)}, {place}", cell) for row, cell in enumerate(cells)]
+    if len(set(scores)) < 2:
+        raise InputError(
+            f"{path}, {place}: the score is {scores[0]:g} in all {len(scores):,} rows",
+            expected="at least two different scores",
+            remedy="if these are positive pairs, remove the column",
+        )
+    return tuple(zip(firsts, seconds, scores, strict=True))
+
+
+def _score(place: str, cell: object) -> float:
+    expected = "a score, a finite number such as 3.5"
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        raise InputError(f"{place}: nothing there", expected=expected, remedy="fill it in or remove the row")
+    value = _number(cell)
+    if value is None:
+        shown = str(cell)
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise InputError(f"{place}: '{shown}' is no number", expected=expected)
+    if not math.isfinite(value):
+        raise InputError(f"{place}: {value:g}", expected=expected, remedy="fill it in or remove the row")
+    return value
+
+
+def _number(cell: object) -> float | None:
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
+        return None
+    try:
+        return float(cell)
+    except (ValueError, OverflowError):
+        return None
