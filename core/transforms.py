@@ -167,6 +167,7 @@ READY_CHAINS = (
     "pcr:1",
     "whiten",
     "whiten:128",
+    "pca:128",
     "truncate:128",
     "center+normalize",
     "zscore+normalize",
