@@ -13,6 +13,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
+from core.diagnostics import geometry
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import EncoderFamily, EncoderInfo
@@ -31,7 +32,7 @@ GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained we
 GUESSED_PER_PRODUCT = {"definition": 2e-10, TOOLKIT: 1e-9}  # seconds per query, item and dimension
 # Of a vocabulary, per dimension: regressions on equally many words, however many it has; 3 s for 384 dimensions.
 FREQUENCY_PRODUCTS = 4e7
-COUNTS = ("pairs", "background", "originals", "words_per_class")  # what tells a run's work
+COUNTS = ("pairs", "background", "originals", "words_per_class", "sampled_items")  # what tells a run's work
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
 BASE_MEMORY = 700_000_000  # the process with torch, in bytes
@@ -177,6 +178,9 @@ class _Speeds:
         protocol = dict(request.params).get("protocol", "")
         guess = GUESSED_PER_PRODUCT.get(protocol, GUESSED_PER_PRODUCT["definition"])
         per_unit = self.seconds_per_unit.get((request.diagnostic, protocol), guess)
+        if request.diagnostic == geometry.ENTRY.id:  # every pair of items of a sample
+            sampled = min(entry.texts, geometry.MOST)
+            return per_unit * _units(entry.kind, sampled, sampled, info.dimension)
         return per_unit * _units(entry.kind, entry.pairs, entry.texts, info.dimension)
 
 
@@ -192,6 +196,8 @@ def _units(kind: DatasetKind, pairs: int, texts: int, dimension: int) -> float:
 
 def _units_of(run: RunRecord) -> float:
     m, dimension = run.metrics, run.dimension or 0
+    if "sampled_items" in m:
+        return _units(DatasetKind.PAIR_SET, int(m["sampled_items"]), int(m["sampled_items"]), dimension)
     if "background" in m:
         return _units(DatasetKind.PAIR_SET, int(m["pairs"]), int(m["background"]), dimension)
     if "words_per_class" in m:

@@ -185,6 +185,7 @@ READY_CHAINS = (
     "whiten",
     "whiten:128",
     "flow",
+    "pca:128",
     "truncate:128",
     "random-project:128",
     "center+normalize",

@@ -135,6 +135,8 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
     assert counts(repository) == {
         "dataset": 2,
         "dataset_alias": 0,
+        "dataset_analogy": 0,
+        "dataset_category": 0,
         "dataset_minimal_pair": 0,
         "dataset_pair": 25,
         "dataset_scored_pair": 0,
