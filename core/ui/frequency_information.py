@@ -118,7 +118,13 @@ def _stored(shown: Shown, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]
 
 def _runs(vocabulary: Vocabulary, wanted: Sequence[Variant], support_digest: str) -> dict[Variant, RunRecord]:
     found = repository().runs(
-        diagnostic=ENTRY.id, version=ENTRY.version, dataset=vocabulary.id, state=RunState.DONE, current=True, metrics=[]
+        diagnostic=ENTRY.id,
+        version=ENTRY.version,
+        dataset=vocabulary.id,
+        params={},  # fitted on its own words
+        state=RunState.DONE,
+        current=True,
+        metrics=[],
     )
     return {
         run.plan.variant: run

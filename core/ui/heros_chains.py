@@ -61,6 +61,7 @@ def _by_chain(shown: Shown, encoder: str) -> list[RunRecord]:
         version=shown.entry.version,
         encoder=encoder,
         dataset=shown.dataset,
+        params={},  # fitted on its own sentences
         state=RunState.DONE,
         current=True,
     )

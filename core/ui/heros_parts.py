@@ -42,7 +42,12 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked variant, the best by its headline first."""
     found = repository().runs(
-        diagnostic=entry.id, version=entry.version, dataset=dataset, state=RunState.DONE, current=True
+        diagnostic=entry.id,
+        version=entry.version,
+        dataset=dataset,
+        params={},  # which leaves out those whose transform was fitted on another dataset
+        state=RunState.DONE,
+        current=True,
     )
     wanted = [r for r in found if picks.keeps(r.plan.variant)]
     newest = {r.plan.variant: r for r in reversed(wanted)}

@@ -12,7 +12,7 @@ import streamlit as st
 from core import manifests, pipeline
 from core.datasets import uploads
 from core.diagnostics import catalog as diagnostics
-from core.diagnostics.base import in_words
+from core.diagnostics.base import FIT_ON, in_words
 from core.errors import BlindspotError
 from core.manifests import NOT_THERE
 from core.pipeline import Repetition
@@ -305,6 +305,9 @@ def _link(run: RunRecord) -> None:
     if run.state is not RunState.DONE or plan.diagnostic not in diagnostics.DIAGNOSTICS:
         return
     entry = diagnostics.find(plan.diagnostic)
+    if FIT_ON in plan.params:
+        st.caption(f"The page {entry.title} shows runs whose transform was fitted on their own items only.")
+        return
     address = link_to(
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
