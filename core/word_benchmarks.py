@@ -21,8 +21,8 @@ RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN = "relatedness", "categorisation"
 GROUPS = (RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN)
 # Published columns that nothing here stands beside, and why.
 NOT_COMPARABLE = {
-    "esslli": "the file that can be had has 45 verbs in 9 classes, the published purities are of 44 nouns in 6",
-    "batt": "the file that can be had has 5,231 rows in 56 classes, the published purities are of 83 words in 10",
+    "esslli": "the file that can be had, 45 verbs in 9 classes, is not the one behind the published purities",
+    "batt": "the file that can be had, 5,231 rows in 56 classes, is not the one behind the published purities",
 }
 
 

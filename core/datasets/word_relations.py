@@ -211,8 +211,7 @@ _CATEGORIES = (
         "categories-battig",
         "Battig",
         "What people name when asked for a precious stone, a relative, a colour, ...: 5,231 rows, 2 of them twice; a "
-        "word in several classes is one word. Much larger than the 83 words in 10 classes that purities are published "
-        "of.",
+        "word in several classes is one word. It is not the file behind the purities that papers publish.",
         "Battig and Montague 1969, Category norms for verbal items in 56 categories",
         f"{_FOLDER}/battig.csv",
         146_439,

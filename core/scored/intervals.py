@@ -98,6 +98,12 @@ class Disagreement:
     second: str
     differences: Mapping[str, Estimate]
 
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether one correlation puts the first ahead and another the second, both with intervals that leave out 0."""
+        ends = [one.interval for one in self.differences.values() if one.interval is not None]
+        return any(end.low > 0 for end in ends) and any(end.high < 0 for end in ends)
+
 
 def disagreements(table: ScoredTable, run_ids: Sequence[str]) -> tuple[Disagreement, ...]:
     """The pairs of runs on whose order the three correlations over all pairs do not agree."""

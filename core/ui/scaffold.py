@@ -16,7 +16,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     Where Streamlit ran the page without app.py, hand over to app.py.
     """
     if not ran_through_app():
-        st.navigation(pages())
+        st.navigation(pages(), expanded=True)
         st.rerun()
     st.title(title, anchor=False)
     st.markdown(question)

@@ -104,16 +104,24 @@ def _say_whether_they_agree(shown: Shown) -> None:
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2
-    lines = [
-        f"- **{variants[one.first]}** less **{variants[one.second]}**: "
-        + ", ".join(f"{figures.NAMES[kind]} {_signed(one.differences[kind])}" for kind in KINDS)
-        for one in found
-    ]
-    st.warning(
-        f"The correlations **disagree** on the order of {len(found)} of {total} pairs of variants, so which is better "
-        "depends on the metric:\n\n" + "\n".join(lines),
-        icon=":material/swap_vert:",
-    )
+    clear = [one for one in found if one.beyond_chance]
+    some = f"The correlations put {len(found)} of {total} pairs of variants in different orders"
+    if clear:
+        st.warning(
+            f"{some}. Of {len(clear)} of them which is better **depends on the correlation**, by more than chance:\n\n"
+            + "\n".join(_in_words(one, variants) for one in clear),
+            icon=":material/swap_vert:",
+        )
+    else:
+        st.info(f"{some}, none of them by more than chance.", icon=":material/swap_vert:")
+    if len(clear) < len(found):
+        with st.expander("Different orders that may be chance", icon=":material/swap_vert:"):
+            st.markdown("\n".join(_in_words(one, variants) for one in found if not one.beyond_chance))
+
+
+def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
+    differences = ", ".join(f"{figures.NAMES[kind]} {_signed(one.differences[kind])}" for kind in KINDS)
+    return f"- **{variants[one.first]}** less **{variants[one.second]}**: {differences}"
 
 
 def _signed(estimate: Estimate) -> str:

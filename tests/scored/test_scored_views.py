@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from core.numerics.correlations import KINDS, correlations, interval_of, resampled
+from core.numerics.stats import Interval
 from core.scored import bands, intervals, misjudged
 from core.scored.bands import BANDS, draw, in_bands
 from core.scored.intervals import ALL, MEAN
@@ -72,6 +73,16 @@ def test_disagreements_between_the_correlations() -> None:
     assert found.differences["pearson"].value < 0 < found.differences["spearman"].value
     assert found.differences["kendall"].value == pytest.approx(1 - 13 / 15)
     assert intervals.disagreements(table_of(gold, gold, straight), ["x", "y"]) == ()
+
+
+def test_a_disagreement_is_beyond_chance_where_both_sides_are_sure() -> None:
+    def one(**ends: tuple[float, float]) -> bool:
+        differences = {kind: intervals.Estimate(sum(e) / 2, Interval(*e)) for kind, e in ends.items()}
+        return intervals.Disagreement("x", "y", differences).beyond_chance
+
+    assert one(pearson=(-0.3, -0.1), spearman=(0.1, 0.2), kendall=(-0.1, 0.1))
+    assert not one(pearson=(-0.3, 0.1), spearman=(0.1, 0.2), kendall=(0.1, 0.2))
+    assert not one(pearson=(0.1, 0.2), spearman=(0.1, 0.2), kendall=(-0.3, 0.0))
 
 
 # --- residuals
