@@ -218,6 +218,8 @@ def run(
         if is_trained and embedded and not held_out:  # a flow that was deleted is trained again, to look into its space
             _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
         return RunOutcome(found[0], computed=False)
+    if again:
+        _LAST_TRANSFORMED.clear()
     with nullcontext(found[0].run_seq) if found else repository.running(plan) as run_seq:
         if embedded is None:
             with watch.measure("encode"):
@@ -289,16 +291,17 @@ def _transformed(
         metric = Metric(dict(request.params)["metric"])
         return prepare(embedded.matrix, embedded.covered, dataset.items, vocabulary, chain, metric, flows)
     # Of a grid, the runs by one similarity and then by the other follow each other: what is fitted is kept until the
-    # next is.
+    # next is. A trained flow is kept on disk, where pages look for it.
     key = (embedded.facts.digest, str(chain), ranked.digest if ranked else "")
-    kept = _LAST_TRANSFORMED.get(key) if corpus is None else None
+    may_keep = corpus is None and not chain.is_trained
+    kept = _LAST_TRANSFORMED.get(key) if may_keep else None
     if kept is not None:
         return kept
     vectors = embedded.matrix if ranked is None else embedded.matrix[ranked.items]
     fitted = chain.fit(vectors if corpus is None else corpus, flows)
     embeddings = fitted.apply(vectors)
     _LAST_TRANSFORMED.clear()
-    if corpus is None and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
+    if may_keep and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
         _LAST_TRANSFORMED[key] = embeddings, fitted
     return embeddings, fitted
 

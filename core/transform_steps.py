@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -23,8 +23,8 @@ class FittedStep(Protocol):
         ...
 
     @property
-    def facts(self) -> Mapping[str, float]:
-        """What the fit found, for the run's manifest: finite numbers by name."""
+    def facts(self) -> Mapping[str, Any]:
+        """What the fit found, for the run's manifest: finite numbers by name, or lists of them."""
         ...
 
     def apply(self, embeddings: Float32) -> Float32:

@@ -33,6 +33,7 @@ RATE = 1e-3
 HELD_OUT = 10  # every tenth item, in a random order, is not trained on
 MOST_HELD_OUT = 1_024  # of these are looked at
 EVERY = 20  # steps between two points of the curve
+CURVE_DIGITS = 5  # of a point in a manifest
 STAGE = "training the flow"
 
 
@@ -76,7 +77,7 @@ class Flow:
         return len(self.mean)
 
     @property
-    def facts(self) -> Mapping[str, float]:
+    def facts(self) -> Mapping[str, Any]:
         best = self.curve.best
         return {
             "seed": SEED,
@@ -84,6 +85,11 @@ class Flow:
             "kept_after_steps": int(self.curve.steps[best]),
             "log_likelihood_train": float(self.curve.train[best]),
             "log_likelihood_held_out": float(self.curve.held_out[best]),
+            "curve": {
+                "steps": self.curve.steps.tolist(),
+                "train": [round(value, CURVE_DIGITS) for value in self.curve.train.tolist()],
+                "held_out": [round(value, CURVE_DIGITS) for value in self.curve.held_out.tolist()],
+            },
         }
 
     def apply(self, embeddings: Float32) -> Float32:

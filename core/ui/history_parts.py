@@ -14,13 +14,14 @@ from core.datasets import uploads
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import FIT_ON, in_words
 from core.errors import BlindspotError
+from core.figures import flows as figures
 from core.manifests import NOT_THERE
 from core.pipeline import Repetition
 from core.store.records import RunRecord, RunState
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
 from core.ui.pickers import Picks, link_to
-from core.ui.resources import repository, settings
+from core.ui.resources import repository, scheme, settings
 from core.ui.work import submit_each
 
 PER_PAGE = 15
@@ -229,6 +230,7 @@ def _one(run: RunRecord) -> None:
             stages = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in run.timings.items())
             st.caption(f"Run `{run.run_id}` · {stages}")
             st.json(dict(run.manifest), expanded=1)
+        _flows(run)
         st.download_button(
             "Download the manifest",
             json.dumps(dict(run.manifest), ensure_ascii=False, indent=2),
@@ -236,6 +238,20 @@ def _one(run: RunRecord) -> None:
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
+        )
+
+
+def _flows(run: RunRecord) -> None:
+    """How the flows among a run's transforms were trained."""
+    steps = run.manifest.get("transform", {}).get("steps", [])
+    for number, step in enumerate(step for step in steps if "curve" in step):
+        st.markdown("**How the flow was trained**")
+        st.plotly_chart(
+            figures.likelihood(**step["curve"], kept=step["kept_after_steps"], scheme=scheme()), key=f"flow_{number}"
+        )
+        st.caption(
+            f"Log-likelihood of the items under the flow, seed {step['seed']}; it is kept as it was when the held-out "
+            "items were most likely."
         )
 
 

@@ -1,0 +1,42 @@
+"""The figure of how a flow was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, dress, ink
+
+HEIGHT = 280
+
+
+def likelihood(
+    steps: Sequence[float], train: Sequence[float], held_out: Sequence[float], kept: float, scheme: Scheme
+) -> go.Figure:
+    """Log-likelihood per dimension against steps of training, of trained and of held-out items.
+
+    Args:
+        kept: after how many steps the flow is kept as it was.
+    """
+    figure = go.Figure()
+    for name, values, dash, symbol in (
+        ("items that it is trained on", train, "dot", "circle"),
+        ("a tenth that is held out", held_out, "solid", "square"),
+    ):
+        figure.add_scatter(
+            x=list(steps),
+            y=list(values),
+            name=name,
+            mode="lines+markers",
+            line={"color": ink(scheme), "dash": dash, "width": 2},
+            marker={"symbol": symbol, "size": 5},
+            hovertemplate="after %{x} steps: %{y:.4f}<extra>" + name + "</extra>",
+        )
+    figure.add_vline(x=kept, line={"color": ink(scheme), "width": 1, "dash": "dash"})
+    figure.add_annotation(
+        x=kept, yref="paper", y=0.0, text="kept", showarrow=False, xanchor="left", yanchor="bottom", xshift=4
+    )
+    figure.update_xaxes(title="steps of training")
+    figure.update_yaxes(title="log-likelihood per dimension, nats")
+    return dress(figure, scheme, height=HEIGHT)
