@@ -2,7 +2,7 @@
 
 from core import ui
 from core.ui import data_parts as parts
-from core.ui import upload_parts
+from core.ui import data_rows, upload_parts
 
 picks = ui.page(
     "Data", "What can encoders be tested on, is it here, what does it look like, and how do you bring your own texts?"
@@ -12,5 +12,5 @@ parts.choose(listed, picks.dataset)
 upload_parts.upload()
 entry = parts.details(next(row for row in listed if row.reference == picks.dataset))
 if entry is not None:
-    parts.preview(entry)
+    data_rows.preview(entry)
 parts.how_to_add()

@@ -186,11 +186,12 @@ def in_words(verdict: Verdict, most: int = 4) -> str:
         most: values that are named per choice.
     """
     first, second, n = verdict.first, verdict.second, verdict.settings
+    everywhere = f"all {n} settings" if n > 1 else "the only setting"
     if verdict.is_tied:
-        return f"{first} and {second} are equal in {'all ' if n > 1 else 'the '}{n} setting{'s' if n > 1 else ''}."
+        return f"{first} and {second} are equal in {everywhere}."
     if verdict.is_stable:
         if not verdict.ties:
-            return f"{first} is before {second} in {'all ' if n > 1 else 'the '}{n} setting{'s' if n > 1 else ''}."
+            return f"{first} is before {second} in {everywhere}."
         return (
             f"{first} is before {second} in {verdict.leads} of {n} settings, equal in {verdict.ties}, behind in none."
         )
