@@ -176,11 +176,13 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         if title == "Intruder":
             visitor.see("nickname").get_by_role("textbox").fill("Ada")
             visitor.page.keyboard.press("Enter")
+        expect(visitor.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+        visitor.settle()  # until then the cards may be those of the page before
         expect(card(visitor.page, 2)).to_be_visible()
-        visitor.settle()
         expect(visitor.at("enc")).to_have_count(0)
         visitor.page.wait_for_function("!location.search.includes('enc=')")
         visitor.page.get_by_test_id("stTooltipIcon").first.hover()
+        expect(card(visitor.page, 2)).to_be_visible()
         everything = visitor.page.content() + visitor.page.url + visitor.page.title()
         assert "choice_2_" in everything
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
