@@ -31,6 +31,7 @@ def kinds(settings: Settings) -> dict[str, Path]:
         "maps": settings.maps,
         "hub lists": settings.hubs,
         "flows": settings.flows,
+        "learned similarities": settings.learned,
         "hub models": settings.cache / "hub",
         "compiled kernels": settings.cache / "numba",
     }
@@ -70,8 +71,8 @@ def free_space(settings: Settings) -> Iterator[Finding]:
             CACHE,
             "free space",
             f"{size(free)} are free on the disk of {settings.cache}; expected at least {size(LEAST_FREE)}",
-            "free some, or set BLINDSPOT_CACHE to a folder on another disk; what lies in embeddings/, maps/, hubs/ "
-            "and flows/ can be deleted and is computed again when it is needed",
+            "free some, or set BLINDSPOT_CACHE to a folder on another disk; what lies in embeddings/, maps/, hubs/, "
+            "flows/ and learned/ can be deleted and is computed again when it is needed",
         )
     else:
         yield ok(CACHE, "free space", f"{size(free)}")
