@@ -15,6 +15,7 @@ from core.errors import InputError
 from core.judgement.types import Ballot, Item, ItemSet
 
 LONGEST_NAME = 40
+BLOCK = 10  # queries whose items raters answer before they go on to others
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks to Unicode, nothing to the eye
 
 
@@ -52,8 +53,17 @@ def rater_key(name: str) -> str:
 
 
 def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
-    """Numbers of all items in the order in which a rater is asked: uniform over all orders."""
-    return [items.items[place].item_no for place in _shuffled(len(items.items), ballot, "items")]
+    """Numbers of all items in the order in which a rater is asked.
+
+    All raters of a session go through the queries in the same blocks of ten, drawn at random, and each through the
+    items of a block in an order of their own. So a few colleagues who answer thirty items each have answered the same
+    ones, of all variants: only then there is agreement to measure, and there are pairs to compare.
+    """
+    queries = list(dict.fromkeys(item.query.text for item in items.items))
+    together = _shuffled(len(queries), Ballot(ballot.set_id, ballot.session, ""), "queries")
+    block = {queries[place]: number // BLOCK for number, place in enumerate(together)}
+    own = _shuffled(len(items.items), ballot, "items")
+    return [items.items[place].item_no for place in sorted(own, key=lambda p: block[items.items[p].query.text])]
 
 
 def option_order(item: Item, ballot: Ballot) -> list[int]:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import BlindspotError
 from core.judgement.raters import LONGEST_NAME, item_order, nickname, option_order
 from core.judgement.types import Ballot, Item, Recorded, Task
-from core.ui import judgement_cards
+from core.ui import judgement_cards, judgement_votes
 from core.ui.judgement_state import Judged, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
 
@@ -20,6 +20,7 @@ QUESTIONS = {
 }
 DONT_KNOW = "I don't know these words"
 LONG = 16  # characters of an option that needs a wide card
+KEYS = 9  # cards that a key chooses; more are clicked
 _DESK = "_judge_desk"
 
 
@@ -149,7 +150,7 @@ def _ask(task: Task, item: Item, desk: Desk, ballot: Ballot) -> None:
                 st.button(
                     as_text(" ".join(item.options[option].split())),
                     key=f"choice_{place}_{desk.shown}",
-                    shortcut=str(place),
+                    shortcut=str(place) if place <= KEYS else None,
                     width="stretch",
                     wrap=True,
                     on_click=_vote,
@@ -263,7 +264,7 @@ def _thank(judged: Judged, desk: Desk, ballot: Ballot, total: int) -> None:
     st.subheader(f"Thank you, {as_text(desk.rater)}: that was all", anchor=False)
     st.markdown(f"You answered {'the one item' if total == 1 else f'all {total} items'}.")
     if judged.session and not (judged.facilitates or judged.session.revealed):
-        st.markdown("The results are hidden until the facilitator reveals them.")
+        judgement_votes.wait_for_reveal(judged.session.name)
     with st.container(horizontal=True, gap="small"):
         if (not judged.session or judged.facilitates or judged.session.revealed) and st.button(
             "See the results", key="judge_see", type="primary", icon=":material/bar_chart:", on_click=_show_results

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from core.errors import BlindspotError
 from core.figures import judgement as figures
 from core.figures import theme
 from core.figures.theme import Style
@@ -38,9 +39,14 @@ def show(judged: Judged) -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def _watch() -> None:
-    """Show the results anew when a vote came in; looking is a query of a millisecond."""
+    """Show the results anew when a vote came in, or a session was revealed or hidden; that costs milliseconds."""
     votes: Votes | None = st.session_state.get(_SHOWN)
-    if votes is not None and not votes.are_current:
+    try:
+        same = votes is None or votes.are_current
+    except BlindspotError as error:  # the store is busy: asked again in a moment
+        st.caption(as_text(f"Not up to date: {error}"))
+        return
+    if not same:
         st.rerun()
 
 

@@ -58,7 +58,7 @@ def _open(judged: Judged) -> None:
         st.text_input(
             "Name", key="session_name", help=f"1 to {LONGEST} letters (A to Z), digits, - and _: it stands in the link."
         )
-        st.text(f"Items: {judged.items.title}, {len(judged.items.items)} items")
+        st.text(f"Items: {judged.items.title}: {len(judged.items.items)} items ({judged.items.set_id[:4]})")
         st.selectbox(
             f"Items for the page {_TITLES[other]} as well",
             list(titles),
@@ -172,6 +172,13 @@ def _reveal(name: str, revealed: bool) -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def _watch(judged: Judged, session: Session) -> None:
+    try:
+        _progress(judged, session)
+    except BlindspotError as error:  # the store is busy: asked again in a moment
+        st.warning(as_text(str(error)), icon=":material/error:")
+
+
+def _progress(judged: Judged, session: Session) -> None:
     for task, set_id in sorted(session.sets.items(), key=lambda held: held[0] != judged.task):
         items = item_set(judgements(), str(judgements().database.path), set_id)
         if items is None:
@@ -216,7 +223,9 @@ def _answers(items: ItemSet, session: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "rater": [vote.rater for vote in votes],
+            "item": [vote.item_no for vote in votes],
             "query": [by_number[vote.item_no].query.text for vote in votes],
+            "options": [" · ".join(by_number[vote.item_no].options) for vote in votes],
             "chosen": [
                 _DONT_KNOW if vote.option is None else by_number[vote.item_no].options[vote.option] for vote in votes
             ],

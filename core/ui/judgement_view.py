@@ -8,14 +8,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.judgement.types import Session, SetSummary, Task
-from core.ui import judgement_answer, judgement_exchange, judgement_making, judgement_results, judgement_sessions
+from core.ui import (
+    judgement_answer,
+    judgement_exchange,
+    judgement_making,
+    judgement_results,
+    judgement_sessions,
+    judgement_votes,
+)
 from core.ui.judgement_state import Judged, item_set, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
 from core.ui.views import View, choose_view
 from core.ui.work import job_panel
 
 _SESSION = "_judge_session"
-_REFRESH_SECONDS = 3
 _OFFERED = 10  # sessions under a link to an unknown one
 
 
@@ -56,15 +62,7 @@ def _results(place: Place) -> None:
     if place.session is None or place.facilitates or place.session.revealed:
         _open_view(place, judgement_results.show)
     else:
-        _wait_for_results(place.session.name)
-
-
-@st.fragment(run_every=_REFRESH_SECONDS)
-def _wait_for_results(name: str) -> None:
-    session = judgements().session(name)
-    if session is None or session.revealed:
-        st.rerun()
-    st.info("The results are hidden until the facilitator reveals them.", icon=":material/visibility_off:")
+        judgement_votes.wait_for_reveal(place.session.name)
 
 
 def _items(place: Place) -> None:

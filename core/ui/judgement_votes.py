@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.errors import BlindspotError
 from core.judgement import scoring
 from core.judgement.agreement import Agreement, agreement
 from core.judgement.scoring import By, Group, PairTest, Scores
@@ -14,7 +15,9 @@ from core.judgement.tallies import Tally, tally
 from core.judgement.types import ItemSet
 from core.store.judgements import Judgements
 from core.ui.judgement_state import Judged, hidden_sessions, judgements
+from core.ui.markdown import as_text
 
+REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
 
 
@@ -26,16 +29,24 @@ class Votes:
         session: "" for those outside of any, None for all.
         without: sessions whose votes are left out.
         digest: of the votes as they are now.
+        may_be_hidden: whether the reader sees them also while the session is not revealed, as its facilitator does.
     """
 
     set_id: str
     session: str | None
     without: tuple[str, ...]
     digest: str
+    may_be_hidden: bool = False
 
     @property
     def are_current(self) -> bool:
-        return judgements().votes_digest(self.set_id, self.session, self.without) == self.digest
+        """Whether the reader would see the same votes now: none came or went, no session was revealed or hidden."""
+        hidden = hidden_sessions()
+        if self.session is None or self.session == "":
+            seen = tuple(sorted(hidden.intersection(judgements().sessions_with_votes(self.set_id)))) == self.without
+        else:
+            seen = self.may_be_hidden or self.session not in hidden
+        return seen and judgements().votes_digest(self.set_id, self.session, self.without) == self.digest
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,7 @@ def choose(judged: Judged) -> Votes:
     set_id = judged.items.set_id
     if judged.session:
         name = judged.session.name
-        return Votes(set_id, name, (), judgements().votes_digest(set_id, name))
+        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), judged.facilitates)
     without = tuple(sorted(hidden_sessions().intersection(judgements().sessions_with_votes(set_id))))
     session = _chosen_session(set_id, without)
     return Votes(set_id, session, without, judgements().votes_digest(set_id, session, without))
@@ -69,6 +80,19 @@ def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
     if chosen == ALL:
         return None
     return "" if chosen == OUTSIDE else str(chosen).removeprefix(NAMED)
+
+
+@st.fragment(run_every=REVEAL_SECONDS)
+def wait_for_reveal(name: str) -> None:
+    """Say that a session's results are hidden, for as long as they are."""
+    try:
+        session = judgements().session(name)
+    except BlindspotError as error:  # the store is busy: asked again in a moment
+        st.caption(as_text(str(error)))
+        return
+    if session is None or session.revealed:
+        st.rerun()
+    st.info("The results are hidden until the facilitator reveals them.", icon=":material/visibility_off:")
 
 
 def tally_of(judged: Judged, votes: Votes) -> Tally:

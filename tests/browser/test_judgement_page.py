@@ -174,7 +174,7 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
     for title in ("Intruder", "Compare votes"):
         navigation.get_by_text(title, exact=True).click()
         if title == "Intruder":
-            visitor.see("nickname").get_by_role("textbox").fill("Ada")
+            visitor.see("nickname").get_by_role("textbox").fill("Ada :red -> b")
             visitor.page.keyboard.press("Enter")
         expect(visitor.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         visitor.settle()  # until then the cards may be those of the page before
@@ -185,6 +185,7 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         expect(card(visitor.page, 2)).to_be_visible()
         everything = visitor.page.content() + visitor.page.url + visitor.page.title()
         assert "choice_2_" in everything
+        assert "Ada :red -&gt; b: you can stop" in everything.replace("\N{WORD JOINER}", ""), "a nickname as it is"
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
             assert name not in everything
     navigation.get_by_text("Overview", exact=True).click()

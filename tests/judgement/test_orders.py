@@ -57,6 +57,28 @@ def test_orders_stay_per_ballot_and_differ_between_them() -> None:
     assert len({tuple(c) for c in cards}) == 4
 
 
+def test_raters_of_a_session_go_through_the_queries_in_the_same_blocks() -> None:
+    items = intruder_set(35)
+    query_of = {item.item_no: item.query.text for item in items.items}
+    sizes = Counter(query_of.values())
+
+    def blocks(b: Ballot) -> list[frozenset[str]]:
+        out, rest = [], list(item_order(items, b))
+        while rest:
+            seen: dict[str, None] = {}
+            while rest and (query_of[rest[0]] in seen or len(seen) < 10):
+                seen[query_of[rest.pop(0)]] = None
+            out.append(frozenset(seen))
+        return out
+
+    first = blocks(ballot("Ada"))
+    assert [len(b) for b in first] == [10, 10, 10, 5]
+    assert sum(sizes.values()) == len(items.items)
+    assert blocks(ballot("Bob")) == first, "whoever stops early has answered what the others have"
+    assert blocks(ballot("Ada", session="lunch")) != first
+    assert item_order(items, ballot("Bob")) != item_order(items, ballot("Ada"))
+
+
 def test_orders_of_items_and_of_cards_tell_nothing_of_each_other() -> None:
     """An item's first card is not foreseen by the place of the item: correlation within what chance gives."""
     items = intruder_set(200)
