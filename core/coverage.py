@@ -42,8 +42,9 @@ def part_of(dataset: Dataset, support: Bool, whose: str) -> Part:
         raise TypeError(f"a {dataset.kind} has no parts")
     ranked = CoveredPairs.of(dataset, support) if isinstance(dataset, ScoredPairs) else RankedPairs.of(dataset, support)
     if not len(ranked.pairs):
+        done = "compared" if isinstance(dataset, ScoredPairs) else "ranked"
         raise InputError(
-            f"no pair of '{dataset.id}' is left: {len(ranked.items):,} of {len(dataset.items):,} items have "
+            f"no pair of '{dataset.id}' can be {done}: {len(ranked.items):,} of {len(dataset.items):,} items have "
             f"a vector from {whose}, and no pair has both of its texts among them",
             expected="an encoder that knows the dataset's texts",
         )

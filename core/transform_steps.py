@@ -167,8 +167,9 @@ class Whiten:
     U and lambda are the eigenvectors and eigenvalues of the corpus's population covariance, largest first: the
     whitened corpus has mean zero and the identity as covariance. A direction that holds only noise
     (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k all the others are
-    kept, and a k that asks for more is refused. Of n items with rank n - 1, keeping all makes every two items
-    equally distant. Facts: the share of the variance kept, and the largest over the smallest eigenvalue kept.
+    kept, and a k that asks for more is refused. Scaling all n - 1 directions in which n items can vary makes every
+    two of them equally distant: that is refused too. Facts: the share of the variance kept, and the largest over the
+    smallest eigenvalue kept.
 
     Attributes:
         mean: ``[d] float64``.
@@ -184,6 +185,15 @@ class Whiten:
         dimension = corpus.shape[1]
         if k is not None:
             _require_at_most(f"whiten:{k}", k, dimension, dimension)
+        items = len(corpus)
+        if (dimension if k is None else k) >= items - 1 > 0:
+            fewer = f", or at most whiten:{items - 2}" if items > 2 else ""
+            raise InputError(
+                f"transform 'whiten{'' if k is None else f':{k}'}' scales {k or dimension} directions to unit "
+                f"variance, and {items} items differ in at most {items - 1}: every two would be equally far apart",
+                expected=f"more than {(k or dimension) + 1} items{fewer}",
+                remedy="fit it on a larger dataset (--fit-on), or keep fewer dimensions",
+            )
         mean = column_means(corpus)
         axes = principal_axes(corpus, mean)
         if axes.rank == 0:

@@ -430,10 +430,17 @@ def test_items_that_are_all_equal_are_refused(text: str) -> None:
         TransformChain.parse(text).fit(np.full((5, 3), 0.1, dtype=np.float32))
 
 
+@pytest.mark.parametrize(("text", "items"), [("whiten", 5), ("whiten", 10), ("whiten:4", 5), ("center+whiten", 9)])
+def test_whitening_needs_more_items_than_dimensions(text: str, items: int) -> None:
+    """All that they can vary along, scaled to unit variance, puts every two of them equally far apart."""
+    with pytest.raises(InputError, match="every two would be equally far apart"):
+        TransformChain.parse(text).fit(draw(0, items, 9, 1))
+    assert TransformChain.parse("whiten:3").fit(draw(0, 5, 9, 1)).d_out == 3
+    assert TransformChain.parse("whiten").fit(draw(0, 11, 9, 1)).d_out == 9
+
+
 def test_whitening_leaves_out_what_does_not_vary() -> None:
-    """Fewer items than dimensions, and a dimension that the encoder never uses."""
-    few = draw(0, 5, 9, 1)
-    assert TransformChain.parse("whiten").fit(few).apply(few).shape == (5, 4)
+    """A dimension that the encoder never uses."""
     corpus = draw(0, 20, 6, 1)
     corpus[:, 2] = 0.25
     fitted = TransformChain.parse("whiten").fit(corpus)

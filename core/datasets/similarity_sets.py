@@ -212,6 +212,33 @@ class _Words:
     citation: str
 
 
+# Distinct texts of each dataset, for estimates and for what needs so many items (the tests count them).
+_TEXTS = {
+    "stsb-test": 2_551,
+    "stsb-dev": 2_909,
+    "stsb-all": 15_437,
+    "sts12": 4_946,
+    "sts13": 2_638,
+    "sts14": 6_351,
+    "sts15": 5_170,
+    "sts16": 1_867,
+    "sick-test": 5_007,
+    "sick-all": 6_077,
+    "str": 9_522,
+    "ws353": 437,
+    "ws353-sim": 277,
+    "ws353-rel": 346,
+    "mc30": 39,
+    "rg65": 49,
+    "rw": 2_951,
+    "men": 751,
+    "mturk287": 499,
+    "mturk771": 1_113,
+    "yp130": 147,
+    "simlex999": 1_028,
+    "verb143": 117,
+    "simverb3500": 827,
+}
 _RELATED = "word pairs, scored for how related they are"
 _SIMILAR = "word pairs, scored for how similar they are, not how related"
 _WORD_SETS = {
@@ -361,6 +388,7 @@ def _entry(
         unit=unit,
         size=f"{pairs:,} scored pairs" + (f" in {sets} sets" if sets > 1 else ""),
         pairs=pairs,
+        texts=_TEXTS[dataset_id],
         licence=licence,
         citation=citation,
         url=_URL,

@@ -21,6 +21,7 @@ DIAGNOSTICS = ("evalrank", "similarity", "heros", "geometry")
 TRANSFORMS = ("none", "center", "zscore", "abtt:2", "pcr:1", "whiten", "whiten:128", "truncate:128")
 REDUCTIONS = ("truncate", "pca", "random-project")  # steps that change the size and are meant to change nothing else
 FULL = "full"
+WHITEN = "whiten"  # keeps fewer dimensions with an argument
 COSINE = "cos"
 # Scores that say how another one was read, or how far it can be trusted.
 _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd", "_chance")
@@ -114,8 +115,8 @@ class Setting:
 
     Attributes:
         metric: the similarity; what has no choice of it compares by the cosine.
-        transform: the chain without the step that changes the size.
-        size: that step, or ``FULL``.
+        transform: the chain without the steps that change the size; ``whiten`` of ``whiten:K``.
+        size: the steps that change it, ``whiten:K`` too; or ``FULL``.
         chain: the whole chain, as it is run.
     """
 
@@ -128,9 +129,15 @@ class Setting:
     @classmethod
     def of(cls, reading: Reading, metric: str, chain: str) -> Setting:
         steps = TransformChain.parse(chain).steps
-        sizes = [str(step) for step in steps if step.name in REDUCTIONS]
-        rest = TransformChain(tuple(step for step in steps if step.name not in REDUCTIONS))
-        return cls(reading, metric, str(rest), "+".join(sizes) or FULL, chain)
+        sizes = [str(step) for step in steps if step.name in REDUCTIONS or (step.name == WHITEN and step.argument)]
+        rest = [WHITEN if step.name == WHITEN else str(step) for step in steps if step.name not in REDUCTIONS]
+        return cls(reading, metric, "+".join(rest) or "none", "+".join(sizes) or FULL, chain)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The names of the chain's steps: whitening what is left of the dimensions is not the same as cutting what
+        whitening makes."""
+        return tuple(step.name for step in TransformChain.parse(self.chain).steps)
 
     @property
     def label(self) -> str:
@@ -197,6 +204,8 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
     n = datasets.find(request.fit_on or request.dataset).texts
     for step in TransformChain.parse(request.variant.transform).steps:
         k = step.argument
+        if step.name == WHITEN and n and (k or d) >= n - 1:
+            return f"{step} does not fit {n:,} items"
         if k is None:
             continue
         limit = min(d, n - 1) if n and step.name != "truncate" else d
@@ -207,7 +216,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
         if k > limit:
             what = f"{d} dimensions" if limit >= d - 1 else f"{n:,} items"
             return f"{step} does not fit {what}"
-        if step.name in (*REDUCTIONS, "whiten"):
+        if step.name in (*REDUCTIONS, WHITEN):
             d = k
     return ""
 

@@ -42,11 +42,23 @@ class Knob(StrEnum):
 
 
 def contexts(settings: Sequence[Setting], knob: Knob) -> list[list[int]]:
-    """Settings that differ in one choice alone, as lists of their numbers; those that stand alone are left out."""
+    """Settings that differ in one choice alone, as lists of their numbers; those that stand alone are left out.
+
+    Chains of the same steps in another order have the same transform and size: they are told apart by their order.
+    """
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, setting in enumerate(settings):
         groups[knob.context(setting)].append(number)
-    return [group for group in groups.values() if len(group) > 1]
+    out = []
+    for group in groups.values():
+        if len({knob.choice(settings[i]) for i in group}) == len(group):
+            out.append(group)
+            continue
+        by_order: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for i in group:
+            by_order[settings[i].order].append(i)
+        out += by_order.values()
+    return [group for group in out if len(group) > 1]
 
 
 @dataclass(frozen=True)

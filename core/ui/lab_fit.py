@@ -19,19 +19,23 @@ SEEN = 0.05  # of the tested texts: with more of them in the corpus, it is no lo
 TRIED = 8  # corpora that are looked at for one to offer
 
 
-def fit_note(grid: Grid) -> None:
-    """What transforms were fitted on: a warning where it is the test items, and one click to the alternative."""
+def fit_note(grid: Grid, key: str = "lab_fit") -> None:
+    """What transforms were fitted on: a warning where it is the test items, and one click to the alternative.
+
+    Args:
+        key: of its parts, where it stands twice on the page.
+    """
     learned = [chain for chain in grid.transforms if TransformChain.parse(chain).learns]
     if not learned:
         st.caption("No transform of this grid learns from items, so none has seen the test.")
         return
     names = ", ".join(learned)
     tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
-    with st.container(border=True, key="lab_fit_note"):
+    with st.container(border=True, key=f"{key}_note"):
         text, button = st.columns([4, 1], vertical_alignment="center")
         if grid.fit_on:
             text.markdown(_on_another(names, tested, grid.fit_on))
-            button.button("Fit on the test items", key="lab_fit_own", on_click=lab_form.fit_on(""), width="stretch")
+            button.button("Fit on the test items", key=f"{key}_own", on_click=lab_form.fit_on(""), width="stretch")
             return
         corpora = "; ".join(_items(name) for name in tested)
         text.markdown(
@@ -41,7 +45,7 @@ def fit_note(grid: Grid) -> None:
         if other := _other(tested, grid.encoders):
             button.button(
                 f"Fit on {uploads.short_name(other, settings())} instead",
-                key="lab_fit_other",
+                key=f"{key}_other",
                 on_click=lab_form.fit_on(other),
                 help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can "
                 "be chosen above.",

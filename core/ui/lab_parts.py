@@ -64,7 +64,14 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
     if not missing:
         st.caption(f"All {len(wanted):,} runs of this grid are stored.")
         return
-    under_way = {request for job in jobs().active() for request in job.requests}
+    active = [job for job in jobs().active() if job.requests]
+    if any(job.stage == "cancelling" and not set(missing).isdisjoint(job.requests) for job in active):
+        st.info(
+            f"{len(found):,} of {len(wanted):,} runs are stored; the computation of the rest is being cancelled.",
+            icon=":material/hourglass_top:",
+        )
+        return
+    under_way = {request for job in active for request in job.requests}
     if under_way.issuperset(missing):
         st.info(
             f"{len(found):,} of {len(wanted):,} runs are stored, the rest is being computed. What is there is shown.",

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from core.figures import lab as figures
-from core.lab.cells import Scores
 from core.lab.verdicts import Effect, effects
 from core.numerics import rankings
 from core.ui.lab_view import Shown
@@ -100,12 +99,6 @@ def effect_table(found: tuple[Effect, ...]) -> pd.DataFrame:
             "least tau-b": [round(e.least, 3) for e in found],
         }
     )
-
-
-def _labels(scores: Scores) -> list[str]:
-    """What tells the settings apart: the score too, where there are several."""
-    several = len({setting.reading for setting in scores.settings}) > 1
-    return [setting.label if several else f"{setting.chain} · {setting.metric}" for setting in scores.settings]
 
 
 def _enough(shown: Shown, settings: int) -> bool:

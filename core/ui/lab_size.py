@@ -15,6 +15,7 @@ from core.lab import cells
 from core.lab.grid import FULL, REDUCTIONS, Reading, cannot_be, requests
 from core.lab.verdicts import in_words, verdicts
 from core.transforms import STEPS, TransformChain
+from core.ui.lab_fit import fit_note
 from core.ui.lab_parts import offer
 from core.ui.lab_view import Shown
 from core.ui.markdown import as_text
@@ -26,7 +27,7 @@ NO_CHANGE = "none"
 METHODS = {
     "truncate": "the first dimensions",
     "pca": "the directions of largest variance",
-    "random-project": "random directions, also more than there are",
+    "random-project": "random directions, always the same ones; also more than there are",
 }
 
 
@@ -77,10 +78,9 @@ def show(shown: Shown) -> None:
     if not lines:
         return
     st.plotly_chart(figures.size_lines(lines, reading.label, shown.styles, shown.scheme), key="lab_size_lines")
-    fitted = f" It is fitted on {grid.fit_on or 'the items that are tested'}." if STEPS[str(method)].learns else ""
-    st.caption(
-        as_text(f"By {method}: {METHODS[str(method)]}.{fitted} Larger marks: an encoder's own size, nothing changed.")
-    )
+    st.caption(as_text(f"By {method}: {METHODS[str(method)]}. Larger marks: an encoder's own size, nothing changed."))
+    if STEPS[str(method)].learns:
+        fit_note(grid, "lab_size_fit")
     equal = scores.only([i for i, s in enumerate(scores.settings) if s.size != FULL]).ranked
     if equal.settings and (told := verdicts(equal, shown.decimals)):
         st.markdown("**At equal size**")

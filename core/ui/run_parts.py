@@ -63,7 +63,7 @@ def choose() -> Sweep:
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=list(titles),
+        default=[entry.id for entry in diagnostics.DIAGNOSTICS.values() if entry.figures],  # those that have a page
         key="run_diagnostics",
         persist_state="session",
         format_func=lambda name: titles.get(name, name),
@@ -78,7 +78,7 @@ def choose() -> Sweep:
             default=[DEFAULT_METRIC],
             key="run_metrics",
             persist_state="session",
-            help="Of EvalRank. cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either.",
+            help="cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either, where a diagnostic has the choice.",
         )
         protocols = st.pills(
             "Protocol",

@@ -34,8 +34,13 @@ def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
     if not runs:
         return None
     if len(runs) > MAX_SHOWN:
-        st.caption(f"The best {MAX_SHOWN} of {len(runs):,} variants. Pick others in the sidebar.")
-        runs = runs[:MAX_SHOWN]
+        st.caption(
+            f"{MAX_SHOWN} of {len(runs):,} variants: every encoder without a transform, then the best. Pick others in "
+            "the sidebar."
+        )
+        plain = [run for run in runs if run.plan.variant.transform == "none"]
+        first = [*plain, *(run for run in runs if run not in plain)][:MAX_SHOWN]
+        runs = [run for run in runs if run in first]
     table = table_of(entry, runs)
     _coverage(runs, table)
     if len(table.frame) < 2:

@@ -12,7 +12,7 @@ from core.datasets.catalog import DATASETS, DatasetEntry, find
 from core.errors import DataCorrupt, InputError
 from core.relations import Analogies, Categories
 from core.settings import Settings
-from core.types import MinimalPairSet, Vocabulary
+from core.types import MinimalPairSet, ScoredPairs, Vocabulary
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 ENTRIES = pytest.mark.parametrize("entry", DATASETS.values(), ids=DATASETS)
@@ -57,6 +57,11 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
     assert dataset.kind is entry.kind
     assert len(set(dataset.items)) == len(dataset.items)
     assert all(text.strip() for text in dataset.items)
+    if isinstance(dataset, ScoredPairs):
+        sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
+        assert entry.size == f"{len(dataset.scores):,} scored pairs{sets}"
+        assert (entry.pairs, entry.texts) == (len(dataset.scores), len(dataset.items))
+        return
     if isinstance(dataset, Analogies | Categories):
         return  # test_word_relations.py has their counts
     if isinstance(dataset, MinimalPairSet):

@@ -28,6 +28,7 @@ from core.lab.grid import (
     usual_tasks,
 )
 from core.lab.held_out import share_seen
+from core.lab.verdicts import Knob, contexts
 from core.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
@@ -192,6 +193,24 @@ def test_settings_tell_size_from_transform() -> None:
         "truncate:8",
         "center+truncate:8+normalize",
     )
+
+
+def test_whitening_to_fewer_dimensions_is_another_size_of_the_same_transform() -> None:
+    reading = Reading(EVALRANK, "mrr")
+    settings = [Setting.of(reading, "cos", chain) for chain in ("whiten", "whiten:3")]
+    assert [(s.transform, s.size) for s in settings] == [("whiten", "full"), ("whiten", "whiten:3")]
+    assert contexts(settings, Knob.SIZE) == [[0, 1]]
+    assert contexts(settings, Knob.TRANSFORM) == []
+
+
+def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> None:
+    reading = Reading(EVALRANK, "mrr")
+    chains = ("truncate:8+whiten", "whiten+truncate:8")
+    one_metric = [Setting.of(reading, "cos", chain) for chain in chains]
+    assert all(contexts(one_metric, knob) == [] for knob in Knob)
+    both = [Setting.of(reading, metric, chain) for chain in chains for metric in ("cos", "l2")]
+    assert contexts(both, Knob.METRIC) == [[0, 1], [2, 3]]
+    assert contexts(both, Knob.TRANSFORM) == []
 
 
 def test_diagnostics_of_the_lab_exist() -> None:
