@@ -78,7 +78,7 @@ def choose() -> Sweep:
             default=[DEFAULT_METRIC],
             key="run_metrics",
             persist_state="session",
-            help="cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either, where a diagnostic has the choice.",
+            help="cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either.",
         )
         protocols = st.pills(
             "Protocol",
