@@ -111,7 +111,7 @@ def test_covered_pairs_keep_their_numbers() -> None:
     assert (got.scores.tolist(), got.set_numbers.tolist(), got.sets) == ([4.0, 2.0, 0.0], [0, 0, 1], ("one", "two"))
     everything = CoveredPairs.of(dataset, np.ones(4, dtype=np.bool_))
     assert everything.dataset is dataset
-    with pytest.raises(InputError, match="no pair of 'toy' is left"):
+    with pytest.raises(InputError, match="no pair of 'toy' can be compared"):
         part_of(dataset, np.array([item == "a" for item in dataset.items]), "'x'")
 
 
