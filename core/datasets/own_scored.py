@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 from core.datasets import own_pairs, scored_pairs
 from core.datasets.own_columns import FIRST, SCORE, SECOND, ColumnReading, OwnFile, readings, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
+from core.datasets.own_numbers import finite_number
 from core.errors import InputError
 from core.texts import twin_key
 from core.types import DatasetKind, ScoredPairs
@@ -158,23 +157,4 @@ def read_pairs(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -
 
 
 def _score(place: str, cell: object) -> float:
-    expected = "a score, a finite number such as 3.5"
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
-        raise InputError(f"{place}: nothing there", expected=expected, remedy="fill it in or remove the row")
-    value = _number(cell)
-    if value is None:
-        shown = str(cell)
-        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-        raise InputError(f"{place}: '{shown}' is no number", expected=expected)
-    if not math.isfinite(value):
-        raise InputError(f"{place}: {value:g}", expected=expected, remedy="fill it in or remove the row")
-    return value
-
-
-def _number(cell: object) -> float | None:
-    if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
-        return None
-    try:
-        return float(cell)
-    except (ValueError, OverflowError):
-        return None
+    return finite_number(place, cell, "a score, a finite number such as 3.5")

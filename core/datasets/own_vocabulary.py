@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from core.datasets import vocabularies
 from core.datasets.own_columns import COUNT, WORD, ColumnReading, OwnFile, readings, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
+from core.datasets.own_numbers import finite_number
 from core.errors import InputError
 from core.texts import twin_key
 from core.types import DatasetKind, Vocabulary
@@ -137,25 +137,10 @@ def read_words(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -
 
 def _count(place: str, cell: object) -> float:
     expected = "a count or frequency above 0"
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
-        raise InputError(f"{place}: nothing there", expected=expected, remedy="fill it in or remove the row")
-    value = _number(cell)
-    if value is None:
-        shown = str(cell)
-        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-        raise InputError(f"{place}: '{shown}' is no number", expected=f"{expected}, such as 1520 or 3.2e-5")
-    if not math.isfinite(value) or value <= 0:
+    value = finite_number(place, cell, expected, ", such as 1520 or 3.2e-5")
+    if value <= 0:
         raise InputError(f"{place}: {value:g}", expected=expected, remedy="remove words that do not occur")
     return value
-
-
-def _number(cell: object) -> float | None:
-    if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
-        return None
-    try:
-        return float(cell)
-    except (ValueError, OverflowError):
-        return None
 
 
 def text_column(table: FileTable) -> int | None:

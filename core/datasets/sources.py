@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from core.datasets import scored_pairs, simlex
 from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
-from core.datasets.similarity_sets import STR, STSB_DEV, STSB_TEST, STSB_TRAIN, WORD_FILES
+from core.datasets.similarity_sets import STR, STSB_DEV, STSB_TEST, STSB_TRAIN
+from core.datasets.word_sets import WORD_FILES
 from core.types import DatasetKind
 
 _COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
