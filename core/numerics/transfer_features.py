@@ -1,0 +1,74 @@
+"""What a classifier sees of a text or of two, and how it is scaled (Conneau and Kiela 2018, SentEval).
+
+Arrays in, arrays out. ``m`` examples, ``n`` texts, ``d`` dimensions, ``f`` features: d, or 2 d of pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.types import Float32, Float64, Int32, Int64
+
+_ROWS = 4_096  # at a time: a float64 copy of all features would be the largest array of all
+_ROUNDING = 1e-6  # a spread this small beside the numbers themselves is float32's rounding
+
+
+def features(embeddings: Float32 | Float64, firsts: Int32 | Int64, seconds: Int32 | Int64) -> Float32:
+    """A text's embedding ``[m, d]``, or of two texts ``|u - v|`` beside ``u * v``, ``[m, 2d]``, as SentEval has them.
+
+    What is not finite in the embeddings is not in the features of the examples that it belongs to.
+
+    Args:
+        embeddings: ``[n, d]``.
+        firsts: ``[m]``, the row of each example's text.
+        seconds: ``[m]``, of its second text; ``[0]`` where examples are single texts.
+    """
+    u = np.asarray(embeddings[firsts], dtype=np.float32)
+    if not len(seconds):
+        return u
+    d = u.shape[1]
+    out = np.empty((len(u), 2 * d), dtype=np.float32)
+    v = np.asarray(embeddings[seconds], dtype=np.float32)
+    with np.errstate(invalid="ignore", over="ignore"):
+        np.abs(u - v, out=out[:, :d])
+        np.multiply(u, v, out=out[:, d:])
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Features minus ``mean [f]``, divided by ``spread [f]``, as fitted on a training part.
+
+    Attributes:
+        variance: the mean variance of a feature in the training part; 1 where nothing varies.
+    """
+
+    mean: Float64
+    spread: Float64
+    variance: float
+
+    @classmethod
+    def fit(cls, rows: Float32, training: Int64, *, each: bool) -> Scaling:
+        """Fit it on the rows ``training`` of features ``rows [m, f]``.
+
+        Args:
+            each: z-norm, every feature divided by its own standard deviation (by 1 where it does not vary). Otherwise
+                all are divided by one number, the root of the mean variance, which leaves their proportions alone.
+        """
+        slices = [training[first : first + _ROWS] for first in range(0, len(training), _ROWS)]
+        mean = np.sum([rows[part].sum(axis=0, dtype=np.float64) for part in slices], axis=0) / len(training)
+        squares = np.sum([((rows[part] - mean) ** 2).sum(axis=0) for part in slices], axis=0)
+        variances = squares / len(training)
+        variances[variances <= (_ROUNDING * mean) ** 2] = 0.0  # a constant, but for rounding
+        variance = float(variances.mean()) or 1.0
+        spread = np.sqrt(np.where(variances > 0, variances, 1.0)) if each else np.full(len(mean), np.sqrt(variance))
+        return cls(mean, spread, variance)
+
+    def apply(self, rows: Float32, which: Int64) -> Float32:
+        """The rows ``which [k]`` of features ``rows [m, f]``, scaled, ``[k, f]``."""
+        out: Float32 = rows[which]
+        out -= self.mean.astype(np.float32)
+        out /= self.spread.astype(np.float32)
+        return out

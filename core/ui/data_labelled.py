@@ -1,0 +1,124 @@
+"""The examples of a set of labelled texts on the page *Data*: classes, what leaks, and the examples themselves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets.labelled_counts import LabelledCounts
+from core.datasets.preview import LabelledPreview
+from core.ui.markdown import as_text
+
+_ALL = ""
+
+
+def show(data: LabelledPreview, unit: str, content: str, per_page: int) -> None:
+    """Counts of classes, what is the same in training and test, and pages of examples."""
+    counts = data.counts
+    parts = [
+        f"**{counts.examples:,}** examples of **{len(counts.classes)}** classes",
+        f"**{counts.texts:,}** distinct {unit}s",
+    ]
+    st.markdown(" · ".join(parts))
+    class_table(counts, "class_rows")
+    st.caption(
+        f"Always saying “{as_text(counts.majority.name)}”, the most frequent class"
+        f"{' of the training part' if counts.is_split else ''}, is right in {counts.baseline:.1%} of "
+        f"{'the test part' if counts.is_split else 'all examples'}: what a classifier has to beat."
+    )
+    overlap(counts)
+    _examples(data, content, per_page)
+
+
+def class_table(counts: LabelledCounts, key: str) -> None:
+    """A row per class: examples, how many are in each part of a prescribed split, and their share."""
+    frame = pd.DataFrame({"class": [c.name for c in counts.classes], "examples": [c.examples for c in counts.classes]})
+    for part in ("train", "dev", "test"):
+        held = [getattr(c, part) for c in counts.classes]
+        if any(held):
+            frame[part] = held
+    frame["share"] = [100 * c.examples / counts.examples for c in counts.classes]
+    numbers = {name: st.column_config.NumberColumn(format="localized") for name in ("examples", "train", "dev", "test")}
+    share = st.column_config.ProgressColumn(format="%.1f%%", min_value=0.0, max_value=100.0)
+    st.dataframe(frame, hide_index=True, key=key, column_config={**numbers, "share": share})
+
+
+def overlap(counts: LabelledCounts) -> None:
+    """What is the same in training and test, or stands there more than once: said also where it is nothing."""
+    leaks = counts.leaked if counts.is_split else counts.repeated
+    parts = []
+    if counts.is_split:
+        parts.append(
+            f"**{leaks:,}** of {counts.tested:,} test examples ({leaks / counts.tested:.1%}) stand in training too"
+            if leaks
+            else "No test example stands in training too"
+        )
+        if counts.repeated:
+            parts.append(f"**{counts.repeated:,}** examples stand anywhere in it more than once")
+    else:
+        parts.append(
+            f"**{leaks:,}** examples ({leaks / counts.examples:.1%}) stand in it more than once"
+            if leaks
+            else "No example stands in it more than once"
+        )
+    if n := counts.contradictory:
+        parts.append(f"**{n:,}** {'texts have' if n > 1 else 'text has'} more than one label, so nobody gets all right")
+    if leaks:
+        folds = "" if counts.is_split else "Folds keep equal texts together, and e"
+        parts.append(f"{folds or 'E'}very score is given also without them")
+    if leaks or counts.repeated:
+        parts.append("Texts that differ in case or white space only are counted as equal")
+    (st.warning if leaks else st.info)(
+        f"{'. '.join(parts)}.", icon=":material/content_copy:" if leaks else ":material/check:"
+    )
+
+
+def _examples(data: LabelledPreview, content: str, per_page: int) -> None:
+    """The examples, all or of one class, or only those that leak."""
+    counts = data.counts
+    st.markdown("**Examples**")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.selectbox(
+            "Class",
+            [_ALL, *data.dataset.classes],
+            format_func=lambda name: name or "all",
+            key=f"example_class_{content}",
+            persist_state="session",
+            width=240,
+        )
+        leaking = st.toggle(
+            "Only those in training too" if counts.is_split else "Only those that repeat",
+            key=f"example_leaks_{content}",
+            persist_state="session",
+            disabled=not (counts.leaked if counts.is_split else counts.repeated),
+        )
+    numbers = data.numbers(label, leaking)
+    if not len(numbers):
+        st.caption("No such examples: choose another class, or switch the filter off.")
+        return
+    pages = -(-len(numbers) // per_page)
+    key = f"rows_page_{content}_{data.dataset.classes.index(label) if label else 'all'}_{int(leaking)}"
+    page = min(int(st.session_state.get(key, 1)), pages)
+    rows = data.rows(numbers[(page - 1) * per_page : page * per_page])
+    names = {"number": "number", "label": "class", "split": "split", "first": "text", "elsewhere": "also"}
+    if data.dataset.has_pairs:
+        names |= {"first": "first text", "second": "second text"}
+    if not counts.is_split:
+        del names["split"]
+    if not data.dataset.overlaps.any():
+        del names["elsewhere"]
+    frame = pd.DataFrame([asdict(row) for row in rows])[list(names)].rename(columns=names)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="labelled_rows",
+        column_config={
+            "number": st.column_config.NumberColumn(width=60, help="Number of the example in the dataset"),
+            "class": st.column_config.TextColumn(width=110),
+            "split": st.column_config.TextColumn(width=60),
+            "also": st.column_config.TextColumn(width=90, help="Where the same text stands too"),
+        },
+    )
+    st.pagination(pages, key=key)

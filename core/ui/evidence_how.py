@@ -1,0 +1,37 @@
+"""How the page Evidence comes to its numbers, for its readers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+HOW = r"""
+- An **evaluator** is a score of an encoder that needs no task; the outcome is how well a classifier does on its
+  embeddings (page *Transfer*). Both are read from the store: per dataset the runs over its newest content with usual
+  parameters (cosine, the paper's definition of ranks; of tasks the chosen classifier, seed 1), the transform fitted on
+  the run's own items, on the items that most variants were run on, of each variant the newest run.
+- **rho** is Spearman's rank correlation over the variants that have both scores; the tied share the mean of their
+  ranks, and scores are equal that differ by less than $10^{-6}$. ↓ marks what counts as better where there is less of
+  it (alignment, uniformity, anisotropy, hubness; in HEROS similarity to a rewrite that changes the meaning): its sign
+  is turned, so that more is better on both sides. Hubness is of runs of *Geometry*, within a sample; people's
+  precision is of votes outside of sessions and of revealed ones.
+- **Families.** Variants of one model are no independent evidence: poolings, sizes and transforms of an encoder are one
+  family, as are copies of one file. Files that differ are taken for different models, also where both came from one
+  training: then intervals are too narrow.
+- **Intervals** draw whole families with replacement, 2,000 times, with all their variants, and take the middle 95% of
+  rho. Draws without a correlation are left out and counted; of more than 5% such draws, or fewer than ten families,
+  there is no interval. Drawing variants one by one would exclude 0 in 29% of cases in which nothing is related, with 24
+  variants of 6 families.
+- **Two evaluators** are compared by the difference of their rho with one task, over the same variants and in the same
+  draws. Intervals are not corrected for how many cells there are: of twenty that mean nothing, one leaves 0 out.
+- At the sentence level MRPC and SICK-E are left out unless asked for, since they are much like similarity sets.
+"""
+
+
+def how_correlated() -> None:
+    """The expander that the page ends with."""
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+        st.caption(
+            "Source: Wang, Kuo and Li 2022, Just Rank, sections 4.5, 5, 6, appendix C.3, tables 3, 6 and 11. The "
+            "intervals are not the paper's."
+        )
