@@ -27,7 +27,7 @@ from core.evalrank_trust import (
     with_first_items,
 )
 from core.explore import EmbeddingsGone, pair_table
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Protocol, runtime_checkable
 
-from core.types import CancelToken, Float32, digest_of_strings
+from core.types import CancelToken, Float32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,36 @@ class EncoderFamily(Protocol):
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         """All siblings' vectors of ``texts``; raises what ``Encoder.encode`` does."""
+        ...
+
+
+class PreparedTexts(Protocol):
+    """Texts that an encoder has looked at, to be encoded some at a time."""
+
+    @property
+    def order(self) -> Int64:
+        """``[n] int64``, all rows in an order of which parts encode well together, the most work first.
+
+        The same for the same texts, in any process: what was encoded before a crash is known by its rows.
+        """
+        ...
+
+    @property
+    def work(self) -> Int64:
+        """``[n] int64``, how much work each text is, in a unit of the encoder's own."""
+        ...
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        """All siblings' vectors of the texts of some rows; raises what ``Encoder.encode`` does."""
+        ...
+
+
+@runtime_checkable
+class PreparingEncoder(Protocol):
+    """What a family offers beside ``EncoderFamily`` if looking at all texts first makes encoding them faster."""
+
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
+        """Look at the texts (tokenise them); raises what ``Encoder.encode`` does."""
         ...
 
 

@@ -1,7 +1,8 @@
 """Embeddings on disk: a wrapper around any encoder (DESIGN section 5).
 
-Texts are encoded longest first, in chunks; every finished chunk is a file, so that a killed process
-resumes with at most one chunk encoded again. The whole is written under a temporary name and renamed.
+Texts are encoded longest first, in chunks, or in an order that the encoder knows to be better; every finished
+chunk is a file, so that a killed process resumes with at most one chunk encoded again. The whole is written under
+a temporary name and renamed.
 
 Encoders that share a forward pass (``EncoderFamily``) are encoded together, under one lock and in common
 chunks; each one's matrix is stored under its own digest.
@@ -20,12 +21,22 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderFamily, Encodings, FittedEncoder, Sibling
+from core.encoders.base import (
+    Encoder,
+    EncoderFamily,
+    Encodings,
+    FittedEncoder,
+    PreparedTexts,
+    PreparingEncoder,
+    Sibling,
+)
 from core.errors import BlindspotError, DataCorrupt
 from core.files import delete_file, exclusive, exclusive_now, write_atomically
+from core.in_use import use
 from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
+CHUNKS_ON_GPU = 16  # of that size make one there: 256 short texts are a few milliseconds, less than a file takes
 
 
 @dataclass(frozen=True)
@@ -92,14 +103,17 @@ class EmbeddingCache:
         self.folder = folder
         self.texts_per_chunk = texts_per_chunk
 
-    def read(self, digest: str) -> Embedded | None:
+    def read(self, digest: str, *, is_use: bool = True) -> Embedded | None:
         """What is stored under ``digest``, or None.
+
+        Args:
+            is_use: whether somebody wants the vectors, so that they count as used now (``core.in_use``).
 
         Raises:
             DataCorrupt: the files are there but damaged.
         """
         matrix, facts = self._matrix_path(digest), self._facts_path(digest)
-        if not (matrix.is_file() and facts.is_file()):
+        if not (matrix.is_file() and facts.is_file()) or (is_use and not use(matrix)):
             return None
         try:
             return Embedded(
@@ -107,6 +121,8 @@ class EmbeddingCache:
                 facts=EmbeddingFacts(**json.loads(facts.read_text("utf-8"))),
                 encoded_now=0,
             )
+        except FileNotFoundError:
+            return None  # removed at this moment: it is encoded again when it is needed
         except (ValueError, TypeError, EOFError) as error:
             raise DataCorrupt(
                 f"the stored embeddings {matrix} are damaged: {error}",
@@ -178,30 +194,41 @@ class EmbeddingCache:
     ) -> Embedded:
         encoder = family.encoder
         parts = self.folder / f"{family.key}.parts"
-        sizes = np.array([len(text) for text in texts], dtype=np.int64)
-        order = np.argsort(-sizes, kind="stable")  # longest first: a batch that does not fit fails early
-        work = np.cumsum(sizes[order] + 1)
+        encoded_now, seconds = 0, 0.0
+
+        def load() -> None:
+            progress("loading the encoder", 0, 1, 0.0)
+            cancel.check()
+            encoder.load()
+
+        if isinstance(encoder, PreparingEncoder):
+            load()
+            began = perf_counter()
+            prepared = encoder.prepare(texts, cancel)
+            seconds = perf_counter() - began
+        else:
+            prepared = _LongestFirst(encoder, texts)
+        order = prepared.order
+        work = np.cumsum(prepared.work[order] + 1)
         matrices = {
             key: np.empty((len(texts), s.info.dimension), dtype=np.float32) for key, s in family.siblings.items()
         }
-        encoded_now, seconds = 0, 0.0
         truncated = None if family.is_single else 0
-        for start in range(0, len(texts), self.texts_per_chunk):
-            rows = order[start : start + self.texts_per_chunk]
+        size = self.texts_per_chunk * (CHUNKS_ON_GPU if encoder.device.startswith("cuda") else 1)
+        for start in range(0, len(texts), size):
+            rows = order[start : start + size]
             path = parts / f"{start:09d}.npz"
             chunk = _read_chunk(path, rows, family)
             if chunk is None:
-                if not encoded_now:
-                    progress("loading the encoder", 0, 1, 0.0)
-                    cancel.check()
-                    encoder.load()
+                if not encoded_now and isinstance(prepared, _LongestFirst):
+                    load()
                     if isinstance(encoder, FittedEncoder):
                         progress("fitting the encoder", 0, 1, 0.0)
                         encoder.fit(texts, cancel)
                 progress("encoding", start, len(texts), float(work[start - 1] / work[-1]) if start else 0.0)
                 cancel.check()
                 began = perf_counter()
-                encodings = family.encode([texts[row] for row in rows], cancel)
+                encodings = family.encode(prepared, texts, rows, cancel)
                 chunk = _Chunk(rows, encodings, perf_counter() - began)
                 write_atomically(path, lambda f, c=chunk: c.save(f, family))  # type: ignore[misc]
                 encoded_now += len(rows)
@@ -225,6 +252,7 @@ class EmbeddingCache:
                 truncated=truncated,
             )
             self._store(facts, matrices[key])
+        use(self._matrix_path(digest))
         shutil.rmtree(parts, ignore_errors=True)
         return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now)
 
@@ -257,15 +285,35 @@ class _Family:
         digests = sorted(self.siblings)
         return digests[0] if len(digests) == 1 else digest_of_strings(digests)[:32]
 
-    def encode(self, texts: list[str], cancel: CancelToken) -> Encodings:
-        """Encode, and refuse what is not ``[n, d]`` finite numbers for every sibling."""
-        if isinstance(self.encoder, EncoderFamily):
-            encodings = self.encoder.encode_family(texts, cancel)
-        else:
-            encodings = Encodings((self.encoder.encode(texts, cancel),), 0)
+    def encode(self, prepared: PreparedTexts, texts: Sequence[str], rows: Int64, cancel: CancelToken) -> Encodings:
+        """Encode some rows, and refuse what is not ``[n, d]`` finite numbers for every sibling."""
+        encodings = prepared.encode(rows, cancel)
+        some = [texts[row] for row in rows]
         for sibling, vectors in zip(self.siblings.values(), encodings.vectors, strict=True):
-            _check(sibling, vectors, texts)
+            _check(sibling, vectors, some)
         return encodings
+
+
+@dataclass(frozen=True, eq=False)
+class _LongestFirst:
+    """Texts for an encoder that does not look at them first: a batch that does not fit fails early."""
+
+    encoder: Encoder
+    texts: Sequence[str]
+
+    @cached_property
+    def work(self) -> Int64:
+        return np.array([len(text) for text in self.texts], dtype=np.int64)
+
+    @property
+    def order(self) -> Int64:
+        return np.argsort(-self.work, kind="stable")
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        some = [self.texts[row] for row in rows]
+        if isinstance(self.encoder, EncoderFamily):
+            return self.encoder.encode_family(some, cancel)
+        return Encodings((self.encoder.encode(some, cancel),), 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from core import policy
 from core.encoders.base import Encoder, EncoderInfo
 from core.encoders.references import DirReference, FileReference, HubReference, Pooling
-from core.errors import InputError, unknown
-from core.settings import Mode, Settings
+from core.errors import unknown
+from core.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,14 @@ class EncoderEntry:
         description: one sentence for pickers and ``list``.
         info: facts shown beside its scores.
         build: makes the encoder; must not import torch, so that pages can ask for its identity.
+        family: what encoders of one model share, of a published one its repository; "" where it is the only one.
     """
 
     id: str
     description: str
     info: EncoderInfo
     build: Callable[[EncoderEntry, Settings], Encoder]
+    family: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class SchemeEntry:
     may_leave_out: bool = False
 
 
+_MINILM_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 _MINILM = EncoderInfo(
     title="all-MiniLM-L6-v2",
     dimension=384,
@@ -56,7 +60,7 @@ _MINILM = EncoderInfo(
     memory_bytes=4 * 22_713_216,
     licence="Apache-2.0",
     citation="Wang et al. 2020, MiniLM; Reimers and Gurevych 2019, Sentence-BERT",
-    url="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+    url=f"https://huggingface.co/{_MINILM_REPOSITORY}",
 )
 # One forward pass gives all of them, and the cache keeps them all.
 _MINILM_POOLINGS = {
@@ -157,54 +161,63 @@ ENCODERS = {
             description="all-MiniLM-L6-v2 as published: mean over tokens, L2-normalised; needs no download.",
             info=_MINILM,
             build=_minilm,
+            family=_MINILM_REPOSITORY,
         ),
         EncoderEntry(
             id="minilm-cls",
             description="all-MiniLM-L6-v2, the last layer's first token; not normalised.",
             info=replace(_MINILM, title="all-MiniLM-L6-v2, first token"),
             build=_minilm,
+            family=_MINILM_REPOSITORY,
         ),
         EncoderEntry(
             id="minilm-last-avg",
             description="all-MiniLM-L6-v2, mean over tokens of the last layer; not normalised.",
             info=replace(_MINILM, title="all-MiniLM-L6-v2, mean of the last layer"),
             build=_minilm,
+            family=_MINILM_REPOSITORY,
         ),
         EncoderEntry(
             id="minilm-first-last-avg",
             description="all-MiniLM-L6-v2, mean over tokens of (first + last transformer layer)/2; not normalised.",
             info=replace(_MINILM, title="all-MiniLM-L6-v2, mean of first and last layer"),
             build=_minilm,
+            family=_MINILM_REPOSITORY,
         ),
         EncoderEntry(
             id="minilm-static",
             description="all-MiniLM-L6-v2's input word-piece embeddings, their mean without special tokens.",
             info=replace(_MINILM, title="all-MiniLM-L6-v2, input embeddings"),
             build=_minilm,
+            family=_MINILM_REPOSITORY,
         ),
         EncoderEntry(
             id="random-projection",
             description="Random vectors of character 3- to 5-grams, 300 dimensions: what spelling alone achieves.",
             info=_RANDOM,
             build=_random_projection,
+            family="random-projection",
         ),
         EncoderEntry(
             id="random-projection-64",
             description="Random vectors of character 3- to 5-grams, 64 dimensions.",
             info=replace(_RANDOM, title="Random projection of character n-grams, 64 dimensions", dimension=64),
             build=_random_projection,
+            family="random-projection",
         ),
         EncoderEntry(
             id="random-projection-1024",
             description="Random vectors of character 3- to 5-grams, 1024 dimensions.",
             info=replace(_RANDOM, title="Random projection of character n-grams, 1024 dimensions", dimension=1024),
             build=_random_projection,
+            family="random-projection",
         ),
         EncoderEntry(
             id="lsa",
             description="Latent semantic analysis, fitted on the dataset's own items: TF-IDF and SVD, 300 dimensions.",
             info=_LSA,
             build=_lsa,
+            family="lsa",
         ),
     )
 }
@@ -277,14 +290,9 @@ def resolve(reference: str, settings: Settings) -> Encoder:
     Raises:
         InputError: as ``canonical``; what it names cannot be used; or it would reach into the machine of a demo.
     """
+    policy.check_encoder(reference, settings)
     reference = canonical(reference)
     if reference in ENCODERS:
         entry = ENCODERS[reference]
         return entry.build(entry, settings)
-    if settings.mode is Mode.DEMO:
-        raise InputError(
-            f"'{reference}' cannot be used on a hosted demo",
-            expected=f"one of {', '.join(ENCODERS)}",
-            remedy="run Blindspot on your own machine for your own encoders",
-        )
     return SCHEMES[reference.partition(":")[0]].build(reference, settings)

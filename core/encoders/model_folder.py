@@ -27,6 +27,9 @@ OFFSET_POSITIONS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelaye
 NO_LIMIT = 1_000_000  # what tokenizers write where they know no limit is far above
 DEFAULT_MAX_LENGTH = 512  # where a folder names none
 LARGEST_CONFIG = 2**20  # bytes; vocabularies are larger and hold no settings
+LARGEST_DIMENSION = 1_000_000
+LARGEST_SETTINGS = 16 * 2**20  # bytes of a file that is read for its settings
+SNAPSHOTS = "snapshots"  # where the hub's own cache keeps folders of links into the folder beside it
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,10 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
 
 
 def _inspect(path: Path, reference: str) -> ModelFolder:
+    _refuse_outside(path, path, reference)
     modules = _modules(path, reference)
+    for module in modules:
+        _refuse_outside(module.folder, path, reference)
     transformer = modules[0].folder if modules else path
     config = _json(transformer / "config.json", reference)
     if not config:
@@ -115,22 +121,25 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
             f"'{reference}' is an adapter of another model", remedy="merge it into its model and save that folder"
         )
     for file in _relevant_files(path, modules):
-        if file.suffix == ".json" and file.stat().st_size <= LARGEST_CONFIG:
+        if file.suffix == ".json" and (file.stat().st_size <= LARGEST_CONFIG or file.name.endswith("config.json")):
             _refuse_remote_code(_json(file, reference, of_any_type=True), file, reference)
     weights = _weights(transformer, reference)
     for module in modules[1:]:
         if module.name in {"Dense", "LayerNorm"}:
             weights += _weights(module.folder, reference)
     hidden = _first_number(config, "hidden_size", "d_model", "dim", "n_embd")
-    if hidden is None:
+    if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
+        found = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
-            f"'{reference}': config.json of type '{config.get('model_type')}' has no hidden_size",
+            f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {found}",
             expected="a text encoder such as BERT, RoBERTa, MPNet",
         )
     pooling, dimension = _published(modules, hidden, reference)
     longest = _longest(config)
     sentence = _json(path / "config_sentence_transformers.json", reference)
     prompts = sentence.get("prompts") or {}
+    if not isinstance(prompts, dict):
+        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     return ModelFolder(
         path=path,
         modules=modules,
@@ -143,6 +152,29 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),
         parameters=sum(_count(file, reference) for file in weights),
     )
+
+
+def _refuse_outside(folder: Path, root: Path, reference: str) -> None:
+    """Refuse files of a folder that lead out of the model's, and what would keep its reader waiting.
+
+    A snapshot of the hub's cache is made of links to files of the same model beside it.
+    """
+    home = root.resolve()
+    within = home.parent.parent if home.parent.name == SNAPSHOTS else home
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    for file in [folder, *(f for f in files if f.suffix in RELEVANT)]:
+        try:
+            target = file.resolve()
+        except RuntimeError as error:  # a circle of links
+            raise InputError(f"'{reference}': {file} is a link to itself") from error
+        if not target.is_relative_to(within):
+            raise InputError(
+                f"'{reference}' leads out of the folder: {file} is a link to {target}",
+                expected="files of the folder itself",
+                remedy="put a copy of the file in the place of the link",
+            )
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise InputError(f"'{reference}': {file} is no regular file", expected="a file on disk")
 
 
 def _modules(path: Path, reference: str) -> tuple[Module, ...]:
@@ -234,6 +266,8 @@ def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
     if not path.is_file():
         return {}
     try:
+        if (size := path.stat().st_size) > LARGEST_SETTINGS:
+            raise InputError(f"'{reference}': {path} has {size:,} bytes", expected=f"at most {LARGEST_SETTINGS:,}")
         value = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(
@@ -274,7 +308,9 @@ def _weights(folder: Path, reference: str) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     named = _json(index, reference).get("weight_map")
     if isinstance(named, dict) and named:
-        files = sorted({folder / Path(str(name)).name for name in named.values()})
+        if strange := next((str(n) for n in named.values() if Path(str(n)).name != str(n)), ""):
+            raise InputError(f"'{reference}': {index.name} leads out of the folder: {strange[:60]!r}")
+        files = sorted({folder / str(name) for name in named.values()})
         if missing := [f.name for f in files if not f.exists()]:
             raise InputError(
                 f"'{reference}': weights are missing: {', '.join(missing)}",

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from core.errors import InputError, unknown
+from core.files import require_name
 
 
 class Pooling(StrEnum):
@@ -109,7 +110,8 @@ class DirReference:
         target, query = _split(reference)
         if not target:
             raise InputError("'dir:' names no folder", expected="dir:PATH, for example dir:models/my-encoder")
-        return cls(_absolute(target), ModelParams.parse(query, reference))
+        require_name(target, "dir:PATH of a folder")
+        return cls(_folder(target, reference), ModelParams.parse(query, reference))
 
     def __str__(self) -> str:
         return _joined(f"dir:{self.path}", self.params)
@@ -153,6 +155,7 @@ class FileReference:
         path, mark, query = target.partition("?")
         if not path:
             raise InputError(f"'{scheme}:' names no file", expected=f"{scheme}:PATH")
+        require_name(target, f"{scheme}:PATH of a file")
         try:
             if mark and _absolute(target).exists():  # the mark is part of the name
                 return cls(scheme, _absolute(target))
@@ -172,6 +175,13 @@ class FileReference:
 
 def _absolute(path: str) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve() would follow links
+
+
+def _folder(target: str, reference: str) -> Path:
+    try:
+        return _absolute(target)
+    except RuntimeError as error:  # no such user
+        raise InputError(f"'{reference}' names no folder: {error}", expected="dir:PATH") from error
 
 
 def _split(reference: str) -> tuple[str, str]:

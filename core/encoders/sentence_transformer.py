@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling,
 from core.encoders.device import resolve_device
 from core.encoders.model_folder import ModelFolder
 from core.encoders.references import Dtype, Pooling
+from core.encoders.token_batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from core.errors import BlindspotError, DataCorrupt, InputError
 from core.files import sha256_of
 from core.types import CancelToken, Float32, Int64
@@ -146,77 +147,73 @@ class SentenceTransformerEncoder:
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """``[n, d] float32`` of this encoder's own pooling; see ``Encoder.encode``."""
-        return self._encode((self._output,), texts, cancel).vectors[0]
+        return self._prepare((self._output,), texts, cancel).encode_all(cancel).vectors[0]
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         """See ``EncoderFamily.encode_family``."""
-        return self._encode((self._output, *self.others), texts, cancel)
+        return self.prepare(texts, cancel).encode_all(cancel)
 
-    def _encode(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> Encodings:
-        out = tuple(np.empty((len(texts), o.info.dimension), dtype=np.float32) for o in outputs)
-        if not texts:  # which the tokenizer does not take
-            return Encodings(out, 0)
-        static = any(o.pooling is Pooling.STATIC for o in outputs)
-        tokens = self._tokenize([f"{self.prompt}{text}" for text in texts], added_too=static)
-        forward = _Forward(self._model, tuple(o.pooling for o in outputs), self.prompt, self.device)
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        """See ``PreparingEncoder.prepare``."""
+        return self._prepare((self._output, *self.others), texts, cancel)
 
-        def run(rows: Int64) -> None:
-            cancel.check()
-            for matrix, vectors in zip(out, forward(tokens, rows), strict=True):
-                matrix[rows] = vectors
-
-        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
-        _run_batches(_batches_by_tokens(tokens.lengths, budget), tokens.lengths, run, self.device, self.reference)
-        return Encodings(out, tokens.truncated)
-
-    def _tokenize(self, texts: list[str], *, added_too: bool) -> _Tokens:
-        tokenizer = self._model.tokenizer
-        found = tokenizer(
-            texts,
-            truncation=True,
-            max_length=self.max_length,
-            return_attention_mask=False,
-            return_special_tokens_mask=added_too,
-            verbose=False,
+    def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        poolings = tuple(o.pooling for o in outputs)
+        prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
+        tokens = tokenize(
+            self._model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings
         )
-        lengths = np.array([len(ids) for ids in found["input_ids"]], dtype=np.int64)
-        full = [texts[row] for row in np.flatnonzero(lengths >= self.max_length)]
-        truncated = 0
-        if full:  # cut off, or just as long as is read
-            whole = tokenizer(full, truncation=False, return_attention_mask=False, verbose=False)["input_ids"]
-            truncated = sum(len(ids) > self.max_length for ids in whole)
-        pad = tokenizer.pad_token_id
-        added = found["special_tokens_mask"] if added_too else None
-        return _Tokens(found["input_ids"], added, lengths, 0 if pad is None else pad, truncated)
+        forward = _Forward(self._model, poolings, self.prompt, self.device)
+        return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
 
 
 @dataclass(frozen=True, eq=False)
-class _Tokens:
-    """Tokenised texts: per text its token ids and, where asked for, 1 for those that the tokenizer added.
+class TokenizedTexts:
+    """See ``PreparedTexts``; texts with the same tokens go through the model once."""
 
-    ``lengths [n] int64`` are in tokens, ``truncated`` counts the texts that were cut off.
-    """
+    tokens: Tokens
+    forward: _Forward
+    dimensions: tuple[int, ...]
+    device: str
+    reference: str
 
-    ids: list[list[int]]
-    added: list[list[int]] | None
-    lengths: Int64
-    pad: int
-    truncated: int
+    @property
+    def order(self) -> Int64:
+        """See ``PreparedTexts.order``."""
+        return self.tokens.order
 
-    def padded(self, rows: Int64) -> tuple[Int64, Int64]:
-        """Ids and attention mask of some texts, each ``[k, width] int64``."""
-        ids = self._filled(self.ids, rows, self.pad)
-        return ids, (np.arange(ids.shape[1]) < self.lengths[rows, None]).astype(np.int64)
+    @property
+    def work(self) -> Int64:
+        """See ``PreparedTexts.work``; in tokens."""
+        return self.tokens.lengths
 
-    def pieces(self, rows: Int64) -> Int64:
-        """``[k, width] int64``: 1 for the text's own word pieces, 0 for what the tokenizer added and for padding."""
-        return 1 - self._filled(self.added or [], rows, 1)
+    def encode_all(self, cancel: CancelToken) -> Encodings:
+        """All siblings' vectors of all texts, in their order."""
+        return self.encode(np.arange(len(self.work)), cancel)
 
-    def _filled(self, values: list[list[int]], rows: Int64, rest: int) -> Int64:
-        out = np.full((len(rows), int(self.lengths[rows].max())), rest, dtype=np.int64)
-        for i, row in enumerate(rows):
-            out[i, : self.lengths[row]] = values[row]
-        return out
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        """See ``PreparedTexts.encode``."""
+        distinct, place = np.unique(self.tokens.twins[rows], return_inverse=True)
+        found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
+        waiting: list[tuple[Int64, list[torch.Tensor]]] = []
+
+        def fetch() -> None:
+            batch, pooled = waiting.pop(0)
+            for matrix, vectors in zip(found, pooled, strict=True):
+                matrix[batch] = vectors.cpu().numpy()
+
+        def run(batch: Int64) -> None:
+            cancel.check()
+            waiting.append((batch, self.forward(self.tokens, distinct[batch])))
+            if len(waiting) > 1:  # a GPU works on this batch while the one before is fetched
+                fetch()
+
+        lengths = self.tokens.lengths[distinct]
+        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
+        run_batches(batches_by_tokens(lengths, budget), lengths, run, self.device, self.reference)
+        while waiting:
+            fetch()
+        return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
 
 
 class _Forward:
@@ -230,17 +227,17 @@ class _Forward:
         # Some published models leave the prompt's own tokens out of their mean.
         self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
 
-    def __call__(self, tokens: _Tokens, rows: Int64) -> list[Float32]:
-        """Per pooling ``[k, d] float32``."""
+    def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        """Per pooling ``[k, d] float32``, on the device, where it may not be finished yet."""
         import torch
 
-        ids, mask = (torch.from_numpy(a).to(self._device) for a in tokens.padded(rows))
+        ids, mask = (self._on_device(array) for array in tokens.padded(rows))
         features: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
         if self._prompt_length is not None:
             features["prompt_length"] = self._prompt_length
         with torch.inference_mode():
             if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
-                return [self._model(features)["sentence_embedding"].float().cpu().numpy()]
+                return [self._model(features)["sentence_embedding"].float()]
             first = Pooling.FIRST_LAST_AVG in self._poolings
             # Layer 0 is the input of the first layer, so the first layer's result is number 1.
             wanted = {"output_hidden_states": [1]} if first else {}
@@ -258,9 +255,17 @@ class _Forward:
                 pooled[Pooling.FIRST_LAST_AVG] = (_mean(result.hidden_states[1], mask) + pooled[Pooling.LAST_AVG]) / 2
             if Pooling.STATIC in self._poolings:
                 inputs = self._backbone.get_input_embeddings()(ids)
-                pieces = torch.from_numpy(tokens.pieces(rows)).to(self._device)
+                pieces = self._on_device(tokens.pieces(rows))
                 pooled[Pooling.STATIC] = _mean(inputs, pieces)
-            return [pooled[p].float().cpu().numpy() for p in self._poolings]
+            return [pooled[p].float() for p in self._poolings]
+
+    def _on_device(self, array: Int64) -> torch.Tensor:
+        import torch
+
+        tensor = torch.from_numpy(array)
+        if self._device.startswith("cuda"):  # from pinned memory the copy does not hold up this thread
+            return tensor.pin_memory().to(self._device, non_blocking=True)
+        return tensor.to(self._device)
 
 
 def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -301,8 +306,8 @@ def _load(
         else:
             model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=weights)
     except torch.OutOfMemoryError as error:
-        raise _does_not_fit(f"the weights of '{reference}' do", device) from error
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+        raise does_not_fit(f"the weights of '{reference}' do", device) from error
+    except Exception as error:  # what stands in a folder can break transformers in any way
         if source is None:
             raise
         raise InputError(
@@ -311,55 +316,3 @@ def _load(
         ) from error
     model.max_seq_length = max_length
     return model.to(getattr(torch, dtype.value)).eval()  # later modules too
-
-
-def _run_batches(
-    batches: Sequence[Int64], lengths: Int64, run: Callable[[Int64], None], device: str, reference: str
-) -> None:
-    """Run batches of rows; one that does not fit the device is halved, and so is every later one of its size.
-
-    Raises:
-        BlindspotError: a single text does not fit.
-    """
-    import torch
-
-    waiting = list(reversed(batches))
-    too_large = np.inf  # padded tokens
-    while waiting:
-        rows = waiting.pop()
-        size = len(rows) * int(lengths[rows].max())
-        fits = size < too_large or len(rows) == 1
-        if fits:
-            try:
-                run(rows)
-            except torch.OutOfMemoryError as error:
-                if len(rows) == 1:
-                    raise _does_not_fit(f"one text of {size:,} tokens in '{reference}' does", device) from error
-                fits, too_large = False, size
-        if not fits:  # outside the handler, which holds on to the failed batch's memory
-            if device.startswith("cuda"):
-                torch.cuda.empty_cache()
-            half = len(rows) // 2
-            waiting += [rows[half:], rows[:half]]
-
-
-def _does_not_fit(what: str, device: str) -> BlindspotError:
-    return BlindspotError(
-        f"{what} not fit the memory of {device}",
-        remedy="name a smaller max_length or dtype=float16 in the reference, or set BLINDSPOT_DEVICE=cpu",
-    )
-
-
-def _batches_by_tokens(lengths: np.ndarray, budget: int) -> list[np.ndarray]:
-    """Row numbers in batches of similar length whose padded size stays within ``budget`` tokens.
-
-    A text that is longer than the budget makes a batch of its own.
-    """
-    order = np.argsort(lengths, kind="stable")
-    batches, start = [], 0
-    for end in range(1, len(order) + 1):
-        # lengths rise along `order`, so the next text would set the width of the batch
-        if end == len(order) or (end - start + 1) * int(lengths[order[end]]) > budget:
-            batches.append(order[start:end])
-            start = end
-    return batches

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import stat
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from core.errors import InputError
-from core.files import sha256_of
+from core.files import require_regular, sha256_of
 
 GZIP = b"\x1f\x8b"
 # What other programs begin their files with, and what to say of them: never unpickled, never run.
@@ -28,6 +28,8 @@ KNOWN_OTHERS = {
     **{bytes([0x80, protocol]): "a pickle, which can run code when read" for protocol in range(2, 6)},
 }
 BLOCK = 2**20
+ALWAYS_UNPACKED = 64 * 2**20  # bytes: so much of any packed file is read
+MOST_RATIO = 20  # of unpacked to packed bytes, beyond that
 
 
 def kind_of_other(head: bytes) -> str:
@@ -41,18 +43,44 @@ def require_file(path: Path) -> None:
     Raises:
         InputError: it does not.
     """
-    try:
-        status = path.stat()
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}", remedy="check the path") from error
-    except (OSError, ValueError) as error:  # ValueError: a zero character
-        raise InputError(f"cannot read {path}: {error}", remedy="check the path and its permissions") from error
-    if stat.S_ISDIR(status.st_mode):
-        raise InputError(f"{path} is a folder", expected="a file")
-    if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{path} is no regular file", expected="a file on disk")
-    if not status.st_size:
+    if not require_regular(path):
         raise InputError(f"{path} is empty (0 bytes)", remedy="copy or download it again")
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file unpacks to, as long as that is in proportion."""
+
+    def __init__(self, path: Path, unpacked: IO[bytes], packed_size: int) -> None:
+        self._path = path
+        self._file = unpacked
+        self._most = max(ALWAYS_UNPACKED, MOST_RATIO * packed_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if self._file.tell() > self._most:
+            raise InputError(
+                f"{self._path} unpacks to more than {self._most:,} bytes",
+                expected=f"at most {MOST_RATIO} times its size: real files pack to a half or a fourth",
+                remedy="unpack it yourself where you trust it",
+            )
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
 
 
 @contextmanager
@@ -69,7 +97,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             raw.seek(0)
             if packed:
                 with gzip.open(raw) as unpacked:
-                    yield cast(IO[bytes], unpacked)
+                    yield cast(IO[bytes], _Unpacked(path, cast(IO[bytes], unpacked), path.stat().st_size))
             elif path.suffix.lower() == ".gz":
                 raise InputError(f"{path} is not a gzip file", expected="gzip, as its name says")
             else:

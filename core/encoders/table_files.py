@@ -23,7 +23,9 @@ from core.types import Float32
 ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
 FORM = "the columns text and embedding (a list of numbers)"
 ROWS_PER_BLOCK = 1024
-LONGEST_CELL = 2**24
+LONGEST_LINE = 2**24  # characters
+LARGEST_DIMENSION = 20_000  # as of word vectors
+LONGEST_TEXT = 100_000  # characters
 _NUMBERED = re.compile(r"dim_([0-9]{1,5})")
 
 
@@ -208,6 +210,8 @@ def _vector(path: Path, row: _Row) -> Float32:
         ) from error
     if vector.ndim != 1 or not vector.size:
         raise InputError(f"{where}: the embedding has the shape {vector.shape}", expected="a flat list of numbers")
+    if vector.size > LARGEST_DIMENSION:
+        raise InputError(f"{where}: an embedding of {vector.size:,} numbers", expected=f"at most {LARGEST_DIMENSION:,}")
     _check_finite(path, vector[None], lambda _: (row.place, str(row.text)))
     return vector
 
@@ -245,6 +249,18 @@ def _text(path: Path) -> Iterator[TextIO]:
         ) from error
 
 
+def _lines_of(path: Path, file: TextIO) -> Iterator[str]:
+    """The lines of a file, none of them longer than any embedding is."""
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {number}: more than {LONGEST_LINE:,} characters", expected="a text and its embedding"
+            )
+        yield line
+
+
 def _need_columns(where: str, found: Iterable[str], needed: Sequence[str] = ("text", "embedding")) -> None:
     found = list(found)
     if missing := [name for name in needed if name not in found]:
@@ -257,7 +273,7 @@ def _need_columns(where: str, found: Iterable[str], needed: Sequence[str] = ("te
 
 def _jsonl(path: Path) -> Iterator[_Row]:
     with _text(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(_lines_of(path, file), 1):
             if line.strip():
                 yield _json_row(path, f"line {number}", line)
 
@@ -276,9 +292,9 @@ def _json_row(path: Path, place: str, line: str) -> _Row:
 
 def _separated(path: Path) -> Iterator[_Row]:
     is_tsv = path.suffix.lower() == ".tsv"
-    with _long_cells(), _text(path) as file:
+    with _text(path) as file:
         reader = csv.reader(
-            file,
+            _lines_of(path, file),
             delimiter="\t" if is_tsv else ",",
             quoting=csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL,  # as in files of pairs
             strict=True,
@@ -323,20 +339,32 @@ def _numbers(path: Path, place: str, cells: list[str] | str) -> object:
         raise InputError(f"{path}, {place}: the embedding is no list of numbers: {shown!r}", expected=FORM) from error
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let the csv module read cells as long as an embedding is."""
-    before = csv.field_size_limit(LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
 def _parquet_rows(path: Path) -> int | None:
     from pyarrow import parquet
 
     return int(parquet.read_metadata(path).num_rows) if path.suffix.lower() == ".parquet" else None
+
+
+def _check_dimension(path: Path, metadata: Any) -> None:
+    """Refuse embeddings so large that a batch of them would fill the memory, by what the file says of them."""
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group)
+        chunks = [rows.column(i) for i in range(metadata.num_columns)]
+        values = sum(c.num_values for c in chunks if c.path_in_schema.startswith("embedding."))
+        if (mean := values // max(rows.num_rows, 1)) > LARGEST_DIMENSION:
+            raise InputError(f"{path}: embeddings of {mean:,} numbers", expected=f"at most {LARGEST_DIMENSION:,}")
+
+
+def _check_texts(path: Path, texts: Any) -> None:
+    """Refuse texts that are far too long while they stand in memory once, in the file's dictionary."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kept = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
+    if not (pa.types.is_string(kept.type) or pa.types.is_large_string(kept.type)):
+        return  # said of the first row
+    if (longest := compute.max(compute.utf8_length(kept)).as_py() or 0) > LONGEST_TEXT:
+        raise InputError(f"{path}: a text of {longest:,} characters", expected=f"at most {LONGEST_TEXT:,}")
 
 
 def _parquet(path: Path) -> Iterator[_Row]:
@@ -346,15 +374,17 @@ def _parquet(path: Path) -> Iterator[_Row]:
     require_file(path)
     number = 0
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, read_dictionary=["text"]) as file:
             schema = file.schema_arrow
             _need_columns(str(path), schema.names)
             kind = schema.field("embedding").type
             is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
             if not is_list or not pa.types.is_floating(kind.value_type):
                 raise InputError(f"{path}: the column embedding holds {kind}", expected="lists of floats")
+            _check_dimension(path, file.metadata)
             for batch in file.iter_batches(batch_size=ROWS_PER_BLOCK, columns=["text", "embedding"]):
                 batch.validate(full=True)
+                _check_texts(path, batch.column("text"))
                 texts, vectors = batch.column("text").to_pylist(), batch.column("embedding")
                 for text, vector in zip(texts, vectors, strict=True):
                     number += 1

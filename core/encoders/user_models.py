@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
+from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
 from core.encoders.model_folder import ModelFolder, inspect_folder
 from core.encoders.references import DirReference, Dtype, HubReference, Pooling
 from core.encoders.sentence_transformer import Output, SentenceTransformerEncoder
@@ -81,6 +81,10 @@ class HubEncoder:
         """See ``EncoderFamily.encode_family``."""
         return self._encoder.encode_family(texts, cancel)
 
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
+        """See ``PreparingEncoder.prepare``."""
+        return self._encoder.prepare(texts, cancel)
+
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:
     """The folder of a hub model in the cache, downloaded where it is not complete.
@@ -92,7 +96,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
         BlindspotError: the download broke off or the disk is full.
     """
     import httpx2
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import (
         EntryNotFoundError,
         HfHubHTTPError,
@@ -108,7 +112,12 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
     name, folder = str(reference), settings.cache / "hub"
     offline = (httpx2.TransportError, LocalEntryNotFoundError)
 
+    is_pinned = re.fullmatch("[0-9a-f]{40}", reference.revision) is not None
+
     def fetch(*, local: bool) -> Path:
+        if is_pinned and not local:
+            # To list a commit's files is tried again for half a minute where nobody answers; this is asked once.
+            HfApi().model_info(reference.repo, revision=reference.revision)
         return Path(
             snapshot_download(
                 reference.repo,
@@ -120,7 +129,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
             )
         )
 
-    if re.fullmatch("[0-9a-f]{40}", reference.revision):
+    if is_pinned:
         try:
             return fetch(local=True)
         except LocalEntryNotFoundError:

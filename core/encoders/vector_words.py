@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -104,17 +105,18 @@ class Collector:
         return WordTable(self.index, self._matrix, self.duplicates, self.undecodable)
 
     def _decoded(self, words: Sequence[bytes]) -> list[str]:
-        try:
-            return b"\n".join(words).decode("utf-8").split("\n") if words else []
-        except UnicodeDecodeError:
-            out = []
-            for word in words:
-                try:
-                    out.append(word.decode("utf-8"))
-                except UnicodeDecodeError:  # word2vec cuts words off after so many bytes, amid a character
-                    self.undecodable += 1
-                    out.append(word.decode("utf-8", "replace"))
-            return out
+        with suppress(UnicodeDecodeError):
+            texts = b"\n".join(words).decode("utf-8").split("\n")
+            if len(texts) == len(words):  # in a binary file a word may have a line feed amid it
+                return texts
+        out = []
+        for word in words:
+            try:
+                out.append(word.decode("utf-8"))
+            except UnicodeDecodeError:  # word2vec cuts words off after so many bytes, amid a character
+                self.undecodable += 1
+                out.append(word.decode("utf-8", "replace"))
+        return out
 
 
 def check_promise(path: Path, promised: int, dimension: int, smallest: int) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
 EPSILON = 1e-3  # keeps 3CosMul from dividing by zero; Levy and Goldberg's value

@@ -105,6 +105,11 @@ def resampled(predicted: Float64, gold: Float64, resamples: int = RESAMPLES, see
     return Resampled(*(np.concatenate(values) for values in (pearson, spearman, kendall)))
 
 
+def weighted_ranks(values: Float64, counts: Float64) -> Float64:
+    """Mid-rank, up to a constant, of each of ``[n]`` values where it stands as often as ``counts [n, r]`` say."""
+    return _Ranks.of(values).within(counts)
+
+
 def interval_of(values: Float64) -> Interval | None:
     """The middle 95% of a bootstrap's values; None where too many of them are undefined."""
     known = values[~np.isnan(values)]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.csv
+import pytest
 from playwright.sync_api import expect
 
 from core.diagnostics import catalog as diagnostics
@@ -114,6 +115,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     second.page.wait_for_function("() => !new URLSearchParams(location.search).has('area')", timeout=PATIENCE_MS)
 
 
+@pytest.mark.slow
 def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
     visitor = reader().open(f"{serve(demo_cache)}/evalrank?a=minilm~none&b=minilm~center")
     plot = visitor.see("scatter")

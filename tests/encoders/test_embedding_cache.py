@@ -22,11 +22,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
+from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt
 from core.files import exclusive
-from core.types import CancelToken, Float32, digest_of_strings, no_progress
+from core.types import CancelToken, Float32, Int64, digest_of_strings, no_progress
 
 DIMENSION = 8
 CHUNK = 8
@@ -524,6 +524,62 @@ def test_every_sibling_is_checked(cache: EmbeddingCache, tmp_path: Path) -> None
     with pytest.raises(BlindspotError, match="encoder 'half' gave NaN"):
         ask(cache, Broken(tmp_path / "log"))
     assert names_in(cache.folder) == []
+
+
+# --- an encoder that looks at all texts first
+
+
+@dataclass
+class PreparingFamily(FamilyEncoder):
+    """Takes its texts in alphabetical order, and counts how often it looked at them."""
+
+    looked: int = 0
+
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
+        cancel.check()
+        self.looked += 1
+        return Alphabetical(self, texts)
+
+
+@dataclass
+class Alphabetical:
+    encoder: PreparingFamily
+    texts: Sequence[str]
+
+    @property
+    def order(self) -> Int64:
+        return np.array(sorted(range(len(self.texts)), key=lambda row: self.texts[row]))
+
+    @property
+    def work(self) -> Int64:
+        return np.ones(len(self.texts), dtype=np.int64)
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        return self.encoder.encode_family([self.texts[row] for row in rows], cancel)
+
+
+def test_an_encoders_own_order_is_kept_also_on_resuming(cache: EmbeddingCache, tmp_path: Path) -> None:
+    log, stop = tmp_path / "log", CancelToken()
+
+    def stop_after_two_chunks(_stage: str, done: int, _total: int, _fraction: float | None = None) -> None:
+        if done == 2 * CHUNK:
+            stop.cancel()
+
+    with pytest.raises(Cancelled):
+        ask(cache, PreparingFamily(log), progress=stop_after_two_chunks, cancel=stop)
+    assert FamilyEncoder(log).encoded() == sorted(TEXTS)[: 2 * CHUNK]
+    told: list[tuple[str, int, float | None]] = []
+    encoder = PreparingFamily(log)
+    found = ask(cache, encoder, progress=lambda stage, done, _, fraction=None: told.append((stage, done, fraction)))
+    assert (found.encoded_now, encoder.looked) == (len(TEXTS) - 2 * CHUNK, 1)
+    assert FamilyEncoder(log).encoded() == sorted(TEXTS)
+    assert told[:2] == [
+        ("loading the encoder", 0, 0.0),
+        ("encoding", 2 * CHUNK, pytest.approx(2 * CHUNK / len(TEXTS))),
+    ]
+    assert_both_right(cache, log)
+    again = PreparingFamily(log)
+    assert ask(cache, again).encoded_now == again.looked == 0
 
 
 # --- what is there, and its removal

@@ -31,12 +31,18 @@ TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rai
 SECRET = "__import__('os').system('touch owned')"
 
 
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of MiniLM's weights on the disk of the tests, for folders to share."""
+    return Path(shutil.copy(MODEL_DIR / "model.safetensors", tmp_path_factory.mktemp("weights")))
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """MiniLM as a user's own sentence-transformers folder; the weights are a link."""
+def folder(tmp_path: Path, weights: Path) -> Path:
+    """MiniLM as a user's own sentence-transformers folder."""
     path = tmp_path / "my model"
     shutil.copytree(MODEL_DIR, path, ignore=shutil.ignore_patterns("model.safetensors"))
-    (path / "model.safetensors").symlink_to(MODEL_DIR / "model.safetensors")
+    (path / "model.safetensors").hardlink_to(weights)
     return path
 
 

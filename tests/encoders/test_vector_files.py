@@ -160,6 +160,14 @@ def test_lines_without_anything_are_left_out(tmp_path: Path) -> None:
     assert words == ["a", "b"]
 
 
+def test_a_line_feed_amid_a_word_moves_no_vector_to_another_word(tmp_path: Path) -> None:
+    """Only binary files can have one; found by fuzzing."""
+    words, vectors = ("a", "b\nc", "\n", "d"), np.arange(8, dtype=np.float32).reshape(4, 2)
+    found, rows = words_and_vectors(write(tmp_path / "v.bin", binary_bytes(words, vectors)))
+    assert found == ["a", "b\nc", "", "d"]  # line feeds before a word end the row before
+    np.testing.assert_array_equal(rows, vectors)
+
+
 @pytest.mark.parametrize("form", ["text", "binary"])
 def test_of_duplicates_the_first_is_kept_and_they_are_counted(
     form: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

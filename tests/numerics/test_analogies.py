@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from core.errors import Cancelled
 from core.numerics import analogies
 from core.numerics.analogies import EPSILON, Rule, answer
-from core.numerics.ranking import TAU, expected_hit
+from core.numerics.rank_problem import TAU
+from core.numerics.ranking import expected_hit
 from core.types import CancelToken, Float64, Int32, no_progress
 
 

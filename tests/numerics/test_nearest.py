@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.numerics import nearest
 from core.numerics.nearest import SLACK, ExactIndex
 from core.numerics.similarity import Metric, similarity_to_all
 
@@ -25,10 +26,12 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Metric, 
     metric=st.sampled_from(list(Metric)),
     levels=st.sampled_from([0, 2, 5]),
     far=st.sampled_from([0.0, 1e3]),
+    tile=st.sampled_from([None, 3, 4_096]),
 )
 def test_neighbours_are_those_of_a_full_sort(
-    seed: int, n: int, d: int, metric: Metric, levels: int, far: float
+    seed: int, n: int, d: int, metric: Metric, levels: int, far: float, tile: int | None
 ) -> None:
+    """By the loop for many queries too, in tiles of few items (``tile``) and of all."""
     rng = np.random.default_rng(seed)
     # Few levels: many equal vectors and zero ones. Far from the origin: distances are small differences of large.
     matrix = rng.integers(0, levels, (n, d)) if levels else rng.normal(size=(n, d)) + far
@@ -36,8 +39,13 @@ def test_neighbours_are_those_of_a_full_sort(
     k = int(rng.integers(1, n))
     rows = rng.integers(0, n, int(rng.integers(1, 8)))
     index = ExactIndex(matrix, metric)
-    own = index.of_rows(rows, k)
-    new = index.of_vectors(matrix[rows], k)
+    with pytest.MonkeyPatch.context() as patch:
+        if tile is not None:
+            patch.setattr(nearest, "COMPILED_FROM", 0)
+            patch.setattr(nearest, "ITEMS_PER_TILE", tile)
+            patch.setattr(nearest, "QUERIES_PER_TILE", 2)
+        own = index.of_rows(rows, k)
+        new = index.of_vectors(matrix[rows], k)
     for i, row in enumerate(rows.tolist()):
         truth = similarity_to_all(matrix, row, metric)
         for found, without in ((own, row), (new, None)):
@@ -59,7 +67,9 @@ def test_by_hand() -> None:
     np.testing.assert_allclose(found.similarity, [[1 / (1 + np.sqrt(0.2)), 0.5]], atol=1e-7)
 
 
-def test_all_alike_are_in_order_of_their_numbers() -> None:
+@pytest.mark.parametrize("compiled_from", [0, nearest.COMPILED_FROM])
+def test_all_alike_are_in_order_of_their_numbers(compiled_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "COMPILED_FROM", compiled_from)
     index = ExactIndex(np.ones((500, 8), dtype=np.float32), Metric.COS)
     assert index.of_rows(np.array([3]), 5).rows.tolist() == [[0, 1, 2, 4, 5]]
 
@@ -79,6 +89,24 @@ def test_float32_stays_within_the_slack(metric: Metric) -> None:
         others = wide[found[i]]
         exact = others @ wide[i] if metric is Metric.COS else ((others - wide[i]) ** 2).sum(axis=1)
         assert np.abs(scores[i] - exact).max() < SLACK / 4
+
+
+@pytest.mark.parametrize("metric", Metric)
+def test_many_queries_find_what_few_find(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways on the same rows: clusters of near copies, copies, a zero vector, more items than a tile holds."""
+    rng = np.random.default_rng(4)
+    matrix = rng.standard_normal((300, 24)).repeat(20, axis=0)
+    matrix += rng.choice([0.0, 1e-7, 1e-3], (6_000, 1)) * rng.standard_normal((6_000, 24))
+    matrix[7] = 0
+    index, rows = ExactIndex(matrix.astype(np.float32), metric), np.arange(0, 6_000, 13)
+    few = index.of_rows(rows, 40)
+    monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
+    monkeypatch.setattr(nearest, "QUERIES_PER_TILE", 64)
+    many = index.of_rows(rows, 40)
+    np.testing.assert_allclose(many.similarity, few.similarity, rtol=0, atol=1e-14)
+    assert (many.rows != few.rows).mean() < 0.05, "but for what rounding decides"
+    truth = np.stack([similarity_to_all(matrix.astype(np.float32), row, metric) for row in rows.tolist()])
+    np.testing.assert_allclose(np.take_along_axis(truth, many.rows, axis=1), many.similarity, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("k", [0, 3])

@@ -6,7 +6,8 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,17 +18,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.errors import BlindspotError, Cancelled
-from core.numerics import ranking
-from core.numerics.ranking import (
-    TAU,
-    Exclusions,
-    RankCounts,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
-from core.numerics.similarity import Metric
+from core.numerics import coarse, rank_problem, rank_tiles, ranking
+from core.numerics.rank_problem import TAU, RankCounts
+from core.numerics.ranking import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
 from core.types import CancelToken, Float32, no_progress
 from tests import evalrank_reference as reference
 
@@ -36,8 +30,24 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def rank(matrix: Float32, pairs: Pairs, metric: Metric, tau: float = TAU) -> RankCounts:
+    """By float32 products and, where there is that way, by products of codes: the same to the last count."""
     queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    return rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+    found = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+    with screened():
+        again = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+    assert again.similarity.tolist() == found.similarity.tolist()
+    assert greater_and_ties(again) == greater_and_ties(found)
+    return found
+
+
+@contextmanager
+def screened() -> Iterator[None]:
+    """Codes are taken however small the problem is, and whether or not they are faster here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rank_tiles, "FEWEST_CODED", 0)
+        patch.setattr(rank_tiles, "FEWEST_DIMENSIONS_CODED", 0)
+        patch.setattr(coarse, "pays", lambda: True)
+        yield
 
 
 def rank_slowly(matrix: Float32, pairs: Pairs, metric: Metric) -> list[reference.ReferenceCount]:
@@ -144,6 +154,12 @@ def test_tau_can_be_chosen() -> None:
     assert greater_and_ties(rank(matrix, [(0, 1)], Metric.L2, tau=0.6)) == [(0, 2)], "tau beyond the similarity"
 
 
+@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("row", [[1.0, 2.0], [0.0, 0.0], [3.0], [0.0]])
+def test_one_item_is_first_among_nobody(row: list[float], metric: Metric) -> None:
+    assert greater_and_ties(rank(np.array([row], dtype=np.float32), [(0, 0)], metric)) == [(0, 0)]
+
+
 def test_no_pairs_have_no_ranks() -> None:
     counts = rank(np.ones((3, 2), dtype=np.float32), [], Metric.COS)
     assert greater_and_ties(counts) == []
@@ -193,14 +209,16 @@ def matrices(draw: st.DrawFn) -> Float32:
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Metric))
 @hypothesis_settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Metric) -> None:
-    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many small tiles."""
+    """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many tiles, threads."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
     expected = rank_slowly(matrix, pairs, metric)
     assume(not any(pair.borderline for pair in expected))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "ITEMS_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 7, 4_096])))
-        patch.setattr(ranking, "QUERIES_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 1_024])))
+        patch.setattr(rank_problem, "QUERIES_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 1_024])))
+        patch.setattr(rank_problem, "ROWS_PER_PART", data.draw(st.sampled_from([1, 2, 512])))
+        patch.setattr(ranking, "FEWEST_PRODUCTS", data.draw(st.sampled_from([0, ranking.FEWEST_PRODUCTS])))
         counts = rank(matrix, pairs, metric)
     assert greater_and_ties(counts) == [(pair.greater, pair.ties) for pair in expected]
     np.testing.assert_allclose(counts.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
@@ -250,7 +268,7 @@ def test_more_items_and_queries_than_a_tile_holds(metric: Metric) -> None:
     matrix = random.integers(-3, 4, (n, 2)).astype(np.float32)  # a small grid: many exact ties
     seams = [0, 511, 512, *(ranking.ITEMS_PER_TILE * k + offset for k in (1, 2) for offset in (-1, 0, 1)), n - 1]
     checked = [(query, mate) for query in seams[:4] for mate in seams]
-    others = [(query, (7 * query) % n) for query in range(ranking.QUERIES_PER_TILE + 50)]
+    others = [(query, (7 * query) % n) for query in range(rank_problem.QUERIES_PER_TILE + 50)]
     counts = rank(matrix, checked + others, metric)
     # The same in plain numpy, over the few distinct points: exact as the grid is.
     points, number = np.unique(matrix, axis=0, return_inverse=True)
@@ -265,6 +283,53 @@ def test_more_items_and_queries_than_a_tile_holds(metric: Metric) -> None:
         expected_greater = sizes[greater].sum() - sum(greater[number[item]] for item in own)
         expected_ties = sizes[tied].sum() - sum(tied[number[item]] for item in own)
         assert (counts.greater[pair], counts.ties[pair]) == (expected_greater, expected_ties), (query, mate)
+
+
+@pytest.mark.parametrize("metric", Metric)
+def test_the_number_of_threads_decides_nothing(metric: Metric) -> None:
+    """One, two and more threads than there are tiles, on vectors with many near ties; BLAS has its threads after."""
+    random = np.random.default_rng(8)
+    matrix = np.round(random.standard_normal((5_000, 16)), 1).astype(np.float32)
+    queries, mates = random.integers(0, 5_000, (2, 600)).astype(np.int32)
+    found = [
+        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, threads)
+        for threads in (1, 2, 40)
+    ]
+    for other in found[1:]:
+        assert greater_and_ties(other) == greater_and_ties(found[0])
+        assert other.similarity.tolist() == found[0].similarity.tolist()
+
+
+def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
+    """A query with one large coordinate has wide steps: codes cannot place it, but they place the others."""
+    random = np.random.default_rng(9)
+    matrix = random.standard_normal((3_000, 128)).astype(np.float32)
+    matrix[2_000:, 0] = 300.0
+    pairs = [(i, i + 1) for i in range(0, 300, 3)] + [(2_000 + i, 1_000 + i) for i in range(100)]
+    queries, mates = np.array(pairs, dtype=np.int32).T
+    matrix[mates[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
+    problem = rank_problem.prepare(matrix, queries, mates, Metric.COS, TAU, 1, rank_problem.slack_of_float32(128))
+    tile = rank_tiles.Tile(problem, slice(0, 2_000), TAU, np.empty(200 * 2_000, dtype=np.float32))
+    screening = rank_tiles.Screening(problem)
+    above, tied = screening.count(tile, coarse.coded(tile.right), slice(0, 200))
+    assert 90 <= screening.unsure <= 110
+    exact_above, exact_tied = tile.count(slice(0, 200))
+    assert (above.tolist(), tied.tolist()) == (exact_above.tolist(), exact_tied.tolist())
+
+
+def test_codes_that_decide_little_are_given_up() -> None:
+    """In one dimension everything is tied: after the first tile no more products of codes are made."""
+    matrix = np.ones((4_000, 64), dtype=np.float32)
+    with screened(), pytest.MonkeyPatch.context() as patch:
+        made = []
+        patch.setattr(ranking, "ITEMS_PER_TILE", 500)
+        multiply = coarse.multiply
+        patch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
+        counts = ranking._rank_pairs(
+            matrix, *np.array([[0, 1], [2, 3]], dtype=np.int32), Metric.COS, no_progress, CancelToken(), TAU, 1
+        )
+    assert len(made) == 1
+    assert counts.ties.tolist() == [3_998, 3_998]
 
 
 def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
@@ -324,15 +389,16 @@ def _vectors_that_round_badly(dimension: int) -> Float32:
 def test_float32_scores_stay_within_the_slack(metric: Metric, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every float32 score must lie between."""
     matrix = _vectors_that_round_badly(dimension)
-    norms = ranking.row_norms(matrix)
-    factors = ranking._factors(norms, metric)
+    norms = row_norms(matrix)
+    factors = rank_problem._factors(norms, metric)
     lengths = norms * factors
-    operand = ranking._operand(matrix, factors)
+    operand = rank_problem.scaled(matrix, np.arange(len(matrix)), factors)
     half_squares = (lengths**2 / 2 if metric is Metric.L2 else np.zeros(len(matrix))).astype(np.float32)
     scores = operand @ operand.T - half_squares
     queries, mates = np.indices(scores.shape).reshape(2, -1)
-    exact = ranking.similarity_of_pairs(matrix, queries, mates, metric)
-    low, high = ranking._thresholds(exact, lengths, factors, queries, dimension, metric, 0.0)
+    exact = similarity_of_pairs(matrix, queries, mates, metric)
+    slack = rank_problem.slack_of_float32(dimension)
+    low, high = rank_problem._thresholds(exact, lengths, factors, queries, slack, metric, 0.0)
     assert np.all(scores.ravel() >= low)
     assert np.all(scores.ravel() <= high)
     assert np.all(np.isfinite(low) & np.isfinite(high))
@@ -342,11 +408,11 @@ def test_float32_scores_stay_within_the_slack(metric: Metric, dimension: int) ->
 def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
     """The bound is no formality (float32 does differ), and not so wide that everything is computed twice."""
     matrix = _vectors_that_round_badly(dimension)[:-1]
-    norms = ranking.row_norms(matrix)
-    operand = ranking._operand(matrix, ranking._factors(norms, Metric.COS))
+    norms = row_norms(matrix)
+    operand = rank_problem.scaled(matrix, np.arange(len(matrix)), rank_problem._factors(norms, Metric.COS))
     wide = matrix.astype(np.float64) / norms[:, None]
     error = np.abs(operand @ operand.T - wide @ wide.T).max()
-    slack = (dimension + 8) * 2.0**-24
+    slack = rank_problem.slack_of_float32(dimension)
     assert 1e-9 < error < slack
     assert slack < 1e-4
 
@@ -443,7 +509,7 @@ def test_cancel_is_looked_at_between_tiles_of_queries(monkeypatch: pytest.Monkey
                 self.cancel()
             super().check()
 
-    monkeypatch.setattr(ranking, "QUERIES_PER_TILE", 2)
+    monkeypatch.setattr(rank_problem, "QUERIES_PER_TILE", 2)
     queries = np.arange(10, dtype=np.int32)
     token = CountingToken()
     with pytest.raises(Cancelled):

@@ -12,8 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from core import pipeline
 from core.diagnostics import catalog as diagnostics
+from core.errors import StoreBusy
 from core.store.repository import Repository
 from core.types import Variant
+from core.ui import evalrank_pairs
 from tests.conftest import make_settings
 
 A, B = Variant("minilm", "none"), Variant("minilm", "center")
@@ -59,6 +61,21 @@ def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
     assert not app.exception
     assert not app.error
     return app
+
+
+def test_what_the_view_cannot_do_stands_in_its_place(
+    open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view is drawn again alone, without the page around it that would say so; the rest of the page stays."""
+
+    def held(runs: object) -> None:
+        raise StoreBusy("the store is held by another program")
+
+    monkeypatch.setattr(evalrank_pairs, "compared_pair", held)
+    app = open_app(demo_cache, "evalrank", a=str(A), b=str(B), view="pairs")
+    assert not app.exception
+    assert [error.value for error in app.error] == ["the store is held by another program"]
+    assert any("How is this computed?" in expander.label for expander in app.expander)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""The app as its reader meets it: the time of a page's script, of a click, and of a cold start; on a filled store.
+
+``page`` takes the time that Streamlit itself measures around a run of a page, in the real server (``streamlit run``)
+and its script thread, with caches warm as they are for a reader who has just opened the page. The browser's share is in
+``interaction`` and ``cold_start``.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from core.benchmarks import app_server, browser
+from core.benchmarks.app_store import FilledStore, filled
+from core.benchmarks.browser import Press
+from core.benchmarks.measuring import BenchmarkResult
+from core.types import Progress
+
+RERUNS = 20
+WARM_UPS = 1  # rounds of all interactions that do not count
+ROUNDS = 2  # that do
+COLD_STARTS = 3
+PAGES = (
+    *("overview", "run", "evalrank", "heros", "similarity", "words", "lab", "transfer", "evidence"),
+    *("neighbours", "frequency", "map", "intruder", "compare_votes", "models", "data"),
+)
+FIRST_CHART = '[data-testid="stPlotlyChart"] .main-svg'
+
+_NAVIGATION = '[data-testid="stSidebarNav"]'
+_CHART = '[data-testid="stPlotlyChart"]'
+# What a reader does most: change the page, read the scores otherwise, look closer. A round ends as it began, so that
+# every press changes something in the next one too.
+INTERACTIONS = (
+    Press(f'{_NAVIGATION} a[href$="/evalrank"]', ".st-key-curve"),
+    Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve"),
+    Press(".st-key-view button:has-text('kinds of pair')", _CHART),
+    Press(".st-key-view button:has-text('A against B')", _CHART),
+    Press(".st-key-view button:has-text('pairs')", _CHART),
+    Press(".st-key-ranks button:has-text('raw')", ".st-key-curve"),
+    Press(f'{_NAVIGATION} a[href$="/heros"]', _CHART),
+    Press(".st-key-heros_view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
+    Press(".st-key-heros_view button:has-text('orderings')", _CHART),
+    Press(f'{_NAVIGATION} a[href$="/models"]', '[data-testid="stDataFrame"]'),
+    Press(f'{_NAVIGATION} a[href$="/overview"]', ".st-key-dots_evalrank"),
+)
+
+
+def page(progress: Progress) -> list[BenchmarkResult]:
+    """Server-side script time of each page, p95 over 20 reruns; the worst page first."""
+    from core.ui import rerun_client
+
+    store = filled(progress)
+    results = []
+    with app_server.serving(store.cache, rerun_client.SERVER_OPTION) as server:
+        for i, stem in enumerate(PAGES):
+            progress("page, script time", i, len(PAGES))
+            with rerun_client.opened(server.address, stem, _query(stem, store)) as client:
+                client.run()  # imports what it needs, and fills the caches
+                client.run()
+                samples = tuple(client.run().script_seconds * 1e3 for _ in range(RERUNS))
+            results.append(BenchmarkResult(f"page_{stem}", percentile_95(samples), "ms", samples))
+    worst = max(results, key=lambda result: result.value)
+    return [BenchmarkResult("page", worst.value, worst.unit, worst.samples), *results]
+
+
+def percentile_95(samples: tuple[float, ...]) -> float:
+    """The smallest sample that at least 95% of them do not exceed: of 20 the second largest."""
+    ordered = sorted(samples)
+    return ordered[-(-95 * len(ordered) // 100) - 1]
+
+
+def _query(stem: str, store: FilledStore) -> Mapping[str, str]:
+    """The dataset under which a page shows all the variants."""
+    datasets = {"similarity": store.scored, "frequency": store.vocabulary, "words": "demo-analogies"}
+    return {"data": datasets[stem]} if stem in datasets else {}
+
+
+def interaction(progress: Progress) -> list[BenchmarkResult]:
+    """Click to settled in a browser, median over the main interactions.
+
+    Raises:
+        NotMeasured: no browser here.
+    """
+    samples: list[float] = []
+    with browser.chromium() as chromium:
+        store = filled(progress)
+        with app_server.serving(store.cache) as server, browser.page_of(chromium) as reader:
+            browser.opened(reader, server.address)
+            for round_number in range(WARM_UPS + ROUNDS):
+                progress("interaction, click to settled", round_number, WARM_UPS + ROUNDS)
+                seconds = [browser.press(reader, press) for press in INTERACTIONS]
+                if round_number >= WARM_UPS:
+                    samples += seconds
+    return [BenchmarkResult("interaction", statistics.median(samples), "s", tuple(samples))]
+
+
+def cold_start(progress: Progress) -> list[BenchmarkResult]:
+    """``streamlit run`` to the first page's heading in a browser that waits, and to its first chart.
+
+    Raises:
+        NotMeasured: no browser here.
+    """
+    headings: list[float] = []
+    charts: list[float] = []
+    with browser.chromium() as chromium:
+        store = filled(progress)
+        for i in range(COLD_STARTS):
+            progress("cold start", i, COLD_STARTS)
+            with browser.page_of(chromium) as reader, app_server.serving(store.cache) as server:
+                reader.goto(server.address, wait_until="commit")
+                headings.append(browser.seconds_until(reader, "h1", server.started))
+                charts.append(browser.seconds_until(reader, FIRST_CHART, server.started))
+    return [
+        BenchmarkResult("cold_start", statistics.median(headings), "s", tuple(headings)),
+        BenchmarkResult("cold_start_chart", statistics.median(charts), "s", tuple(charts)),
+    ]

@@ -1,0 +1,84 @@
+"""``streamlit run app.py`` as people start it, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import BlindspotError
+from core.settings import ROOT
+
+PATIENCE_SECONDS = 60.0
+_STOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that was started.
+
+    Attributes:
+        address: ``http://host:port``.
+        started: when its process was, by ``time.perf_counter``.
+    """
+
+    address: str
+    started: float
+
+
+@contextmanager
+def serving(cache: Path, options: Sequence[str] = ()) -> Iterator[Server]:
+    """The app on a cache folder, on a free port of this machine, answering; stopped at the end.
+
+    Args:
+        options: more of Streamlit's own, as on its command line.
+
+    Raises:
+        BlindspotError: it ended at once, or does not answer.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
+    environment.pop("BLINDSPOT_MIRROR", None)
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", *options]
+    log_path = cache / f"server-{port}.log"
+    with log_path.open("wb") as log:
+        started = time.perf_counter()
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)  # noqa: S603 - ours
+        try:
+            _wait_for(port, process, log_path)
+            yield Server(f"http://127.0.0.1:{port}", started)
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until the port is open: from then on a browser gets an answer."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise BlindspotError(f"the app's server ended at once: {_end_of(log)}")
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
+        except OSError:
+            time.sleep(0.01)
+        else:
+            return
+    raise BlindspotError(f"the app's server did not answer within {PATIENCE_SECONDS:.0f} s: {_end_of(log)}")
+
+
+def _end_of(log: Path) -> str:
+    return " ".join(log.read_text("utf-8", errors="replace").split())[-500:]

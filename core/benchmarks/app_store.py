@@ -1,0 +1,129 @@
+"""A filled store for the benchmarks of the app: ten variants under every diagnostic, of built-in texts only.
+
+It lies in a temporary folder, is made once per process and goes with it; the user's own cache is never looked at.
+"""
+
+from __future__ import annotations
+
+import atexit
+import csv
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from core import pipeline, sweeps
+from core.datasets import catalog as datasets
+from core.datasets import fetch, loaders, packaged
+from core.diagnostics import catalog as diagnostics
+from core.encoders import catalog as encoders
+from core.errors import BlindspotError
+from core.pipeline import RunRequest
+from core.settings import Mode, Settings
+from core.store.repository import Repository
+from core.sweeps import Sweep
+from core.types import Progress, Vocabulary, no_progress
+
+WORDS = 2_000  # of wordfreq's most frequent: all 20,000 would take the ten variants minutes
+SCORED_WORDS = "wordsim353.tsv"
+
+
+@dataclass(frozen=True)
+class FilledStore:
+    """A cache folder with finished runs.
+
+    Attributes:
+        vocabulary: reference of its words with counts, on which ``frequency`` was run.
+        scored: reference of its scored pairs, on which ``similarity`` was run.
+    """
+
+    cache: Path
+    vocabulary: str
+    scored: str
+
+
+def settings_of(cache_folder: Path) -> Settings:
+    """The settings that the filled store is made with, and that a server of it is to have: no mirror, the CPU."""
+    return Settings(cache=cache_folder, mirror="", device="cpu", mode=Mode.LOCAL)
+
+
+@cache
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="blindspot-bench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+_FILLED: list[FilledStore] = []
+
+
+def filled(progress: Progress = no_progress) -> FilledStore:
+    """The filled store, made the first time it is asked for.
+
+    Raises:
+        BlindspotError: one of the runs failed.
+    """
+    if not _FILLED:
+        _FILLED.append(fill(_folder(), progress))
+    return _FILLED[0]
+
+
+def fill(
+    folder: Path,
+    progress: Progress = no_progress,
+    encoder_ids: Sequence[str] = tuple(encoders.ENCODERS),
+    diagnostic_ids: Sequence[str] = tuple(diagnostics.DIAGNOSTICS),
+) -> FilledStore:
+    """Fill a store below a folder: encoders, the first of them centred too, under diagnostics.
+
+    With the nine encoders of the catalog these are ten variants.
+    """
+    settings = settings_of(folder / "cache")
+    vocabulary, scored = _files(folder, settings)
+    requests = _requests(settings, vocabulary, scored, encoder_ids, diagnostic_ids)
+    repository = Repository.at(settings.store)
+    for i, request in enumerate(requests):
+        progress("filling a store for the app", i, len(requests))
+        pipeline.run(request, settings, repository)
+    repository.database.close()
+    return FilledStore(settings.cache, vocabulary, scored)
+
+
+def _requests(
+    settings: Settings, vocabulary: str, scored: str, encoder_ids: Sequence[str], diagnostic_ids: Sequence[str]
+) -> list[RunRequest]:
+    """Every diagnostic on a dataset of its kind that needs no network; each encoder, and the first one centred."""
+    entries = [diagnostics.find(i) for i in diagnostic_ids]
+    of_kind = {datasets.find(reference).kind: reference for reference in (vocabulary, scored)}
+    for dataset in datasets.DATASETS.values():
+        if not dataset.files:  # it comes with the requirements
+            of_kind.setdefault(dataset.kind, dataset.id)
+    if lacking := [entry.id for entry in entries if entry.dataset_kind not in of_kind]:
+        raise BlindspotError(f"there is no built-in dataset for {', '.join(lacking)}, so its page cannot be measured")
+    there = dict.fromkeys(of_kind[entry.dataset_kind] for entry in entries)
+    sweep = Sweep(tuple(encoder_ids), ("none",), tuple(there), tuple(diagnostic_ids))
+    plain = list(sweeps.expand(sweep, settings).requests)
+    first = [request for request in plain if request.variant.encoder == encoder_ids[0]]
+    return plain + [pipeline.with_transform(request, "center") for request in first]
+
+
+def _files(folder: Path, settings: Settings) -> tuple[str, str]:
+    """Words with counts and scored pairs as a user brings them, made of what comes with the requirements."""
+    words = fetch.load(datasets.find("vocab-wordfreq"), settings)
+    if not isinstance(words, Vocabulary):
+        raise TypeError("vocab-wordfreq is of another kind")
+    counts = zip(words.items[:WORDS], words.counts[:WORDS].tolist(), strict=True)
+    rows = loaders.scored_words(SCORED_WORDS, packaged.text_of("gensim", "test", "test_data", SCORED_WORDS))
+    return (
+        _written(folder / "words.csv", ("word", "count"), counts),
+        _written(folder / "scored.csv", ("word1", "word2", "score"), rows),
+    )
+
+
+def _written(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a CSV file; its reference."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return datasets.find(f"{datasets.OWN_PREFIX}{path}").id

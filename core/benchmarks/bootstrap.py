@@ -1,0 +1,41 @@
+"""Intervals: the resamples behind them, by the code that the pages use."""
+
+from __future__ import annotations
+
+import statistics
+from time import perf_counter
+
+import numpy as np
+
+from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
+from core.evalrank_uncertainty import Sample
+from core.numerics.ranking import expected_reciprocal_rank
+from core.types import Progress
+
+ENCODERS = 8
+PAIRS = 6_989
+
+
+def sample(encoders: int = ENCODERS, pairs: int = PAIRS) -> Sample:
+    """Runs on pairs that share no text, so that as many groups are drawn as there are pairs: the most work."""
+    rng = np.random.default_rng(5)
+    run_ids = tuple(f"run {i}" for i in range(encoders))
+    no_ties = np.zeros(pairs, dtype=np.int64)
+    values = {
+        (run_id, "mrr"): expected_reciprocal_rank(rng.geometric(0.3, pairs).astype(np.int64) - 1, no_ties)
+        for run_id in run_ids
+    }
+    texts = np.arange(2 * pairs, dtype=np.int64)
+    return Sample(run_ids, ("mrr",), texts[::2], texts[1::2], values)
+
+
+def bootstrap(progress: Progress) -> list[BenchmarkResult]:
+    """MRR of every encoder with its interval, from the same resamples for all: seconds."""
+    samples = []
+    for i in range(PAIRS_OF_TIMINGS + 1):
+        progress("bootstrap", i, PAIRS_OF_TIMINGS + 1)
+        fresh = sample()  # a sample keeps its resamples
+        start = perf_counter()
+        fresh.estimates()
+        samples.append(perf_counter() - start)
+    return [BenchmarkResult("bootstrap", statistics.median(samples[1:]), "s", tuple(samples[1:]))]

@@ -1,0 +1,130 @@
+"""A real browser before the app, where one is here: playwright is among what the tests need, not the app."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.benchmarks.measuring import NotMeasured
+from core.errors import BlindspotError
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PATIENCE_MS = 120_000.0
+ARGUMENTS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+
+# Notes when a control is pressed and when the script has then run to its end; both by the page's own clock.
+_WATCH = """
+() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  window.bench = {pressed: 0, ran: false, ended: 0};
+  new MutationObserver(() => {
+    if (app.getAttribute('data-test-script-state') !== 'notRunning') { bench.ran = true; bench.ended = 0; }
+    else if (bench.ran) bench.ended = performance.now();
+  }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+  document.addEventListener('pointerdown', () => {
+    bench.pressed = performance.now(); bench.ran = false; bench.ended = 0;
+  }, {capture: true});
+}
+"""
+# Settled: the script has run, nothing is marked as stale, and the browser has drawn two frames after that.
+_SETTLED = """() => bench.ended > 0 && !document.querySelector("[data-stale='true']")"""
+_DRAWN = """
+() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(
+  () => drawn((performance.now() - bench.pressed) / 1000))))
+"""
+
+
+@dataclass(frozen=True)
+class Press:
+    """A click that a reader makes.
+
+    Attributes:
+        selector: what is clicked, as playwright finds it.
+        sees: what stands on the page then.
+    """
+
+    selector: str
+    sees: str
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a window.
+
+    Raises:
+        NotMeasured: playwright is not installed, or there is no chromium.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise NotMeasured("playwright is not installed (requirements-dev.txt has it)") from error
+    path = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""
+    if not path:
+        raise NotMeasured("there is no chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def page_of(browser: Browser) -> Iterator[Page]:
+    """A fresh page: no cookies, no session, nothing cached."""
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(PATIENCE_MS)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+@contextmanager
+def _in_time(what: str) -> Iterator[None]:
+    from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
+    try:
+        yield
+    except PlaywrightTimeout as error:
+        raise BlindspotError(f"in the browser, {what} did not come within {PATIENCE_MS / 1000:.0f} s") from error
+
+
+def opened(page: Page, address: str) -> None:
+    """Open an address, wait until it has settled, and watch what is pressed from now on.
+
+    Raises:
+        BlindspotError: it does not settle; so do the other functions here.
+    """
+    settled = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+    with _in_time(f"the end of {address}"):
+        page.goto(address)
+        page.wait_for_selector(settled, state="attached")
+    page.evaluate(_WATCH)
+
+
+def press(page: Page, what: Press) -> float:
+    """Click, and wait until the page has settled; seconds in between, by the page's own clock."""
+    with _in_time(f"what follows a click on {what.selector}"):
+        page.locator(what.selector).first.click()
+        page.wait_for_function(_SETTLED)
+        seconds = float(page.evaluate(_DRAWN))
+        page.locator(what.sees).first.wait_for()
+    return seconds
+
+
+def seconds_until(page: Page, selector: str, started: float) -> float:
+    """Seconds from ``started`` (``time.perf_counter``) until something is to be seen."""
+    with _in_time(selector):
+        page.locator(selector).first.wait_for(state="visible")
+    return time.perf_counter() - started

@@ -1,0 +1,200 @@
+"""Every benchmark that has a name. To add one: a function that measures it, and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from core.benchmarks import app, bootstrap, encoding, gpu, neighbours, ranking
+from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
+from core.errors import unknown
+from core.settings import Settings, prepare_runtime
+from core.types import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is measured, and what it is to reach.
+
+    Attributes:
+        description: one sentence for the table.
+        reach: the bound that its value is to keep, in its unit; None where it is only reported.
+        is_at_most: whether the value is to be at most, or else at least, that.
+        measure: gives the result of its name first, then parts of it, each under a name that begins with it; raises
+            ``NotMeasured`` where it cannot run on this machine.
+        part_reaches: the bounds of parts that have one of their own.
+    """
+
+    name: str
+    description: str
+    reach: float | None
+    is_at_most: bool
+    measure: Callable[[Progress], list[BenchmarkResult]]
+    part_reaches: Mapping[str, float] = field(default_factory=dict)
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark(
+            "rank_vs_gemm",
+            "exact EvalRank ranks with ties against the bare matrix products of the same shapes",
+            1.15,
+            True,
+            ranking.rank_vs_gemm,
+        ),
+        Benchmark(
+            "rank_vs_toolkit",
+            "the published toolkit's way (per pair: product, sort, search), times as slow as exact ranks with ties",
+            40.0,
+            False,
+            ranking.rank_vs_toolkit,
+        ),
+        Benchmark(
+            "rank_scaling",
+            "ten times as many items, the same queries: time ratio, and in MB the peak memory beyond the embeddings",
+            11.0,
+            True,
+            ranking.rank_scaling,
+            {"rank_scaling_memory": 600.0},
+        ),
+        Benchmark(
+            "rank_out_of_core",
+            "a million items on disk, 2,000 queries: peak memory in GB, the pages of the mapped file counted in",
+            2.5,
+            True,
+            ranking.rank_out_of_core,
+        ),
+        Benchmark(
+            "encode_vs_st",
+            "4,000 EvalRank sentences with MiniLM, encoded and stored: times as fast as SentenceTransformer.encode",
+            1.35,
+            False,
+            encoding.encode_vs_st,
+        ),
+        Benchmark(
+            "encode_poolings",
+            "all poolings of MiniLM, encoded and stored, against the published one alone",
+            1.15,
+            True,
+            encoding.encode_poolings,
+        ),
+        Benchmark(
+            "rerun",
+            "another metric or transform from cached embeddings against the first run, encoding included",
+            0.05,
+            True,
+            encoding.rerun,
+        ),
+        Benchmark(
+            "page",
+            "server-side script time of the slowest page, p95 over 20 reruns, ten variants under all diagnostics",
+            400.0,
+            True,
+            app.page,
+            {f"page_{stem}": 400.0 for stem in app.PAGES},
+        ),
+        Benchmark(
+            "interaction",
+            "in a browser: click to settled, median over the main interactions",
+            1.0,
+            True,
+            app.interaction,
+        ),
+        Benchmark(
+            "cold_start",
+            "streamlit run to the first page's heading in a browser, and to its first chart",
+            4.0,
+            True,
+            app.cold_start,
+            {"cold_start_chart": 6.0},
+        ),
+        Benchmark(
+            "bootstrap",
+            "2,000 paired bootstrap resamples of 6,989 pairs for 8 encoders: MRR with its interval",
+            1.0,
+            True,
+            bootstrap.bootstrap,
+        ),
+        Benchmark(
+            "neighbours",
+            "the 100 nearest of each of 24,957 items against faiss IndexFlatIP",
+            1.2,
+            True,
+            neighbours.neighbours,
+        ),
+        Benchmark(
+            "gpu_rank",
+            "exact ranks on the GPU: times as fast as on the CPU, and its time over that of the bare products",
+            None,
+            False,
+            gpu.gpu_rank,
+        ),
+        Benchmark(
+            "gpu_encode",
+            "MiniLM on the GPU: times as fast as on the CPU, in float32 and in float16",
+            None,
+            False,
+            encoding.gpu_encode,
+        ),
+    )
+}
+
+
+def run(names: Sequence[str], progress: Progress = no_progress) -> BenchmarkReport:
+    """Run benchmarks by name.
+
+    Raises:
+        InputError: no such benchmark.
+    """
+    for name in names:
+        if name not in BENCHMARKS:
+            raise unknown("benchmark", name, BENCHMARKS)
+    prepare_runtime(Settings.from_environment())
+    threads = equal_threads()
+    results: list[BenchmarkResult] = []
+    not_measured: dict[str, str] = {}
+    seconds: dict[str, float] = {}
+    for name in names:
+        start = perf_counter()
+        try:
+            results += BENCHMARKS[name].measure(progress)
+        except NotMeasured as reason:
+            not_measured[name] = str(reason)
+        seconds[name] = perf_counter() - start
+    return BenchmarkReport(machine(threads), tuple(results), not_measured, seconds)
+
+
+def benchmark_of(result: str) -> Benchmark:
+    """The benchmark that gives a result: its own name, or the longest that the result's name begins with.
+
+    Raises:
+        KeyError: no benchmark gives it.
+    """
+    fitting = [name for name in BENCHMARKS if result == name or result.startswith(f"{name}_")]
+    return BENCHMARKS[max(fitting, key=len)] if fitting else BENCHMARKS[result]
+
+
+def bound_of(result: str) -> float | None:
+    """What a result is to reach; None where it is only reported. A part has a bound where it was given one."""
+    benchmark = benchmark_of(result)
+    return benchmark.reach if result == benchmark.name else benchmark.part_reaches.get(result)
+
+
+def reach_in_words(result: BenchmarkResult) -> str:
+    """``at most 1.15``, ``at least 40``; "" where it is only reported."""
+    bound = bound_of(result.name)
+    if bound is None:
+        return ""
+    unit = "" if result.unit == "ratio" else f" {result.unit}"
+    return f"{'at most' if benchmark_of(result.name).is_at_most else 'at least'} {bound:g}{unit}"
+
+
+def verdict(result: BenchmarkResult) -> str:
+    """``reached`` or ``missed``; ``reported`` where nothing is to be reached."""
+    bound = bound_of(result.name)
+    if bound is None:
+        return "reported"
+    is_kept = result.value <= bound if benchmark_of(result.name).is_at_most else result.value >= bound
+    return "reached" if is_kept else "missed"

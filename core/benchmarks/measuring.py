@@ -1,0 +1,112 @@
+"""How ``python -m core bench`` measures: ratios of interleaved pairs at equal thread counts, in one process."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import psutil
+
+from core.types import Progress
+
+PAIRS_OF_TIMINGS = 5
+
+
+@dataclass(frozen=True)
+class BenchmarkResult:
+    """The median of ``samples``, or what its benchmark's description says."""
+
+    name: str
+    value: float
+    unit: str
+    samples: tuple[float, ...]
+
+
+class NotMeasured(Exception):
+    """A benchmark that cannot run on this machine, and why: it is left out, never failed."""
+
+
+@dataclass(frozen=True)
+class BenchmarkReport:
+    """What was measured, and on what.
+
+    Attributes:
+        not_measured: why, by the benchmark's name.
+        seconds: how long measuring itself took, by the benchmark's name.
+    """
+
+    machine: Mapping[str, str | int]
+    results: tuple[BenchmarkResult, ...]
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """``{"machine": ..., "results": {name: {"value", "unit", "samples"}}}`` (DESIGN section 6)."""
+        return {
+            "machine": dict(self.machine),
+            "results": {r.name: {"value": r.value, "unit": r.unit, "samples": list(r.samples)} for r in self.results},
+        }
+
+
+def interleaved_ratios(
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    progress: Progress,
+    label: str,
+    pairs: int = PAIRS_OF_TIMINGS,
+    *,
+    is_warm: bool = False,
+) -> tuple[float, ...]:
+    """Time of ``ours`` over time of ``theirs``, in turn, after one of each to warm up unless that was done."""
+    if not is_warm:
+        ours()
+        theirs()
+    ratios = []
+    for i in range(pairs):
+        progress(label, i, pairs)
+        seconds = []
+        for work in (ours, theirs):
+            start = perf_counter()
+            work()
+            seconds.append(perf_counter() - start)
+        ratios.append(seconds[0] / seconds[1])
+    return tuple(ratios)
+
+
+def equal_threads() -> int:
+    """One thread count for BLAS and for our kernels: all the cores that we may use."""
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    threads = min(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        numba.config.NUMBA_NUM_THREADS,
+    )
+    numba.set_num_threads(threads)
+    threadpool_limits(threads)
+    return int(threads)
+
+
+def machine(threads: int) -> dict[str, str | int]:
+    return {
+        "processor": _processor(),
+        "threads": threads,
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:  # noqa: PTH123
+            names = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
+    except OSError:  # not Linux
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()

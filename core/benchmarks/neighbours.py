@@ -1,0 +1,43 @@
+"""Exact nearest neighbours against faiss's exhaustive index."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+
+from core.benchmarks import ranking
+from core.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from core.numerics.nearest import ExactIndex
+from core.numerics.similarity import Metric
+from core.types import Progress
+
+K = 100
+WARM_UP = 1_024  # queries
+PAIRS_OF_SEARCHES = 3  # of timings: faiss takes a quarter of a minute on two cores
+
+
+def neighbours(progress: Progress) -> list[BenchmarkResult]:
+    """The k nearest of all items, decided and reported in float64, against those of ``IndexFlatIP`` in float32.
+
+    Ours is timed with making its index, theirs without.
+    """
+    import faiss
+
+    matrix, _, _ = ranking.ranking_problem(384)
+    rows = np.arange(len(matrix), dtype=np.int64)
+    flat = faiss.IndexFlatIP(matrix.shape[1])
+    flat.add(matrix)
+    k = min(K, len(matrix) - 1)
+    for some in (rows[:WARM_UP], rows[: WARM_UP // 2]):
+        ExactIndex(matrix, Metric.COS).of_rows(some, k)
+        flat.search(matrix[some], k)
+    samples = interleaved_ratios(
+        lambda: ExactIndex(matrix, Metric.COS).of_rows(rows, k),
+        lambda: flat.search(matrix, k),
+        progress,
+        f"neighbours, k = {k}",
+        PAIRS_OF_SEARCHES,
+        is_warm=True,
+    )
+    return [BenchmarkResult("neighbours", statistics.median(samples), "ratio", samples)]

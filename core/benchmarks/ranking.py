@@ -1,0 +1,123 @@
+"""Ranking against bare matrix products and the published toolkit's way."""
+
+from __future__ import annotations
+
+import statistics
+from importlib import import_module
+
+import numpy as np
+
+from core.benchmarks import resident
+from core.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from core.numerics.rank_problem import QUERIES_PER_TILE
+from core.numerics.ranking import rank_pairs
+from core.numerics.similarity import Metric
+from core.types import CancelToken, Float32, Int32, Progress, no_progress
+
+TOOLKIT_PAIRS = 300  # that are timed; the others take as long
+SCALES = (25_000, 250_000)
+PAIRS_OF_SCALES = 3  # of timings: one of 250,000 items takes ten seconds
+OUT_OF_CORE = (1_000_000, 2_000)  # items, queries
+
+
+def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -> tuple[Float32, Int32, Int32]:
+    """Unit vectors of EvalRank's sizes: every query is one item, its mate lies near it."""
+    rng = np.random.default_rng(7)
+    matrix = rng.standard_normal((items, dimension), dtype=np.float32)
+    order = rng.permutation(items).astype(np.int32)
+    query_items, mates = order[:queries], order[-queries:]
+    matrix[mates] = matrix[query_items] + 0.6 * rng.standard_normal((queries, dimension)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix, query_items, mates
+
+
+def _as_after_encoding() -> None:
+    """Ranking takes torch's products of codes where torch is imported, which it is once an encoder was at work."""
+    import_module("torch")
+
+
+def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
+    """Exact ranks with ties against the bare matrix products of the same shapes in float32, whole rows."""
+    _as_after_encoding()
+    results = []
+    for dimension in (384, 768):
+        matrix, queries, mates = ranking_problem(dimension)
+        vectors = matrix[queries]
+        out = np.empty((QUERIES_PER_TILE, len(matrix)), dtype=np.float32)
+
+        def ours(m: Float32 = matrix, q: Int32 = queries, y: Int32 = mates) -> None:
+            rank_pairs(m, q, y, Metric.COS, no_progress, CancelToken())
+
+        def products(m: Float32 = matrix, v: Float32 = vectors, o: Float32 = out) -> None:
+            for start in range(0, len(v), QUERIES_PER_TILE):
+                rows = v[start : start + QUERIES_PER_TILE]
+                np.matmul(rows, m.T, out=o[: len(rows)])
+
+        samples = interleaved_ratios(ours, products, progress, f"rank_vs_gemm, {dimension} dimensions")
+        results.append(BenchmarkResult(f"rank_vs_gemm_{dimension}", statistics.median(samples), "ratio", samples))
+    worst = max(results, key=lambda r: r.value)
+    return [BenchmarkResult("rank_vs_gemm", worst.value, worst.unit, worst.samples), *results]
+
+
+def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
+    """The toolkit's way against ours: it has a product of the matrix with one vector, a sort and a search per pair."""
+    _as_after_encoding()
+    matrix, queries, mates = ranking_problem(384)
+    few = min(TOOLKIT_PAIRS, len(queries))
+
+    def theirs() -> None:
+        for query, mate in zip(queries[:few], mates[:few], strict=True):
+            rank_as_toolkit(matrix, int(query), int(mate))
+
+    def ours() -> None:
+        rank_pairs(matrix, queries, mates, Metric.COS, no_progress, CancelToken())
+
+    ratios = interleaved_ratios(theirs, ours, progress, "rank_vs_toolkit")
+    samples = tuple(ratio * len(queries) / few for ratio in ratios)
+    return [BenchmarkResult("rank_vs_toolkit", statistics.median(samples), "ratio", samples)]
+
+
+def rank_as_toolkit(matrix: Float32, query: int, mate: int) -> int:
+    """Rank of one mate by the operations of the published toolkit, on unit rows."""
+    one, other = matrix[query : query + 1], matrix[mate : mate + 1]
+    score = np.dot(one, other.T).squeeze()
+    scores = np.sort(np.squeeze(np.dot(matrix, one.T)))[::-1]
+    return max(len(scores) - int(np.searchsorted(scores[::-1], score, side="right")), 1)
+
+
+def rank_scaling(progress: Progress) -> list[BenchmarkResult]:
+    """Time of ten times as many items over that of fewer, and the peak memory of the many in a process of its own."""
+    few, many = [ranking_problem(384, items) for items in SCALES]
+
+    def rank(problem: tuple[Float32, Int32, Int32]) -> None:
+        rank_pairs(*problem, Metric.COS, no_progress, CancelToken())
+
+    samples = interleaved_ratios(
+        lambda: rank(many),
+        lambda: rank(few),
+        progress,
+        f"rank_scaling, {SCALES[0]:,} to {SCALES[1]:,} items",
+        PAIRS_OF_SCALES,
+    )
+    progress("rank_scaling, memory", 0, 1)
+    megabytes = resident.in_memory(SCALES[1], len(many[1])).beyond / 1e6
+    return [
+        BenchmarkResult("rank_scaling", statistics.median(samples), "ratio", samples),
+        BenchmarkResult("rank_scaling_memory", megabytes, "MB", (megabytes,)),
+    ]
+
+
+def rank_out_of_core(progress: Progress) -> list[BenchmarkResult]:
+    """Items in a mapped file, ranked in a process of its own: the peak of all that is resident, and the time.
+
+    The peak counts the pages of the file that are mapped, which the system may take back at any time. What the process
+    itself holds stands beside (on Linux, where the two are told apart).
+    """
+    progress("rank_out_of_core", 0, 1)
+    found = resident.on_disk(*OUT_OF_CORE)
+    own = () if found.own is None else (("own", found.own / 1e9, "GB"),)
+    parts = (*own, ("seconds", found.seconds, "s"))
+    return [
+        BenchmarkResult("rank_out_of_core", found.peak / 1e9, "GB", (found.peak / 1e9,)),
+        *(BenchmarkResult(f"rank_out_of_core_{name}", value, unit, (value,)) for name, value, unit in parts),
+    ]

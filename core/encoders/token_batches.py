@@ -1,0 +1,188 @@
+"""Tokenised texts, and how they are put into batches that waste little on padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.errors import BlindspotError
+from core.types import Bool, CancelToken, Int32, Int64
+
+TEXTS_AT_ONCE = 8_192  # that the tokenizer gets: its own threads are busy, and a cancel is seen soon
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Tokenised texts, one after the other.
+
+    Attributes:
+        ids: ``[t] int32``, the token ids of all texts.
+        starts: ``[n + 1] int64``, where in ``ids`` each text begins, and the end of the last one.
+        added: ``[t] bool``, which tokens the tokenizer added; None where nobody asks.
+        truncated: ``[n] bool``, which texts were cut off.
+        pad: token id that fills up a batch.
+    """
+
+    ids: Int32
+    starts: Int64
+    added: Bool | None
+    truncated: Bool
+    pad: int
+
+    @cached_property
+    def lengths(self) -> Int64:
+        """``[n] int64``, in tokens."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def twins(self) -> Int64:
+        """``[n] int64``: per text the first one that has the same tokens; itself where there is none before it."""
+        first: dict[bytes, int] = {}
+        twins = np.empty(len(self.lengths), dtype=np.int64)
+        for row, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            key = self.ids[start:end].tobytes()
+            if self.added is not None:
+                key += self.added[start:end].tobytes()
+            twins[row] = first.setdefault(key, row)
+        return twins
+
+    @cached_property
+    def order(self) -> Int64:
+        """``[n] int64``: all texts, the longest first, those with the same tokens side by side."""
+        return np.lexsort((self.twins, -self.lengths)).astype(np.int64)
+
+    def padded(self, rows: Int64) -> tuple[Int64, Int64]:
+        """Ids and attention mask of some texts, each ``[k, width] int64``."""
+        places, is_text = self._places(rows)
+        return np.where(is_text, self.ids[places], self.pad).astype(np.int64), is_text.astype(np.int64)
+
+    def pieces(self, rows: Int64) -> Int64:
+        """``[k, width] int64``: 1 for the text's own word pieces, 0 for what the tokenizer added and for padding."""
+        if self.added is None:
+            raise TypeError("these texts were tokenised without telling what was added")
+        places, is_text = self._places(rows)
+        return (is_text & ~self.added[places]).astype(np.int64)
+
+    def _places(self, rows: Int64) -> tuple[Int64, Bool]:
+        """Where in ``ids`` each token of a batch stands, and whether there is one, ``[k, width]``."""
+        lengths = self.lengths[rows]
+        columns = np.arange(int(lengths.max()))
+        is_text = columns < lengths[:, None]
+        return np.where(is_text, self.starts[rows][:, None] + columns, 0), is_text
+
+
+def tokenize(
+    tokenizer: Any, texts: Sequence[str], max_length: int, cancel: CancelToken, *, added_too: bool = False
+) -> Tokens:
+    """Tokenise texts, cutting them off after ``max_length`` tokens, special ones included.
+
+    Args:
+        tokenizer: of transformers.
+        added_too: whether to tell which tokens were added.
+
+    Raises:
+        Cancelled: between some thousand texts.
+    """
+    ids: list[np.ndarray] = []
+    added: list[np.ndarray] = []
+    lengths: list[int] = []
+    truncated = np.zeros(len(texts), dtype=bool)
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        cancel.check()
+        some = list(texts[start : start + TEXTS_AT_ONCE])
+        found = tokenizer(
+            some,
+            truncation=True,
+            max_length=max_length,
+            return_attention_mask=False,
+            return_special_tokens_mask=added_too,
+            verbose=False,
+        )
+        ids.append(_joined(found["input_ids"], np.int32))
+        if added_too:
+            added.append(_joined(found["special_tokens_mask"], np.bool_))
+        lengths += (some_lengths := [len(row) for row in found["input_ids"]])
+        full = [row for row, length in enumerate(some_lengths) if length >= max_length]
+        if full:  # cut off, or just as long as is read
+            uncut = [some[row] for row in full]
+            whole = tokenizer(uncut, truncation=False, return_attention_mask=False, verbose=False)["input_ids"]
+            truncated[np.array(full) + start] = [len(row) > max_length for row in whole]
+    pad = tokenizer.pad_token_id
+    return Tokens(
+        ids=np.concatenate([np.empty(0, dtype=np.int32), *ids]),
+        starts=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64),
+        added=np.concatenate([np.empty(0, dtype=bool), *added]) if added_too else None,
+        truncated=truncated,
+        pad=0 if pad is None else pad,
+    )
+
+
+def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
+    return np.fromiter((value for row in rows for value in row), dtype=dtype, count=sum(map(len, rows)))
+
+
+def batches_by_tokens(lengths: Int64, budget: int) -> list[Int64]:
+    """Row numbers in batches of similar length whose padded size stays within ``budget`` tokens.
+
+    A text that is longer than the budget makes a batch of its own. Texts of one length need neither padding nor a mask
+    that attention has to look at (a twentieth of the time of short texts): where they fill a quarter of the budget,
+    as many as a matrix product needs to be fast, no others are put to them.
+    """
+    order = np.argsort(lengths, kind="stable")
+    batches, start = [], 0
+    for end in range(1, len(order) + 1):
+        if end < len(order):
+            # lengths rise along `order`, so the next text would set the width of the batch
+            shortest, longest, following = (int(lengths[order[place]]) for place in (start, end - 1, end))
+            size = end - start
+            is_complete = shortest == longest < following and size * longest >= budget / 4
+            if (size + 1) * following <= budget and not is_complete:
+                continue
+        batches.append(order[start:end])
+        start = end
+    return batches
+
+
+def run_batches(
+    batches: Sequence[Int64], lengths: Int64, run: Callable[[Int64], None], device: str, reference: str
+) -> None:
+    """Run batches of rows; one that does not fit the device is halved, and so is every later one of its size.
+
+    Args:
+        lengths: ``[n] int64``, in tokens, of all rows.
+        reference: of the encoder, for the error.
+
+    Raises:
+        BlindspotError: a single text does not fit.
+    """
+    import torch
+
+    waiting = list(reversed(batches))
+    too_large = np.inf  # padded tokens
+    while waiting:
+        rows = waiting.pop()
+        size = len(rows) * int(lengths[rows].max())
+        fits = size < too_large or len(rows) == 1
+        if fits:
+            try:
+                run(rows)
+            except torch.OutOfMemoryError as error:
+                if len(rows) == 1:
+                    raise does_not_fit(f"one text of {size:,} tokens in '{reference}' does", device) from error
+                fits, too_large = False, size
+        if not fits:  # outside the handler, which holds on to the failed batch's memory
+            if device.startswith("cuda"):
+                torch.cuda.empty_cache()
+            half = len(rows) // 2
+            waiting += [rows[half:], rows[:half]]
+
+
+def does_not_fit(what: str, device: str) -> BlindspotError:
+    return BlindspotError(
+        f"{what} not fit the memory of {device}",
+        remedy="name a smaller max_length or dtype=float16 in the reference, or set BLINDSPOT_DEVICE=cpu",
+    )

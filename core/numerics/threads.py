@@ -1,0 +1,129 @@
+"""Work in pieces on several threads, each of which multiplies matrices on its own.
+
+A matrix product that BLAS itself spreads over the cores makes them wait for each other at every product, and whatever
+is done with the result then reads what another core has just written. Here every thread takes a piece, multiplies it
+alone and works on the product while that is in its cache.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, ClassVar, TypeVar
+
+Piece = TypeVar("Piece")
+
+
+class _Blas:
+    """Who wants what of BLAS, whose number of threads is one for the whole process."""
+
+    changed = threading.Condition()
+    undisturbed: ClassVar[list[int]] = []  # threads whose products must all be computed by the same number
+    limited = 0  # how many multiply on several threads of their own
+    threads = 1  # that BLAS had before
+    limits: Any = None
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def undisturbed_blas() -> Iterator[None]:
+    """Within it no other thread changes how many threads BLAS has, on which the last bit of a product may depend.
+
+    What is stored is computed within, so that it comes out the same whatever a page computes meanwhile.
+    """
+    own = threading.get_ident()
+    with _Blas.changed:
+        _Blas.changed.wait_for(lambda: _Blas.limited == 0 or own in _Blas.undisturbed)
+        _Blas.undisturbed.append(own)
+    try:
+        yield
+    finally:
+        with _Blas.changed:
+            _Blas.undisturbed.remove(own)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[int]:
+    """Within it numpy's BLAS computes on the thread that calls it; gives on how many threads to call it.
+
+    That is one, and BLAS is left as it is, while another thread is not to be disturbed.
+    """
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    with _Blas.changed:
+        may_limit = all(thread == threading.get_ident() for thread in _Blas.undisturbed)
+        if may_limit:
+            if _Blas.limited == 0:
+                known = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+                _Blas.threads = max(known, default=cores())
+                _Blas.limits = threadpool_limits(1, user_api="blas")
+            _Blas.limited += 1
+        threads = _Blas.threads if may_limit else 1
+    try:
+        yield threads
+    finally:
+        if may_limit:
+            with _Blas.changed:
+                _Blas.limited -= 1
+                if _Blas.limited == 0:
+                    _Blas.limits.restore_original_limits()
+                    _Blas.changed.notify_all()
+
+
+def shrinking(total: int, most: int, threads: int) -> Iterator[slice]:
+    """``range(total)`` in slices of at most ``most``.
+
+    On several threads they become smaller towards the end, so that none waits long for the others.
+    """
+    start = 0
+    while start < total:
+        share = -(-(total - start) // (2 * threads)) if threads > 1 else most
+        width = min(most, max(share, most // 8, 1))
+        yield slice(start, min(start + width, total))
+        start += width
+
+
+def in_threads(
+    pieces: Iterable[Piece],
+    work: Callable[[Piece], None],
+    threads: int,
+    within: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Do ``work`` on every piece, in order, on so many threads; the calling one is the first of them.
+
+    Args:
+        within: what each thread works in.
+
+    Raises:
+        BaseException: the first that ``work`` or the iteration raised; pieces not yet begun are left.
+    """
+    pending, lock, end = iter(pieces), threading.Lock(), object()
+    failures: list[BaseException] = []
+
+    def take() -> Any:
+        with lock:
+            return end if failures else next(pending, end)
+
+    def loop() -> None:
+        try:
+            with within():
+                while (piece := take()) is not end:
+                    work(piece)
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
+            failures.append(error)
+
+    # Daemons, for the interpreter would else wait at its end for all that is left.
+    others = [threading.Thread(target=loop, daemon=True, name=f"piece-{i}") for i in range(1, threads)]
+    for thread in others:
+        thread.start()
+    loop()
+    for thread in others:
+        thread.join()
+    if failures:
+        raise failures[0]

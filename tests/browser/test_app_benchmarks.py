@@ -1,0 +1,77 @@
+"""The benchmarks of the app on a small store: they measure what they say, in the real server and a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.benchmarks import app, app_server, app_store, browser
+from core.benchmarks.app_store import FilledStore
+from core.benchmarks.measuring import BenchmarkResult
+from core.errors import BlindspotError
+from core.types import no_progress
+from core.ui import rerun_client
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> FilledStore:
+    folder = tmp_path_factory.mktemp("bench")
+    return app_store.fill(folder, no_progress, ("random-projection-64",), ("evalrank", "heros"))
+
+
+@pytest.fixture(autouse=True)
+def small(store: FilledStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_store, "_FILLED", [store])
+    monkeypatch.setattr(app, "RERUNS", 2)
+    monkeypatch.setattr(app, "WARM_UPS", 0)
+    monkeypatch.setattr(app, "ROUNDS", 1)
+    monkeypatch.setattr(app, "COLD_STARTS", 1)
+
+
+def test_the_app_is_measured_in_its_own_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "PAGES", ("models", "overview"))
+    headline, *each = app.page(no_progress)
+    assert [result.name for result in each] == ["page_models", "page_overview"]
+    worst = max(each, key=lambda result: result.value)
+    assert headline == BenchmarkResult("page", worst.value, "ms", worst.samples)
+    for result in each:
+        assert len(result.samples) == 2
+        assert min(result.samples) > 1  # milliseconds: a page that is not run takes none
+
+
+@pytest.mark.slow
+def test_clicks_and_a_cold_start_are_measured_in_a_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "INTERACTIONS", app.INTERACTIONS[:3])  # the others take as long again, each
+    (result,) = app.interaction(no_progress)
+    assert (result.name, result.unit, len(result.samples)) == ("interaction", "s", 3)
+    assert min(result.samples) > 0
+    heading, chart = app.cold_start(no_progress)
+    assert (heading.name, chart.name) == ("cold_start", "cold_start_chart")
+    assert 0 < heading.value <= chart.value
+
+
+def test_a_rerun_shows_the_page_that_was_opened(store: FilledStore) -> None:
+    with app_server.serving(store.cache, rerun_client.SERVER_OPTION) as server:
+        with rerun_client.opened(server.address, "evalrank") as client:
+            runs = [client.run() for _ in range(3)]
+        assert all(0 < run.script_seconds <= run.seconds for run in runs)
+        with rerun_client.opened(server.address, "data") as client:
+            client.run()
+            data = client.run()
+    assert runs[1].bytes_sent == pytest.approx(runs[2].bytes_sent, rel=0.05)
+    assert data.bytes_sent != pytest.approx(runs[2].bytes_sent, rel=0.2)
+
+
+def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
+    with pytest.raises(BlindspotError, match=r"(?i)no such option"), app_server.serving(tmp_path, ("--nonsense", "1")):
+        pass
+
+
+def test_what_does_not_come_is_an_error_with_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with browser.chromium() as chromium, browser.page_of(chromium) as page:
+        page.set_content("<h1>Nothing else</h1>")
+        monkeypatch.setattr(browser, "PATIENCE_MS", 200.0)
+        page.set_default_timeout(200.0)
+        with pytest.raises(BlindspotError, match="table did not come within 0 s"):
+            browser.seconds_until(page, "table", 0.0)
