@@ -1,12 +1,13 @@
 # make run    set everything up and serve the app
-# make test   set everything up and run lint, types and all tests
+# make test   set everything up and run lint, types and all tests but the longest
+# make trust  run the long tests of crashes and crowds, which make test samples
 # Both work from a fresh clone with Python 3.11 to 3.13 (on Debian, apt for the browser of the tests).
 
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test lint bench clean
+.PHONY: run test trust lint bench clean
 
 run: .venv/run.stamp
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -14,6 +15,9 @@ run: .venv/run.stamp
 test: .venv/dev.stamp lint
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+trust: .venv/dev.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -rP
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -1,10 +1,21 @@
-"""Blindspot's entry point: ``streamlit run app.py``."""
+"""Blindspot's entry point: ``streamlit run app.py``.
 
-import streamlit as st
+Streamlit reads this file twice: once as the server, which finds ``app`` in it, and again for every run of a page.
+"""
 
-from core import ui
+if __name__ == "__main__":  # a page
+    import streamlit as st
 
-ui.set_up()
-page = st.navigation(ui.pages(), expanded=True)
-ui.shared_pickers(page.url_path)
-page.run()
+    from core import ui
+
+    ui.set_up()
+    page = st.navigation(ui.pages(), expanded=True)
+    with ui.errors_shown():
+        ui.shared_pickers(page.url_path)
+        page.run()
+else:  # the server
+    from streamlit.starlette import App
+
+    from core import hosting, serving
+
+    app = App(__file__, lifespan=serving.lifespan, routes=serving.routes(), middleware=hosting.middleware())

@@ -1,4 +1,4 @@
-"""``python -m core list|run|sweep|neighbours|map|hubs|judge|data|runs|export|doctor|bench`` (DESIGN 6).
+"""``python -m core list|run|sweep|neighbours|map|hubs|judge|evidence|data|runs|export|doctor|bench`` (DESIGN 6).
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -17,6 +17,7 @@ from core import (
     cli_compare,
     cli_data,
     cli_doctor,
+    cli_evidence,
     cli_hubs,
     cli_judge,
     cli_kinds,
@@ -29,6 +30,7 @@ from core import (
     pipeline,
 )
 from core import cli_output as output
+from core.at_work import at_work
 from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.cli_sweep import HELP as SWEEP_HELP
 from core.cli_sweep import sweep
@@ -37,9 +39,11 @@ from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import FIT_ON, in_words
 from core.encoders import catalog as encoders
-from core.errors import BlindspotError, InputError, unknown
-from core.files import write_atomically
+from core.errors import BlindspotError, InputError, unknown, visible
+from core.files import disk_error, write_atomically
+from core.joblog import JobLine
 from core.settings import Settings
+from core.spreadsheets import write_csv
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.transforms import STEPS
@@ -68,7 +72,9 @@ runs_app.command("trust")(cli_trust.trust)
 runs_app.command("overlap")(cli_trust.overlap)
 runs_app.command("orderings")(cli_orderings.orderings)
 data_app.command("overlap")(cli_data.overlap)
+data_app.command("show")(cli_data.show)
 app.command("map")(cli_map.map_)
+app.command("evidence")(cli_evidence.evidence)
 app.command("hubs")(cli_hubs.hubs)
 app.command(help=SWEEP_HELP)(sweep)
 app.command("neighbours")(cli_neighbours.neighbours_of)
@@ -89,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return error.exit_code
         return _fail(f"{message} See: python -m core --help", error.exit_code, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defence; --debug shows the traceback
-        return _fail(f"unexpected {type(error).__name__}: {error}; run it with --debug to see where", 1, debug)
+        what = f"unexpected {type(error).__name__}: {error}; run it with --debug to see where"
+        return _fail(str(disk_error(error) or what), 1, debug)
     if code == INTERRUPTED:
         return _fail("interrupted; what was encoded so far is kept: run it again to continue", 1, debug)
     return code if isinstance(code, int) else 0
@@ -98,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fail(message: str, code: int, debug: bool) -> int:
     if debug and sys.exception():
         traceback.print_exc()
-    print("error:", " ".join(message.split()), file=sys.stderr)
+    print("error:", visible(" ".join(message.split())), file=sys.stderr)
     return code
 
 
@@ -142,13 +149,15 @@ def run(
     metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
     protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition or toolkit")] = None,
     rule: Annotated[str | None, typer.Option(help="how analogies are answered: 3cosadd or 3cosmul")] = None,
+    classifier: Annotated[str | None, typer.Option(help="of transfer: logreg, mlp, or either with -znorm")] = None,
+    seed: Annotated[str | None, typer.Option(help="of transfer: what folds and weights start from, 1 to 5")] = None,
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
     settings = Settings.from_environment()
-    given = {"metric": metric, "protocol": protocol, "rule": rule}
+    given = {"metric": metric, "protocol": protocol, "rule": rule, "classifier": classifier, "seed": seed}
     params = {name: value for name, value in given.items() if value is not None}
     compared = encoder if support is Support.COMMON else []
     requests = [
@@ -217,7 +226,7 @@ def data_fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) ->
         if not entry.files:
             print(f"{entry.id}: {fetch.dataset_state(entry, settings)}, nothing to download")
             continue
-        with output.progress(entry.id) as progress:
+        with at_work(settings, JobLine("fetch", dataset=entry.id)), output.progress(entry.id) as progress:
             paths = fetch.fetch_dataset(entry, settings, progress)
         print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}")
 
@@ -321,9 +330,9 @@ def export(
 ) -> None:
     """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
-    writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
+    writers = {".csv": write_csv, ".parquet": parquet.write_table}
     if output.suffix not in writers:
         raise InputError(f"cannot tell the format of '{output}'", expected="a name that ends in .csv or .parquet")
     if not output.parent.is_dir():
@@ -339,9 +348,21 @@ def export(
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Put right what can be, asking before each thing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --mend: do not ask.")] = False,
+    ready: Annotated[bool, typer.Option("--ready", help="Only say, quickly, whether it can serve now.")] = False,
+) -> None:
     """Look for what is wrong here, and say what to do; exit code 1 where there is a problem."""
-    cli_doctor.report(as_json=as_json)
+    if sum((as_json, mend, ready)) > 1 or (yes and not mend):
+        raise InputError("these options do not go together", expected="--json, --ready, --mend or --mend --yes")
+    if ready:
+        cli_doctor.ready()
+    elif mend:
+        cli_doctor.mend(yes=yes)
+    else:
+        cli_doctor.report(as_json=as_json)
 
 
 @app.command()
@@ -349,16 +370,31 @@ def bench(
     names: Annotated[list[str] | None, typer.Argument(help="benchmarks; all if left out")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure: every figure is a ratio within one run, the median of interleaved pairs."""
-    from core import benchmarks
+    """Measure how fast Blindspot is here: ratios within one run, medians of interleaved pairs, and times of the app."""
+    from core.benchmarks import catalog as benchmarks
 
     with output.progress("benchmark") as progress:
         report = benchmarks.run(names or list(benchmarks.BENCHMARKS), progress)
+    for name, reason in report.not_measured.items():
+        print(f"{name} not measured: {reason}", file=sys.stderr)
     if as_json:
         output.print_json(report.as_json())
         return
     output.print_table(
         ", ".join(f"{k} {v}" for k, v in report.machine.items()),
-        ["benchmark", "value", "unit", "samples"],
-        [(r.name, f"{r.value:.3g}", r.unit, " ".join(f"{s:.3g}" for s in r.samples)) for r in report.results],
+        ["benchmark", "value", "unit", "to reach", "is it", "samples"],
+        [
+            (
+                r.name,
+                f"{r.value:.3g}",
+                r.unit,
+                benchmarks.reach_in_words(r),
+                benchmarks.verdict(r),
+                " ".join(f"{s:.3g}" for s in r.samples),
+            )
+            for r in report.results
+        ],
     )
+    for name in dict.fromkeys(benchmarks.benchmark_of(r.name).name for r in report.results):
+        print(f"{name} ({report.seconds[name]:.0f} s): {benchmarks.BENCHMARKS[name].description}")
+    print(f"all of it took {sum(report.seconds.values()):.0f} s")

@@ -19,6 +19,8 @@ from core.numerics.stats import Interval
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
+from core.transfer.outcomes import outcomes
+from core.transfer.paired import Paired
 
 
 class Ranks(StrEnum):
@@ -198,8 +200,47 @@ def _named(run: RunRecord) -> dict[str, Any]:
     return {"run_id": run.run_id, "encoder": run.plan.variant.encoder, "transform": run.plan.variant.transform}
 
 
+def _transfer(first: RunRecord, second: RunRecord, repository: Repository, ranks: Ranks, as_json: bool) -> None:
+    if ranks is not Ranks.RAW:
+        raise InputError("transfer has no filtered ranks", expected="--ranks only with runs of evalrank")
+    one, other = first.plan.variant.label, second.plan.variant.label
+    if (kinds := [run.plan.params["classifier"] for run in (first, second)])[0] != kinds[1]:
+        one, other = f"{one} ({kinds[0]})", f"{other} ({kinds[1]})"
+    found = outcomes(diagnostics.find("transfer"), [first.run_id, second.run_id], repository)
+    rows = [Paired.of(found, first.run_id, second.run_id, "all")]
+    if found.repeated.any() and not found.repeated.all():
+        rows.append(Paired.of(found.without_overlap(), first.run_id, second.run_id, "without overlap"))
+    said = [row.in_words(one, other) for row in rows]
+    if as_json:
+        examples = [
+            {"examples": r.name, "tested": r.tested, "first_accuracy": r.first, "second_accuracy": r.second}
+            | {"difference": r.first - r.second, **_ends(r.interval), **asdict(r.test)}
+            for r in rows
+        ]
+        output.print_json(_both(first, second) | {"compared": examples, "verdict": said})
+        return
+    output.print_table(
+        f"Transfer on {first.plan.dataset}: A is {one}, B is {other}",
+        ["examples", "tested", "A", "B", "A - B", "95% interval", "only A right", "only B right", "p (McNemar)"],
+        [
+            [
+                r.name,
+                f"{r.tested:,}",
+                *(f"{accuracy:.4f}" for accuracy in (r.first, r.second)),
+                f"{r.first - r.second:+.4f}",
+                "–" if r.interval is None else f"[{r.interval.low:+.4f}, {r.interval.high:+.4f}]",
+                *(f"{n:,}" for n in (r.test.first_better, r.test.second_better)),
+                f"{r.test.p_value:.3g}",
+            ]
+            for r in rows
+        ],
+    )
+    print("\n".join(said))
+
+
 # Per diagnostic, what prints the comparison of two of its runs.
 COMPARISONS: Mapping[str, Callable[[RunRecord, RunRecord, Repository, Ranks, bool], None]] = {
     "evalrank": _evalrank,
     "heros": _heros,
+    "transfer": _transfer,
 }

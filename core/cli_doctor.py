@@ -1,15 +1,17 @@
-"""``python -m core doctor``: every finding in a table per area, then what to do."""
+"""``python -m core doctor``: every finding in a table per area, then what to do; mending; readiness."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from core import cli_output as output
 from core import doctor
 from core.doctor import Finding, State
-from core.errors import BlindspotError
+from core.errors import BlindspotError, InputError
+from core.settings import Settings
 from core.store.repository import Repository
 
 
@@ -32,6 +34,62 @@ def report(*, as_json: bool) -> None:
             f"{', '.join(dict.fromkeys(f'{finding.area} {finding.name}' for finding in problems))}",
             remedy="its output says what to do about each",
         )
+
+
+def ready() -> None:
+    """Say whether this installation can serve now: nothing more than that is looked at.
+
+    Raises:
+        InputError: a setting means nothing.
+        BlindspotError: it is not ready; the message says why.
+    """
+    settings = Settings.from_environment()
+    if reasons := doctor.not_ready(settings, Repository.at(settings.store)):
+        raise BlindspotError(
+            f"not ready: {'; '.join(f'{reason.name}: {reason.what}' for reason in reasons)}",
+            remedy="; ".join(dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)),
+        )
+    output.print_text("ready")
+
+
+def mend(*, yes: bool) -> None:
+    """Put right what can be put right, asking before each thing.
+
+    Args:
+        yes: do not ask.
+
+    Raises:
+        InputError: there is nobody to ask.
+        BlindspotError: something could not be put right; the others were dealt with by then.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise InputError("doctor --mend asks, and there is no terminal", remedy="add --yes to mend everything it finds")
+    settings = Settings.from_environment()
+    failed, offered = [], 0
+    for each in doctor.mends(settings, Repository.at(settings.store)):
+        offered += 1
+        output.print_text(f"{each.area}, {each.name}: {each.what}")
+        if each.advice:
+            output.print_text(f"    {each.advice}")
+        if not yes and not _agreed(each.action):
+            output.print_text("    left as it is")
+            continue
+        try:
+            output.print_text(f"    {each.do()}")
+        except BlindspotError as error:
+            output.print_text(f"    failed: {error}")
+            failed.append(f"{each.area} {each.name}")
+    if not offered:
+        output.print_text("Nothing to mend. What the doctor finds besides: python -m core doctor")
+    if failed:
+        raise BlindspotError(f"not mended: {', '.join(failed)}", remedy="the output says why")
+
+
+def _agreed(action: str) -> bool:
+    try:
+        return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
 
 
 def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:

@@ -10,12 +10,14 @@ import typer
 
 from core import cli_output as output
 from core import hubness, pipeline
+from core.at_work import at_work
 from core.cli_options import TRANSFORM_HELP, AsJson
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.hubness import LONGEST, Lists
+from core.joblog import JobLine
 from core.numerics.hubness import HUB, Hubness, by_chance
 from core.numerics.similarity import Metric
 from core.pipeline import EncodeRequest
@@ -53,7 +55,8 @@ def hubs(
     k = min(k, max(len(spaces[0].items) - 1, 1))
     found = []
     for space in spaces:
-        with output.progress(f"{space.variant.label} on {entry.id}") as progress:
+        line = JobLine("hubs", variant=space.variant.label, dataset=entry.id)
+        with at_work(settings, line), output.progress(f"{space.variant.label} on {entry.id}") as progress:
             own, random = hubness.make_of(space, metric, settings, progress)
         found.append(_described(space, own, random, min(k, own.longest)))
     if as_json:

@@ -10,7 +10,7 @@ import typer
 from core import cli_output as output
 from core.cli_options import AsJson
 from core.errors import InputError
-from core.files import write_atomically
+from core.files import read_limited, write_atomically
 from core.judgement import bundles
 from core.judgement.bundles import Part
 from core.judgement.plain_tables import TableFormat
@@ -46,14 +46,7 @@ def import_(
     file: Annotated[Path, typer.Argument(help="a .zip that 'judge export' or the app wrote")], as_json: AsJson = False
 ) -> None:
     """Take in a set of items with its votes; what is here already is not doubled, the first answer stands."""
-    try:
-        if not file.is_file():
-            raise InputError(f"there is no file {file}", remedy="check the path")
-        if (size := file.stat().st_size) > bundles.MOST_BYTES:
-            raise InputError(f"{file} has {size:,} bytes", expected=f"at most {bundles.MOST_BYTES:,}")
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {file}: {error.strerror or error}", remedy="check its permissions") from error
+    data = read_limited(file, bundles.MOST_BYTES)
     bundle, merged = bundles.take_in(data, _store())
     if as_json:
         output.print_json(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from core import cli_output as output
+from core.at_work import at_work
 from core.cli_options import TRANSFORM_HELP, AsJson
 from core.datasets import catalog as datasets
 from core.errors import InputError
+from core.files import read_limited
+from core.joblog import JobLine
 from core.judgement import making, own_queries
 from core.judgement.inventories import SENTENCES, Inventory, Ready
 from core.judgement.making import SEED, ItemsRequest
@@ -66,7 +70,8 @@ def make(
         ),
         settings,
     )
-    with output.progress(request.label) as progress:
+    line = JobLine("items", variant=", ".join(variant.label for variant in variants), dataset=dataset)
+    with at_work(settings, line), output.progress(request.label) as progress:
         items = making.make(request, settings, Repository.at(settings.store), progress)
     if as_json:
         output.print_json(_described(items))
@@ -85,16 +90,12 @@ def _queries(named: str) -> tuple[Ready | Inventory, int | None]:
     if named in (Ready.DEFAULT, Ready.SIMLEX):
         return Ready(named), None
     path = Path(named).expanduser()
-    try:
-        if not path.is_file():
-            raise InputError(
-                f"--queries is '{named}', and there is no such file",
-                expected=f"{', '.join(Ready)}, {Ready.SENTENCES}:N or a file",
-            )
-        with path.open("rb") as file:
-            data = file.read(own_queries.MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read '{named}': {error}", remedy="check the path") from error
+    if not os.path.lexists(path):
+        raise InputError(
+            f"--queries is '{named}', and there is no such file",
+            expected=f"{', '.join(Ready)}, {Ready.SENTENCES}:N or a file",
+        )
+    data = read_limited(path, own_queries.MAX_BYTES)
     return own_queries.inventory(own_queries.of_file(path.name, data), path.name), None
 
 

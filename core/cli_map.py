@@ -10,17 +10,20 @@ import typer
 
 from core import cli_output as output
 from core import maps, pipeline
+from core.at_work import at_work
 from core.cli_options import AsJson
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.files import write_atomically
+from core.joblog import JobLine
 from core.maps import MIN_DIST, N_NEIGHBORS, SEED, Map, MapRequest, Method
 from core.numerics.similarity import Metric
 from core.pipeline import EncodeRequest
 from core.settings import Settings
 from core.spaces import Space
+from core.spreadsheets import write_csv
 from core.store.repository import Repository
 from core.transforms import TransformChain
 from core.types import Variant
@@ -53,7 +56,8 @@ def map_(
     settings = Settings.from_environment()
     variant = Variant(encoders.canonical(encoder), str(TransformChain.parse(transform)))
     entry = datasets.find(dataset)
-    with output.progress(f"{method} of {entry.id}") as progress:
+    line = JobLine("map", variant=variant.label, dataset=entry.id)
+    with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:
         loaded = fetch.load(entry, settings, progress)
         encoding = EncodeRequest(variant.encoder, entry.id)
         covered = pipeline.encode(encoding, settings, Repository.at(settings.store), progress).covered
@@ -87,7 +91,7 @@ def map_(
 def _write(made: Map, space: Space, out: Path) -> None:
     """A row per item: its number, text and place; the place is empty where it has none."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
     items = space.items[made.rows]
     table = pa.table(
@@ -98,7 +102,7 @@ def _write(made: Map, space: Space, out: Path) -> None:
             "y": pa.array(made.coordinates[:, 1], from_pandas=True),
         }
     )
-    write = csv.write_csv if out.suffix == ".csv" else parquet.write_table
+    write = write_csv if out.suffix == ".csv" else parquet.write_table
     write_atomically(out, lambda f: write(table, f))
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.diagnostics.base import Metric
+from core.errors import visible
 from core.store.records import RunRecord
 from core.types import Progress as Listener
 
@@ -32,6 +33,8 @@ def covered(record: RunRecord) -> str:
         return ""
     whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
     pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs and " if "pairs" in c else ""
+    if "examples" in c:
+        pairs = f"{c['examples_covered']:,} of {c['examples']:,} examples and "
     return f"; covers {pairs}{c['items_covered']:,} of {c['items']:,} items{whose}"
 
 
@@ -56,17 +59,17 @@ def print_json(value: object) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     # As text: in a title, too, what stands in brackets is no markup.
-    table = Table(title=Text(title, style="table.title"), title_justify="left")
+    table = Table(title=Text(visible(title), style="table.title"), title_justify="left")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(visible(column), overflow="fold")
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(visible(str(cell)) for cell in row))
     stdout.print(table, markup=False, highlight=False)
 
 
 def print_text(line: str) -> None:
     """A line of its own, however long."""
-    print(line)
+    print(visible(line))
 
 
 def number(metric: Metric, value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from core import cli_output as output
-from core import pipeline, sweeps
+from core import estimates, pipeline, sweeps
 from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
 from core.datasets import catalog as datasets
 from core.diagnostics import catalog as diagnostics
@@ -22,7 +23,7 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 
-DEMO = "demo"
+DEMO, EVIDENCE = "demo", "evidence"  # the ready ones
 METRICS_SHOWN = 6  # beside the headline
 DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # how metrics end that stay untold
 
@@ -31,8 +32,10 @@ HELP = """Run variants by datasets by diagnostics, then print a table of scores 
 What is in the store already is found, not computed again: a sweep that was interrupted or killed continues when the
 same command is given again. Every diagnostic runs on the datasets of its kind.
 
-`sweep demo` needs no network: all encoders of the catalog with four transforms on the built-in sentences. The same
-choices as the options' can stand in a file:
+`sweep demo` needs no network: all encoders of the catalog with four transforms on the built-in sentences.
+`sweep evidence` is what the page Evidence needs: EvalRank, geometry, similarity and two transfer tasks for at least
+24 variants in six families, where BLINDSPOT_MIRROR has the word vectors; it says first about how long it takes. The
+same choices as the options' can stand in a file:
 
 \b
     encoders = ["minilm", "minilm-cls", "vectors:glove.6B.300d.txt"]
@@ -67,7 +70,7 @@ class Done:
 
 
 def sweep(
-    file: Annotated[str, typer.Argument(help="demo, or a TOML file; instead of options")] = "",
+    file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     dataset: Annotated[
@@ -87,14 +90,17 @@ def sweep(
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     params = {"metric": metric, "protocol": protocol}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
-    wanted = _of_file(file, options) if file else _of_options(options)
     settings = Settings.from_environment()
+    wanted = _of_file(file, options, settings) if file else _of_options(options)
     expansion = sweeps.expand(wanted, settings)
     repository = Repository.at(settings.store)
+    # Before the work: a file may be gone after it. Of a ready sweep it is meant which diagnostic runs on what.
+    notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
     if dry_run:
-        _list(expansion, settings, repository, as_json=as_json)
+        _list(expansion, notes, settings, repository, as_json=as_json)
         return
-    notes = _notes(expansion)  # before the work: a file may be gone after it
+    if file == EVIDENCE:
+        _announce(expansion, wanted.notes, settings, repository)
     results = _run(expansion.requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
@@ -107,8 +113,8 @@ def sweep(
         raise _in_one_line(failures, len(results))
 
 
-def _of_file(file: str, options: dict[str, Any]) -> sweeps.Sweep:
-    """The sweep of a file, or the demo.
+def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
+    """The sweep of a file, or a ready one.
 
     Raises:
         InputError: there are options too; or as ``sweeps.read_toml``.
@@ -116,10 +122,27 @@ def _of_file(file: str, options: dict[str, Any]) -> sweeps.Sweep:
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise InputError(
             f"both '{file}' and {', '.join(given)} are given",
-            expected="a file (or demo), or options",
+            expected="a file (or demo, or evidence), or options",
             remedy="drop one",
         )
+    if file == EVIDENCE:
+        with output.progress("word vectors") as progress:
+            return sweeps.evidence(settings, progress)
     return sweeps.demo() if file == DEMO else sweeps.read_toml(file)
+
+
+def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
+    """What a long sweep will take, on stderr before it starts."""
+    cost = estimates.estimate(expansion.requests, settings, repository)
+    guess = f" (a guess: {len(cost.guessed)} of the encoders never ran here)" if cost.guessed else ""
+    there = len(cost.runs) - len(cost.wanted)
+    lines = [
+        *notes,
+        f"{_runs(len(cost.runs))}, {there} of them in the store; the rest takes about {_duration(cost.seconds)}{guess}"
+        f" and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
+    ]
+    for line in lines:
+        print(line, file=sys.stderr)
 
 
 def _of_options(options: dict[str, Any]) -> sweeps.Sweep:
@@ -207,7 +230,9 @@ def _named(request: RunRequest) -> dict[str, Any]:
     }
 
 
-def _list(expansion: sweeps.Expansion, settings: Settings, repository: Repository, *, as_json: bool) -> None:
+def _list(
+    expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository, *, as_json: bool
+) -> None:
     """What would run, and what the store has of it."""
     found = [pipeline.find(request, settings, repository) for request in expansion.requests]
     ids = [None if record is None else record.run_id for record in found]
@@ -221,7 +246,7 @@ def _list(expansion: sweeps.Expansion, settings: Settings, repository: Repositor
         for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
     ]
     output.print_table("Runs", ["no.", "diagnostic", "variant", "dataset", "params", "in the store"], rows)
-    for note in _notes(expansion):
+    for note in notes:
         print(note)
     print(f"{_runs(len(ids))}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from core.diagnostics.base import DiagnosticResult
 from core.errors import InputError
+from core.labelled import CoveredExamples, LabelledTexts
 from core.relations import Analogies, Categories, CoveredAnalogies, CoveredCategories
 from core.types import Bool, CoveredPairs, CoveredWords, Dataset, PairSet, Part, RankedPairs, ScoredPairs, Vocabulary
 
@@ -38,6 +39,14 @@ def part_of(dataset: Dataset, support: Bool, whose: str) -> Part:
                 expected="an encoder that knows the words of the questions",
             )
         return asked
+    if isinstance(dataset, LabelledTexts):
+        labelled = CoveredExamples.of(dataset, support)
+        if not len(labelled.examples):
+            raise InputError(
+                f"no example of '{dataset.id}' is left: none has a vector for its text from {whose}",
+                expected="an encoder that knows the dataset's texts",
+            )
+        return labelled
     if not isinstance(dataset, PairSet | ScoredPairs):
         raise TypeError(f"a {dataset.kind} has no parts")
     ranked = CoveredPairs.of(dataset, support) if isinstance(dataset, ScoredPairs) else RankedPairs.of(dataset, support)
@@ -71,17 +80,20 @@ def check_covers_all(encoder: str, dataset: Dataset, covered: Bool, diagnostic: 
 def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
     """A result for part of a dataset, in the numbers and counts of the whole; any other as it is."""
     support = covered if ranked is None else ranked.support
-    if isinstance(dataset, Vocabulary):
-        return replace(result, coverage=_items_covered(support))
-    if isinstance(dataset, Categories):
-        return replace(result, coverage=_items_covered(support), item_numbers=np.flatnonzero(support))
-    if isinstance(dataset, Analogies):
-        return _of_analogies(result, dataset, support)
-    if not isinstance(dataset, PairSet | ScoredPairs):
-        return result
-    if not isinstance(ranked, RankedPairs | CoveredPairs):
-        return replace(result, coverage=_coverage(dataset, covered))
-    return replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
+    match dataset:
+        case Vocabulary():
+            result = replace(result, coverage=_items_covered(support))
+        case Categories():
+            result = replace(result, coverage=_items_covered(support), item_numbers=np.flatnonzero(support))
+        case Analogies():
+            result = _of_analogies(result, dataset, support)
+        case LabelledTexts():
+            result = _of_examples(result, dataset, support)
+        case PairSet() | ScoredPairs() if isinstance(ranked, RankedPairs | CoveredPairs):
+            result = replace(result, coverage=_coverage(dataset, support), item_numbers=ranked.pairs)
+        case PairSet() | ScoredPairs():
+            result = replace(result, coverage=_coverage(dataset, covered))
+    return result
 
 
 def _coverage(dataset: PairSet | ScoredPairs, covered: Bool) -> dict[str, int]:
@@ -98,6 +110,14 @@ def _of_analogies(result: DiagnosticResult, dataset: Analogies, support: Bool) -
     asked = CoveredAnalogies.of(dataset, support).questions
     counts = {"questions": len(dataset.answers), "questions_covered": len(asked)}
     return replace(result, coverage=counts | _items_covered(support), item_numbers=asked)
+
+
+def _of_examples(result: DiagnosticResult, dataset: LabelledTexts, support: Bool) -> DiagnosticResult:
+    """Rows are of the examples that were tested: their numbers among those covered become those of the whole."""
+    covered = CoveredExamples.of(dataset, support).examples
+    counts = {"examples": len(dataset.labels), "examples_covered": len(covered)}
+    tested = covered if result.item_numbers is None else covered[result.item_numbers]
+    return replace(result, coverage=counts | _items_covered(support), item_numbers=tested)
 
 
 def _items_covered(covered: Bool) -> dict[str, int]:

@@ -11,12 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from core import policy
 from core.encoder_uploads import delete_upload, store_upload, upload_of
 from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.errors import BlindspotError, InputError
-from core.settings import Mode, Settings
+from core.settings import Settings
 from core.store.records import RunRecord, RunState, StoredReference
 from core.store.repository import Repository
 
@@ -125,7 +126,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
 
 def known_references(settings: Settings, repository: Repository) -> list[str]:
     """What a picker of encoders offers: the catalog, then what can be used by reference; on a demo the catalog only."""
-    if settings.mode is Mode.DEMO:
+    if not policy.of(settings).own_encoders:
         return list(encoders.ENCODERS)
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     was_run = {variant.encoder for variant in repository.variants()}
@@ -154,7 +155,7 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
     """Check a reference and keep it among the encoders that are here; raises what ``check`` does."""
-    _not_on_a_demo(settings)
+    policy.of(settings).check_change("encoders cannot be added or removed")
     checked = check(reference, settings)
     if _kind(checked.reference) != CATALOG:
         facts = {"identity": asdict(checked.identity), "info": asdict(checked.info)}
@@ -173,7 +174,7 @@ def add_upload(
         InputError: these files make no encoder.
         BlindspotError: the disk is full.
     """
-    _not_on_a_demo(settings)
+    policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
         encoders.resolve(upload.reference, settings).load()
@@ -218,7 +219,7 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
         InputError: there is no such encoder, or this is a demo.
         BlindspotError: it is in use, or the disk does not let us.
     """
-    _not_on_a_demo(settings)
+    policy.of(settings).check_change("encoders cannot be added or removed")
     library = read_library(settings, repository)
     encoder = library.find(reference)
     if encoder is None:
@@ -240,13 +241,6 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
         if not encoder.is_of_catalog:
             repository.remove_reference(reference)
     return removal
-
-
-def _not_on_a_demo(settings: Settings) -> None:
-    if settings.mode is Mode.DEMO:
-        raise InputError(
-            "encoders cannot be added or removed on a hosted demo", remedy="run Blindspot on your own machine"
-        )
 
 
 def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[str]) -> list[str]:

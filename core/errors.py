@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
+
+LONGEST_PART = 2_000  # characters of what, expected or remedy
+# Control characters, halves of surrogate pairs, and what turns the direction of the text around it: in a terminal they
+# act, in a file they break, and to a reader they hide what a name is.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """A text in which every character that is not seen but acts stands as its escape, such as ``\\x1b``."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class BlindspotError(Exception):
@@ -27,7 +38,16 @@ class BlindspotError(Exception):
 
     def __str__(self) -> str:
         parts = [self.what, f"expected {self.expected}" if self.expected else "", self.remedy]
-        return "; ".join(" ".join(part.split()) for part in parts if part)
+        return "; ".join(_shown(part) for part in parts if part)
+
+
+def _shown(part: str) -> str:
+    """On one line, cut off in the middle where it is too long to be read."""
+    line = " ".join(part.split()) if len(part) <= LONGEST_PART else part
+    if len(line) > LONGEST_PART:
+        half = LONGEST_PART // 2
+        line = " ".join(f"{line[:half]} [...] {line[-half:]}".split())
+    return visible(line)
 
 
 class InputError(BlindspotError):
@@ -58,7 +78,7 @@ class Cancelled(BlindspotError):
 def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
     """The error for an id that is not among the known ones, with the nearest match suggested."""
     known = sorted(known)
-    nearest = process.extractOne(value, known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    nearest = process.extractOne(value[:LONGEST_PART], known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     return InputError(
         f"unknown {kind} '{value}'",
         expected=f"one of {', '.join(known)}",

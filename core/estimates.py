@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
-from core.diagnostics import geometry
+from core.diagnostics import geometry, transfer
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import EncoderFamily, EncoderInfo
@@ -32,6 +32,7 @@ GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained we
 GUESSED_PER_PRODUCT = {"definition": 2e-10, TOOLKIT: 1e-9}  # seconds per query, item and dimension
 # Of a vocabulary, per dimension: regressions on equally many words, however many it has; 3 s for 384 dimensions.
 FREQUENCY_PRODUCTS = 4e7
+GUESSED_PER_FEATURE = 1e-6  # seconds of a classifier per dimension and example that it is trained on, in every fold
 COUNTS = ("pairs", "background", "originals", "words_per_class", "sampled_items")  # what tells a run's work
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
@@ -96,6 +97,9 @@ class Estimate:
 def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> set[RunRequest]:
     """The requests that a finished run answers, told by what was asked for.
 
+    A run on common support that leaves nothing out is stored as one without others. It answers a request with others
+    where each of them has such a run too, and so covers all texts.
+
     A model or a file that changed since is not noticed here; computing the run would notice.
     """
     done = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True, metrics=[])
@@ -104,7 +108,19 @@ def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> s
         for p in (run.plan for run in done)
         if (entry := diagnostics.DIAGNOSTICS.get(p.diagnostic)) and entry.version == p.diagnostic_version
     }
-    return stored & set(requests)
+    whole = {
+        (run.plan.variant.encoder, run.plan.dataset)
+        for run in done
+        if not run.plan.support_digest and run.coverage.get("items_covered") == run.coverage.get("items", -1)
+    }
+
+    def is_answered(request: RunRequest) -> bool:
+        if request in stored:
+            return True
+        everyone = (request.variant.encoder, *request.support)
+        return replace(request, support=()) in stored and all((e, request.dataset) in whole for e in everyone)
+
+    return {request for request in requests if is_answered(request)}
 
 
 def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> Estimate:
@@ -147,7 +163,8 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
 
 @dataclass(frozen=True)
 class _Speeds:
-    """What the store has seen: texts per second by encoder, seconds per unit of work by diagnostic and protocol."""
+    """What the store has seen: texts per second by encoder, seconds per unit of work by diagnostic and protocol (of
+    transfer by classifier)."""
 
     texts_per_second: Mapping[str, float]
     seconds_per_unit: Mapping[tuple[str, str], float]
@@ -165,7 +182,7 @@ class _Speeds:
         samples: dict[tuple[str, str], list[float]] = {}
         for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:
-                key = (run.plan.diagnostic, run.plan.params.get("protocol", ""))
+                key = (run.plan.diagnostic, _way(run.plan.params))
                 samples.setdefault(key, []).append(run.timings["compute"] / units)
         return cls(speeds, {key: statistics.median(values) for key, values in samples.items()})
 
@@ -175,13 +192,26 @@ class _Speeds:
 
     def computing(self, request: RunRequest, entry: DatasetEntry, info: EncoderInfo) -> float:
         """Seconds of the diagnostic itself."""
-        protocol = dict(request.params).get("protocol", "")
-        guess = GUESSED_PER_PRODUCT.get(protocol, GUESSED_PER_PRODUCT["definition"])
-        per_unit = self.seconds_per_unit.get((request.diagnostic, protocol), guess)
+        way = _way(dict(request.params))
+        if entry.kind is DatasetKind.LABELLED_TEXTS:
+            per_feature = self.seconds_per_unit.get((request.diagnostic, way), GUESSED_PER_FEATURE)
+            return per_feature * _trained(entry) * info.dimension
+        guess = GUESSED_PER_PRODUCT.get(way, GUESSED_PER_PRODUCT["definition"])
+        per_unit = self.seconds_per_unit.get((request.diagnostic, way), guess)
         if request.diagnostic == geometry.ENTRY.id:  # every pair of items of a sample
             sampled = min(entry.texts, geometry.MOST)
             return per_unit * _units(entry.kind, sampled, sampled, info.dimension)
         return per_unit * _units(entry.kind, entry.pairs, entry.texts, info.dimension)
+
+
+def _way(params: Mapping[str, str]) -> str:
+    """What decides, beside the diagnostic, how long a unit of work takes."""
+    return params.get("protocol", "") or params.get("classifier", "")
+
+
+def _trained(entry: DatasetEntry) -> float:
+    """Examples of labelled texts that a classifier sees in training, those of every fold."""
+    return float(entry.pairs) * (1 if entry.is_split else transfer.FOLDS)
 
 
 def _units(kind: DatasetKind, pairs: int, texts: int, dimension: int) -> float:
@@ -196,6 +226,9 @@ def _units(kind: DatasetKind, pairs: int, texts: int, dimension: int) -> float:
 
 def _units_of(run: RunRecord) -> float:
     m, dimension = run.metrics, run.dimension or 0
+    if run.plan.diagnostic == transfer.ENTRY.id:
+        known = datasets.DATASETS.get(run.plan.dataset)  # a user's file may be gone
+        return _trained(known) * dimension if known else 0.0
     if "sampled_items" in m:
         return _units(DatasetKind.PAIR_SET, int(m["sampled_items"]), int(m["sampled_items"]), dimension)
     if "background" in m:

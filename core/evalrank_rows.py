@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from core.diagnostics.base import DiagnosticEntry
-from core.numerics.ranking import RankCounts, expected_hit, expected_reciprocal_rank
+from core.numerics.rank_problem import RankCounts
+from core.numerics.ranking import expected_hit, expected_reciprocal_rank
 from core.store.repository import Repository
 from core.types import Bool, Float64, Int64
 

@@ -15,7 +15,8 @@ from core.encoders.cache import EmbeddingCache
 from core.evalrank_rows import RunRows, Score, rows_of_runs
 from core.explore import EmbeddingsGone
 from core.flows.store import StoredFlows
-from core.numerics.ranking import RankCounts, rank_pairs, without
+from core.numerics.rank_problem import RankCounts
+from core.numerics.ranking import rank_pairs, without
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord, RunState

@@ -14,7 +14,8 @@ from core.diagnostics.base import DiagnosticEntry
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
 from core.flows.store import StoredFlows
-from core.numerics.ranking import TAU, expected_reciprocal_rank
+from core.numerics.rank_problem import TAU
+from core.numerics.ranking import expected_reciprocal_rank
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
 from core.store.records import RunRecord

@@ -10,7 +10,7 @@ import numpy as np
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone, Relation
 from core.flows.store import StoredFlows
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
 from core.store.records import RunRecord

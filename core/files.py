@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +14,7 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from core.errors import BlindspotError, Cancelled
+from core.errors import BlindspotError, Cancelled, InputError
 from core.types import CancelToken
 
 
@@ -20,6 +22,73 @@ def sha256_of(path: Path) -> str:
     """Hex sha256 of a file's bytes."""
     with path.open("rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def bytes_of(path: Path) -> int:
+    """What a file, or everything in a folder, takes; links count as themselves, what vanishes meanwhile as nothing."""
+    try:
+        if path.is_symlink() or not path.is_dir():
+            return path.lstat().st_size
+        return sum(bytes_of(inside) for inside in path.iterdir())
+    except FileNotFoundError:
+        return 0
+
+
+def require_regular(path: Path) -> int:
+    """See that a path leads to a file on disk, and to nothing that could keep its reader waiting or never end.
+
+    Returns:
+        The file's size, bytes.
+
+    Raises:
+        InputError: there is none, or it is a folder, a pipe, a device or cannot be looked at.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError(f"there is no file {path}", remedy="check the path") from error
+    except (OSError, ValueError, RuntimeError) as error:  # a zero character, a circle of links
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"cannot read {path}: {why}", remedy="check the path and its permissions") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(f"{path} is a folder", expected="a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{path} is no regular file", expected="a file on disk")
+    return status.st_size
+
+
+def read_limited(path: Path, most: int) -> bytes:
+    """The bytes of a file that a user names.
+
+    Args:
+        most: bytes that it may have.
+
+    Raises:
+        InputError: as ``require_regular``; or it is larger, or cannot be read.
+    """
+    if (size := require_regular(path)) > most:
+        raise InputError(f"{path} has {size:,} bytes", expected=f"at most {most:,}")
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+
+
+def require_name(path: str, expected: str) -> None:
+    """See that a path is text: stores, manifests and addresses hold it.
+
+    Raises:
+        InputError: it has a byte that is not UTF-8, or a zero character.
+    """
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the name {path!r} is not UTF-8", expected=expected, remedy="rename the file or folder"
+        ) from error
+    if "\0" in path:
+        raise InputError(f"{path!r} names no file: it has a zero character", expected=expected)
 
 
 def make_folder(folder: Path) -> None:
@@ -109,6 +178,17 @@ def delete_file(path: Path) -> None:
         raise BlindspotError(
             f"cannot delete {path}: {error.strerror or error}", remedy="check who may write there, then try again"
         ) from error
+
+
+_OF_THE_DISK = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EROFS", "EFBIG") if hasattr(errno, name)}
+
+
+def disk_error(error: BaseException) -> BlindspotError | None:
+    """The error for a full or read-only disk, where that is what went wrong in a library that writes files of its
+    own (numba keeps compiled kernels); None for all else."""
+    if not isinstance(error, OSError) or error.errno not in _OF_THE_DISK:
+        return None
+    return cannot_write(Path(os.fsdecode(error.filename)) if error.filename else Path("a file in the cache"), error)
 
 
 def cannot_write(path: Path, error: OSError) -> BlindspotError:

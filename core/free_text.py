@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from core import policy
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
 from core.encoders.cache import EmbeddingCache
@@ -23,7 +24,6 @@ from core.spaces import Space
 from core.transforms import FittedChain, TransformChain
 from core.types import CancelToken, Dataset, Float32, Int64, Variant
 
-LONGEST = 20_000  # characters
 KEPT = 256  # encoded texts
 MOST_UNKNOWN = 20  # words without a vector that are named
 
@@ -58,14 +58,14 @@ class _Encoded:
 _ENCODED: OrderedDict[tuple[EncoderIdentity, str, str], _Encoded] = OrderedDict()
 
 
-def check(text: str) -> None:
-    """Raise ``InputError`` for a text that cannot be placed: an empty one, or one that is far too long."""
+def check(text: str, longest: int = policy.LOCAL.text) -> None:
+    """Raise ``InputError`` for a text that cannot be placed: an empty one, or one of more characters than that."""
     if not text.strip():
         raise InputError("the text is empty", expected="a word or a sentence")
-    if len(text) > LONGEST:
+    if len(text) > longest:
         raise InputError(
             f"the text has {len(text):,} characters",
-            expected=f"at most {LONGEST:,}: no encoder here reads more than a few thousand",
+            expected=f"at most {longest:,}: no encoder here reads more than a few thousand",
         )
 
 
@@ -76,7 +76,7 @@ def place(text: str, spaces: Sequence[Space], settings: Settings) -> tuple[Place
         InputError: see ``check``.
         BlindspotError: an encoder cannot be loaded, or the embeddings that a transform is fitted on are gone.
     """
-    check(text)
+    check(text, policy.of(settings).text)
     prepare_runtime(settings)
     return tuple(_place(text, space, settings) for space in spaces)
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.types import Bool, Float64, Int64, Variant
 
 NUMBER, ORIGINAL = "no", "original"

@@ -23,11 +23,12 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.errors import BlindspotError
 from core.files import exclusive, write_atomically
+from core.in_use import use
 from core.numerics import hubness
 from core.numerics.hubness import Hubness
 from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric, row_norms, unit_rows
-from core.settings import Settings
+from core.settings import Settings, prepare_runtime
 from core.spaces import Space, open_spaces
 from core.types import (
     CancelToken,
@@ -46,7 +47,7 @@ VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbours that can be counted
 SEED = 2_010  # of the random vectors
 ALIKE = 1e-6  # similarities this near each other are equal but for rounding (DESIGN 4.1)
-AT_ONCE = 512  # queries between two looks at the cancel token
+AT_ONCE = 2_048  # queries between two looks at the cancel token
 AT_ONCE_ITEMS = 3_000  # so few items that their neighbours are found in a second or two
 
 
@@ -181,6 +182,7 @@ def make_of(
 ) -> tuple[Lists, Lists]:
     """As ``make``, of a space that is open."""
     cancel = cancel or CancelToken()
+    prepare_runtime(settings)  # before numba is imported
     own = find(space, metric, settings)
     if own is None:
         own = _of_vectors(space.vectors, metric, progress, cancel, "finding every item's neighbours")
@@ -298,6 +300,7 @@ def _file(settings: Settings, *parts: str) -> Path:
 
 
 def _read(path: Path) -> Lists | None:
+    use(path)
     try:
         return _read_version(path, path.stat().st_mtime_ns)
     except FileNotFoundError:

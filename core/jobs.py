@@ -6,17 +6,23 @@ import atexit
 import itertools
 import logging
 import threading
+import weakref
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
 
-from core import hubness, maps, pipeline
+from core import hubness, maps, pipeline, policy
+from core.at_work import at_work
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.fetch import FetchRequest
+from core.diagnostics.base import FIT_ON
 from core.errors import BlindspotError, Cancelled
+from core.files import disk_error
 from core.hubness import HubsRequest
+from core.joblog import JobLine
 from core.judgement import making
 from core.judgement.making import ItemsRequest
 from core.maps import MapRequest
@@ -61,6 +67,8 @@ class Job:
         remaining_seconds: until the end of the stage, at the pace so far; None while it cannot be told.
         error: what went wrong, in one line.
         note: what came out, where there is more to say than that it is done.
+        owners: visitors that asked for it; on a machine of one's own there is one, "".
+        is_private: it is about a visitor's own texts: other visitors are not told what it is.
     """
 
     job_id: int
@@ -75,6 +83,8 @@ class Job:
     remaining_seconds: float | None = None
     error: str = ""
     note: str = ""
+    owners: frozenset[str] = frozenset()
+    is_private: bool = False
 
     @property
     def requests(self) -> tuple[RunRequest, ...]:
@@ -110,19 +120,38 @@ class _Pace:
     fraction: float = 0.0
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a job's work is kept: what all visitors share, or what is one visitor's."""
+
+    settings: Settings
+    repository: Repository
+
+
 @dataclass
 class _Entry:
     job: Job
+    place: Place
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
+
+
+_QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
+
+
+@atexit.register
+def close_all() -> None:
+    """End the work of this process; once is enough."""
+    for queue in list(_QUEUES):
+        queue.close()
 
 
 class JobQueue:
     """Does tasks one after another in a daemon thread that lives as long as the process."""
 
     def __init__(self, settings: Settings, repository: Repository) -> None:
-        self._settings = settings
-        self._repository = repository
+        self._place = Place(settings, repository)
+        self._policy = policy.of(settings)
         self._entries: dict[int, _Entry] = {}
         self._waiting: list[int] = []  # ids of queued jobs, in the order in which they will run
         self._numbers = itertools.count(1)
@@ -130,17 +159,31 @@ class JobQueue:
         self._closing = False
         self._thread = threading.Thread(target=self._work, name="blindspot-jobs", daemon=True)
         self._thread.start()
-        atexit.register(self.close)
+        _QUEUES.add(self)
 
-    def submit(self, title: str, tasks: Sequence[Task]) -> int:
-        """Queue some tasks as one job; the id of the job that already does the same, where there is one."""
+    def submit(self, title: str, tasks: Sequence[Task], owner: str = "", place: Place | None = None) -> int:
+        """Queue some tasks as one job; the id of the job that already does the same, where there is one.
+
+        Args:
+            owner: who asks for it; on a demo a visitor.
+            place: where its work is kept, if that is not where everybody's is.
+
+        Raises:
+            InputError: there is no room, or it is about what visitors of this server may not name.
+        """
         wanted = tuple(tasks)
+        place = place or self._place
+        job = Job(0, title, wanted, owners=frozenset({owner}), is_private=bool(place.settings.session))
+        _check(job, place.settings)
         with self._changed:
             for entry in self._entries.values():
-                if entry.job.state.active and entry.job.tasks == wanted and not entry.cancel.cancelled:
+                same = entry.job.tasks == wanted and entry.place.settings == place.settings
+                if same and entry.job.state.active and not entry.cancel.cancelled:
+                    entry.job = replace(entry.job, owners=entry.job.owners | {owner})
                     return entry.job.job_id
+            self._check_room(len(wanted), owner)
             job_id = next(self._numbers)
-            self._entries[job_id] = _Entry(Job(job_id, title, wanted))
+            self._entries[job_id] = _Entry(replace(job, job_id=job_id), place)
             self._waiting.append(job_id)
             ended = [i for i, entry in self._entries.items() if not entry.job.state.active]
             for i in ended[:-ENDED_KEPT]:
@@ -148,8 +191,27 @@ class JobQueue:
             self._changed.notify_all()
             return job_id
 
+    def check_room(self, tasks: int, owner: str) -> None:
+        """Raise ``InputError`` where so many tasks more of a visitor would be too many."""
+        with self._changed:
+            self._check_room(tasks, owner)
+
+    def _check_room(self, tasks: int, owner: str) -> None:
+        active = [entry.job for entry in self._entries.values() if entry.job.state.active]
+        mine = sum(len(job.tasks) for job in active if owner in job.owners)
+        self._policy.check_room(tasks, mine, sum(len(job.tasks) for job in active))
+
+    def may_cancel(self, job: Job, owner: str) -> bool:
+        """Whether a visitor asked for a job, or all may cancel what anybody did."""
+        return self._policy.orders_queue or owner in job.owners
+
     def move(self, job_id: int, places: int) -> None:
-        """Let a queued job run so many places earlier (negative) or later; at most first or last of the queued."""
+        """Let a queued job run so many places earlier (negative) or later; at most first or last of the queued.
+
+        On a demo the order stays: what waits is of many visitors.
+        """
+        if not self._policy.orders_queue:
+            return
         with self._changed:
             if job_id not in self._waiting:
                 return  # it runs or has ended by now
@@ -157,11 +219,18 @@ class JobQueue:
             self._waiting.remove(job_id)
             self._waiting.insert(max(0, place), job_id)
 
-    def cancel(self, job_id: int) -> None:
-        """Stop a job at its next batch; a queued one at once. A job that has ended stays as it is."""
+    def cancel(self, job_id: int, owner: str = "") -> None:
+        """Stop a job at its next batch; a queued one at once. A job that has ended stays as it is.
+
+        On a demo nothing happens to a job that others asked for; one that others want too only loses this visitor.
+        """
         with self._changed:
             entry = self._entries.get(job_id)
-            if entry is None:
+            if entry is None or not self.may_cancel(entry.job, owner):
+                return
+            others = entry.job.owners - {owner}
+            if others and entry.job.state.active and not self._policy.orders_queue:
+                entry.job = replace(entry.job, owners=others)
                 return
             entry.cancel.cancel()
             if entry.job.state is JobState.QUEUED:
@@ -181,14 +250,20 @@ class JobQueue:
             running = [entry.job for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
             return running + [self._entries[job_id].job for job_id in self._waiting]
 
-    def close(self) -> None:
-        """Cancel everything and wait a moment for the thread."""
+    def leave(self, owner: str) -> None:
+        """A visitor is gone: cancel what nobody else asked for."""
+        for job in self.active():
+            if owner in job.owners:
+                self.cancel(job.job_id, owner)
+
+    def close(self, patience: float | None = None) -> None:
+        """Cancel everything and wait for the thread, ``patience`` seconds at most (``JOIN_SECONDS``)."""
         with self._changed:
             self._closing = True
             for entry in self._entries.values():
                 entry.cancel.cancel()
             self._changed.notify_all()
-        self._thread.join(JOIN_SECONDS)
+        self._thread.join(JOIN_SECONDS if patience is None else patience)
 
     # --- the worker's side
 
@@ -202,7 +277,8 @@ class JobQueue:
                 self._update(entry, state=JobState.FAILED, error=str(error), remaining_seconds=None)
             except Exception as error:
                 log.exception("job %s failed", entry.job.job_id)
-                message = f"unexpected {type(error).__name__}: {error}; the server's log has the details"
+                details = f" {type(error).__name__}: {error}" if self._policy.error_details else ""
+                message = str(disk_error(error) or f"unexpected{details}; the server's log has the details")
                 self._update(entry, state=JobState.FAILED, error=" ".join(message.split()), remaining_seconds=None)
             else:
                 self._update(entry, state=JobState.DONE, stage="done", remaining_seconds=None)
@@ -237,41 +313,76 @@ class JobQueue:
             entry.cancel.check()
             entry.pace = _Pace()
             self._update(entry, stage="starting", done=0, total=0, fraction=0.0, remaining_seconds=None)
-            note = self._do(task, progress, entry.cancel)
+            line = line_of(task)
+            with at_work(entry.place.settings, line) if line else nullcontext():
+                note = self._do(task, entry.place, progress, entry.cancel)
             self._update(entry, tasks_done=number, note=note or entry.job.note)
 
-    def _do(self, task: Task, progress: Progress, cancel: CancelToken) -> str:
+    def _do(self, task: Task, place: Place, progress: Progress, cancel: CancelToken) -> str:
         """Do one task; what there is to say of it."""
         listeners = progress, cancel
+        settings, repository = place.settings, place.repository
         match task:
             case FetchRequest():
-                fetch.fetch_dataset(datasets.find(task.dataset), self._settings, *listeners)
+                fetch.fetch_dataset(datasets.find(task.dataset), settings, *listeners)
             case EncodeRequest():
-                pipeline.encode(task, self._settings, self._repository, *listeners)
+                pipeline.encode(task, settings, repository, *listeners)
             case MapRequest():
-                maps.make(task, self._settings, *listeners)
+                maps.make(task, settings, *listeners)
             case HubsRequest():
-                hubness.make(task, self._settings, *listeners)
+                hubness.make(task, settings, *listeners)
             case ItemsRequest():
-                return making.told(making.make(task, self._settings, self._repository, *listeners))
+                return making.told(making.make(task, settings, repository, *listeners))
             case LearnRequest():
-                learned.make(task, self._settings, *listeners)
+                learned.make(task, settings, *listeners)
             case Repetition():
-                outcome = self._compute(task.request, *listeners, again=True)
+                outcome = _compute(task.request, place, *listeners, again=True)
                 return repeated(task, outcome)
             case RunRequest():
-                self._compute(task, *listeners)
+                _compute(task, place, *listeners)
         return ""
-
-    def _compute(self, request: RunRequest, progress: Progress, cancel: CancelToken, again: bool = False) -> RunOutcome:
-        """Run it; the pages look into the embeddings, so they are kept."""
-        return pipeline.run(
-            request, self._settings, self._repository, progress, cancel, keep_embeddings=True, again=again
-        )
 
     def _update(self, entry: _Entry, **changes: object) -> None:
         with self._changed:
             entry.job = replace(entry.job, **changes)  # type: ignore[arg-type]  # replace() checks the names
+
+
+def _compute(
+    request: RunRequest, place: Place, progress: Progress, cancel: CancelToken, again: bool = False
+) -> RunOutcome:
+    """Run it; the pages look into the embeddings, so they are kept."""
+    return pipeline.run(request, place.settings, place.repository, progress, cancel, keep_embeddings=True, again=again)
+
+
+def _check(job: Job, settings: Settings) -> None:
+    """Nothing is queued that reaches out of what visitors may name, however it was asked for."""
+    for reference in job.encoders:
+        policy.check_encoder(reference, settings)
+    fitted_on = {value for request in job.requests for name, value in request.params if name == FIT_ON}
+    fetched = {task.dataset for task in job.tasks if isinstance(task, FetchRequest)}
+    for reference in job.datasets | fitted_on | fetched:
+        policy.check_dataset(reference, settings)
+    if any(isinstance(task, Repetition) for task in job.tasks):
+        policy.of(settings).check_change("stored runs are not computed again")
+    if job.is_private and any(isinstance(task, ItemsRequest) for task in job.tasks):
+        raise policy.refused("items for raters are not made of uploads")
+
+
+def line_of(task: Task) -> JobLine | None:
+    """What the log says of a task before it is done; None for those of the pipeline, which logs them itself."""
+    match task:
+        case FetchRequest():
+            return JobLine("fetch", dataset=task.dataset)
+        case MapRequest():
+            return JobLine("map", variant=task.variant.label, dataset=task.dataset)
+        case HubsRequest():
+            return JobLine("hubs", variant=task.variant.label, dataset=task.dataset)
+        case LearnRequest():
+            return JobLine("learn", variant=task.variant.label, dataset=task.dataset)
+        case ItemsRequest():
+            return JobLine("items", variant=", ".join(v.label for v in task.variants), dataset=task.dataset)
+        case _:
+            return None
 
 
 def repeated(task: Repetition, outcome: RunOutcome) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import core
 from core.datasets.catalog import DatasetEntry
-from core.diagnostics.base import FIT_ON
+from core.diagnostics.base import FIT_ON, DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
 from core.encoders.base import Encoder, library_versions
 from core.encoders.cache import Embedded
@@ -28,20 +28,20 @@ def manifest_of(
     dataset: Dataset,
     entry: DatasetEntry,
     checksums: Mapping[str, str],
-    seeds: Mapping[str, int],
+    result: DiagnosticResult,
     held_out: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The manifest of a run that was computed just now.
 
     Args:
         checksums: of the dataset's files, as they were downloaded.
-        seeds: of everything that was drawn.
+        result: what the diagnostic computed, with its seeds, its device and what it chose on the way.
         held_out: facts of the dataset that the transform was fitted on instead of the run's own items.
     """
     return {
         "blindspot": core.__version__,
         "python": platform.python_version(),
-        "machine": {"system": platform.platform(), "cores": os.cpu_count()},
+        "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
         "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
         "embeddings": {
@@ -57,7 +57,8 @@ def manifest_of(
         },
         "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
         "params": dict(plan.params),
-        "seeds": dict(seeds),
+        "seeds": dict(result.seeds),
+        **({"chosen": dict(result.chosen)} if result.chosen else {}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -90,6 +91,7 @@ _GROUPS = {
     "support": "Items ranked",
     "params": "Parameters",
     "seeds": "Seeds",
+    "chosen": "Chosen",
     "blindspot": "Blindspot",
     "python": "Python",
     "libraries": "Libraries",

@@ -21,6 +21,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.errors import BlindspotError, InputError
 from core.files import exclusive, write_atomically
+from core.in_use import use
 from core.map_child import fit_in_child, remove_leavings
 from core.numerics.projection import Quality, are_constant, as_compared, principal_plane, quality
 from core.numerics.similarity import Metric
@@ -133,6 +134,7 @@ def requests_of(
 def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
     """The finished map; None where it was not made yet, or its file is damaged: then it is made again."""
     path = settings.maps / f"{request.key(space)}.npz"
+    use(path)
     try:
         with np.load(path, allow_pickle=False) as stored:
             facts = json.loads(str(stored["facts"]))

@@ -18,7 +18,7 @@ import pandas as pd
 
 from core.diagnostics.heros import ORDERINGS, ordering_outcomes
 from core.errors import BlindspotError
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.numerics.stats import Interval, mcnemar, wilson_interval
 from core.types import Float64
 

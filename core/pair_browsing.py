@@ -18,6 +18,7 @@ from core.errors import InputError
 from core.explore import PairTable
 from core.frequency import zipf_of
 from core.pair_features import length, lexical_overlap
+from core.spreadsheets import write_csv
 from core.types import Bool, Float64, Variant
 
 WORD_SETS = 0.9  # share of one-word texts from which on a dataset is one of words
@@ -206,11 +207,11 @@ def for_export(
 
 
 def as_file(frame: pd.DataFrame, ending: str) -> bytes:
-    """The content of a file that holds ``frame``, with ``ending`` ``.csv`` or ``.parquet``."""
+    """The content of a file that holds ``frame``, with ``ending`` ``.csv`` (no formulas) or ``.parquet``."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
-    writers = {".csv": csv.write_csv, ".parquet": parquet.write_table}
+    writers = {".csv": write_csv, ".parquet": parquet.write_table}
     sink = pa.BufferOutputStream()
     writers[ending](pa.Table.from_pandas(frame, preserve_index=False), sink)
     return bytes(sink.getvalue())

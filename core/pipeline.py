@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core import coverage, fitting, manifests
+from core import coverage, fitting, manifests, policy
+from core.at_work import at_work
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
@@ -17,10 +18,15 @@ from core.diagnostics.evalrank import TOOLKIT
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
+from core.encoders.device import device_for_ranking
 from core.errors import InputError
 from core.flows.store import TrainedFlows
+from core.joblog import FOUND, JobLine
 from core.numerics.similarity import Metric
-from core.plans import RunRequest as RunRequest  # noqa: PLC0414 - everybody knows it from here
+from core.numerics.threads import undisturbed_blas
+from core.plans import EncodeRequest as EncodeRequest  # noqa: PLC0414 - everybody knows these from here
+from core.plans import Repetition as Repetition  # noqa: PLC0414
+from core.plans import RunRequest as RunRequest  # noqa: PLC0414
 from core.plans import plan_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord, RunState
@@ -49,6 +55,7 @@ _IN_PARTS = (
     DatasetKind.VOCABULARY,
     DatasetKind.ANALOGIES,
     DatasetKind.CATEGORIES,
+    DatasetKind.LABELLED_TEXTS,
 )
 
 
@@ -74,6 +81,10 @@ def request(
             on where that cannot be (``fitting.checked``).
     """
     entry = diagnostics.find(diagnostic)
+    for reference in (encoder, *support):
+        policy.check_encoder(reference, settings)
+    for reference in (dataset, fit_on, params.get(FIT_ON, "")):
+        policy.check_dataset(reference, settings)
     dataset_entry = datasets.find(dataset)
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
@@ -132,30 +143,6 @@ def demo_requests(settings: Settings) -> list[RunRequest]:
 
 
 @dataclass(frozen=True)
-class Repetition:
-    """A stored run to be computed again, to see whether its numbers stay."""
-
-    run_id: str
-    request: RunRequest
-
-    @property
-    def label(self) -> str:
-        return f"{self.request.label}, once more"
-
-
-@dataclass(frozen=True)
-class EncodeRequest:
-    """A dataset to be encoded, for looking into its space; nothing is computed on it. Equal requests are one."""
-
-    encoder: str
-    dataset: str
-
-    @property
-    def label(self) -> str:
-        return f"Encoding {self.dataset} with {self.encoder}"
-
-
-@dataclass(frozen=True)
 class RunOutcome:
     """A finished run.
 
@@ -191,8 +178,26 @@ def run(
     Raises:
         BlindspotError: with what went wrong; the store then has no trace of a finished run.
     """
+    line = JobLine("run", request.diagnostic, request.variant.label, request.dataset)
+    with at_work(settings, line):
+        cancel = cancel or CancelToken()
+        outcome = _run(request, settings, repository, progress, cancel, keep_embeddings, again, line)
+        if not outcome.computed:
+            line.outcome = FOUND
+    return outcome
+
+
+def _run(
+    request: RunRequest,
+    settings: Settings,
+    repository: Repository,
+    progress: Progress,
+    cancel: CancelToken,
+    keep_embeddings: bool,
+    again: bool,
+    line: JobLine,
+) -> RunOutcome:
     prepare_runtime(settings)
-    cancel = cancel or CancelToken()
     watch = Stopwatch()
     entry = diagnostics.find(request.diagnostic)
     dataset_entry = datasets.find(request.dataset)
@@ -207,6 +212,7 @@ def run(
             embedded = cache.encode(encoder, dataset.items, dataset.texts_digest, progress, cancel)
             ranked, own_support = _support(request, embedded.covered, dataset, settings, cache, progress, cancel)
     plan = plan_of(request, encoder, dataset, ranked, own_support, held_out)
+    line.run_id = plan.run_id
     found = repository.runs(run_id=plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != request.dataset:  # a copy of a file
         repository.remember_alias(request.dataset, plan.dataset_digest)
@@ -228,17 +234,25 @@ def run(
             with watch.measure("encode"):
                 corpus = held_out.vectors(encoder, settings, progress, cancel)
         part = dataset if ranked is None else ranked.dataset
-        with watch.measure("transform"):
+        with watch.measure("transform"), undisturbed_blas():
             embeddings, transform = _transformed(request, encoder, dataset, embedded, ranked, corpus, flows)
-        with watch.measure("compute"):
-            result = entry.compute(embeddings, part, plan.params, progress, cancel)
+        with watch.measure("compute"), undisturbed_blas():
+            compute = entry.on(device_for_ranking(settings.device) if entry.compute_on else "cpu")
+            result = compute(embeddings, part, plan.params, progress, cancel)
         if found:
             return RunOutcome(found[0], computed=True, changed=_changed(found[0].metrics, result.metrics))
         result = coverage.with_coverage(result, dataset, embedded.covered, ranked)
-        checksums = fetch.checksums(dataset_entry, settings)
         fitted_on = held_out.facts(encoder, settings) if held_out else None
         manifest = manifests.manifest_of(
-            plan, encoder, embedded, transform, dataset, dataset_entry, checksums, result.seeds, fitted_on
+            plan,
+            encoder,
+            embedded,
+            transform,
+            dataset,
+            dataset_entry,
+            fetch.checksums(dataset_entry, settings),
+            result,
+            fitted_on,
         )
         progress("storing", 0, 1)
         repository.remember_embedding(embedded.facts, encoder.info)
@@ -261,13 +275,16 @@ def encode(
     """
     prepare_runtime(settings)
     cancel = cancel or CancelToken()
-    dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
-    encoder = encoders.resolve(encoders.canonical(request.encoder), settings)
-    embedded = EmbeddingCache(settings.embeddings).encode(
-        encoder, dataset.items, dataset.texts_digest, progress, cancel
-    )
-    if embedded.encoded_now:
-        repository.remember_embedding(embedded.facts, encoder.info)
+    with at_work(settings, JobLine("encode", "", request.encoder, request.dataset)) as line:
+        dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
+        encoder = encoders.resolve(encoders.canonical(request.encoder), settings)
+        embedded = EmbeddingCache(settings.embeddings).encode(
+            encoder, dataset.items, dataset.texts_digest, progress, cancel
+        )
+        if embedded.encoded_now:
+            repository.remember_embedding(embedded.facts, encoder.info)
+        else:
+            line.outcome = FOUND
     return embedded
 
 
@@ -372,9 +389,7 @@ def _support(
 ) -> tuple[Part | None, bool]:
     """What can be ranked, and whether that is all that the encoder covers (``own``, ``[n] bool``).
 
-    What the other encoders cover is encoded where it is not cached.
-
-    All kinds but minimal pairs have parts (``_IN_PARTS``).
+    What the other encoders cover is encoded where it is not cached. All kinds but minimal pairs have parts.
 
     Raises:
         InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.

@@ -39,6 +39,30 @@ class RunRequest:
         return f"{diagnostics.find(self.diagnostic).title} of {self.variant.label} on {self.dataset}{fitted}"
 
 
+@dataclass(frozen=True)
+class Repetition:
+    """A stored run to be computed again, to see whether its numbers stay."""
+
+    run_id: str
+    request: RunRequest
+
+    @property
+    def label(self) -> str:
+        return f"{self.request.label}, once more"
+
+
+@dataclass(frozen=True)
+class EncodeRequest:
+    """A dataset to be encoded, for looking into its space; nothing is computed on it. Equal requests are one."""
+
+    encoder: str
+    dataset: str
+
+    @property
+    def label(self) -> str:
+        return f"Encoding {self.dataset} with {self.encoder}"
+
+
 def plan_of(
     request: RunRequest,
     encoder: Encoder,

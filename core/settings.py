@@ -13,7 +13,23 @@ from core.errors import InputError, unknown
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
-VARIABLES = ("BLINDSPOT_CACHE", "BLINDSPOT_MIRROR", "BLINDSPOT_DEVICE", "BLINDSPOT_MODE")  # all that are read
+VARIABLES = (  # all that are read
+    "BLINDSPOT_CACHE",
+    "BLINDSPOT_CACHE_LIMIT",
+    "BLINDSPOT_MIRROR",
+    "BLINDSPOT_DEVICE",
+    "BLINDSPOT_MODE",
+    "BLINDSPOT_HOSTS",
+)
+_HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
+UNITS = {  # of sizes, in bytes
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+    "TiB": 1 << 40,
+}
 
 
 class Mode(StrEnum):
@@ -32,20 +48,38 @@ class Settings:
         mirror: directory or base URL that serves dataset files as ``<source>/<path in source>``, or "".
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
         mode: local use or a hosted demo.
+        hosts: names under which a server may be addressed, ``*.example.org`` for all below one; empty means any
+            on a machine of one's own, and this machine's own names on a demo.
+        session: on a demo, the visitor whose own texts are worked on: all that is made of them is kept apart from
+            what everybody sees, and goes with the visitor; "" is what everybody shares.
+        cache_limit: bytes that the cache is to take at most, or None.
     """
 
     cache: Path
     mirror: str
     device: str
     mode: Mode
+    hosts: tuple[str, ...] = ()
+    session: str = ""
+    cache_limit: int | None = None
+
+    @property
+    def sessions(self) -> Path:
+        """Where a demo keeps what belongs to one visitor each."""
+        return self.cache / "sessions"
+
+    @property
+    def home(self) -> Path:
+        """Where what is computed goes: the cache, or a visitor's part of it."""
+        return self.sessions / self.session if self.session else self.cache
 
     @property
     def store(self) -> Path:
-        return self.cache / "results.duckdb"
+        return self.home / "results.duckdb"
 
     @property
     def embeddings(self) -> Path:
-        return self.cache / "embeddings"
+        return self.home / "embeddings"
 
     @property
     def data(self) -> Path:
@@ -53,23 +87,27 @@ class Settings:
 
     @property
     def uploads(self) -> Path:
-        return self.cache / "uploads"
+        return self.home / "uploads"
 
     @property
     def maps(self) -> Path:
-        return self.cache / "maps"
+        return self.home / "maps"
 
     @property
     def flows(self) -> Path:
-        return self.cache / "flows"
+        return self.home / "flows"
 
     @property
     def hubs(self) -> Path:
-        return self.cache / "hubs"
+        return self.home / "hubs"
 
     @property
     def learned(self) -> Path:
-        return self.cache / "learned"
+        return self.home / "learned"
+
+    @property
+    def logs(self) -> Path:
+        return self.cache / "logs"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -90,7 +128,40 @@ class Settings:
             mirror=env.get("BLINDSPOT_MIRROR") or "",
             device=device,
             mode=Mode(mode),
+            hosts=_hosts(env.get("BLINDSPOT_HOSTS") or ""),
+            cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
         )
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    """``BLINDSPOT_HOSTS``: names between commas; no port, no address with ``http://``."""
+    names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
+    for name in names:
+        if not _HOST.fullmatch(name):
+            raise InputError(
+                f"BLINDSPOT_HOSTS names '{name}'",
+                expected="names of hosts without port between commas, for example demo.example.org,*.example.org",
+            )
+    return names
+
+
+def _bytes(name: str, value: str) -> int | None:
+    """A variable's size, such as 20GB; None where it is not set.
+
+    Raises:
+        InputError: it is no size, or less than a megabyte.
+    """
+    if not value:
+        return None
+    units = {unit.lower(): factor for unit, factor in UNITS.items()}
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*([A-Za-z]+)", value, re.ASCII)
+    factor = units.get(match[2].lower()) if match else None
+    count = int(float(match[1]) * factor) if match and factor else 0
+    if count < UNITS["MB"]:
+        raise InputError(
+            f"{name} is '{value}'", expected=f"a number and a unit ({', '.join(UNITS)}), such as 20GB, at least 1MB"
+        )
+    return count
 
 
 def prepare_runtime(settings: Settings) -> None:

@@ -18,6 +18,7 @@ from core.transform_steps import Center, FittedStep, Normalize, Pca, RandomProje
 from core.types import Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+MOST_STEPS = 20  # of a chain
 LARGEST_ARGUMENT = 999_999_999
 
 
@@ -231,7 +232,12 @@ class TransformChain:
                 number from 1 up.
         """
         calls = []
-        for part in text.split("+"):
+        parts = text.split("+", MOST_STEPS)
+        if len(parts) > MOST_STEPS:
+            raise InputError(
+                f"a chain of {text.count('+') + 1:,} transforms: {text[:40]}...", expected=f"at most {MOST_STEPS}"
+            )
+        for part in parts:
             name, colon, argument = (piece.strip() for piece in part.partition(":"))
             if name not in STEPS:
                 raise unknown("transform", name, STEPS)

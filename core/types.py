@@ -20,6 +20,7 @@ from core.errors import Cancelled
 Bool = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
+Int8 = NDArray[np.int8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
@@ -33,6 +34,7 @@ class DatasetKind(StrEnum):
     VOCABULARY = "vocabulary with frequencies"
     ANALOGIES = "set of analogies"
     CATEGORIES = "set of categories"
+    LABELLED_TEXTS = "set of labelled texts"
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:

@@ -20,14 +20,8 @@ from core.diagnostics.evalrank import rivals_and_twins, scores
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone
 from core.flows.store import StoredFlows
-from core.numerics.ranking import (
-    Exclusions,
-    RankCounts,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
+from core.numerics.rank_problem import RankCounts
+from core.numerics.ranking import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
 from core.numerics.resampling import dyadic_quantile, dyadic_variances
 from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime

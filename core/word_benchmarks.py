@@ -1,9 +1,9 @@
 """The columns of table 1 of Schnabel, Labutov, Mimno and Joachims 2015: what is computed, and what was published.
 
-``assets/reference/schnabel.csv`` holds the table's rows as printed (times 100) for those of its columns that have a
-counterpart here. Its six embeddings have 50 dimensions and were trained on a Wikipedia of 2008; each set's words
-outside of their vocabularies were left out. toefl, the selectional preferences (up, mrae among them) and the average
-over all columns are not computed here, so they are not repeated.
+``assets/reference/schnabel.csv`` holds the table's rows as printed (times 100). Its six embeddings have 50 dimensions
+and were trained on a Wikipedia of 2008; each set's words outside of their vocabularies were left out. toefl, the
+selectional preferences (up and mrae) and the average over all columns are not computed here, so they are left out
+beside measured scores.
 """
 
 from __future__ import annotations
@@ -76,7 +76,11 @@ def published() -> tuple[PublishedRow, ...]:
         return tuple(
             PublishedRow(
                 row["model"],
-                {n: float(v) / 100 for n, v in row.items() if n != "model" and n not in NOT_COMPARABLE},
+                {task.name: float(row[task.name]) / 100 for task in TASKS if _is_comparable(task, row)},
             )
             for row in csv.DictReader(file)
         )
+
+
+def _is_comparable(task: Task, row: Mapping[str, str]) -> bool:
+    return task.name in row and task.name not in NOT_COMPARABLE

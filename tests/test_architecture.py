@@ -23,11 +23,13 @@ from core.diagnostics.catalog import DIAGNOSTICS
 ROOT = Path(__file__).resolve().parent.parent
 
 # What everything may speak of: nouns, errors, and the declarations that components fill in.
-NOUNS = "core core.errors core.types core.relations core.texts core.diagnostics.base core.encoders.base"
-WORLD = f"{NOUNS} core.settings core.files"  # for what reads or writes anything
+NOUNS = "core core.errors core.types core.relations core.labelled core.texts core.diagnostics.base core.encoders.base"
+WORLD = f"{NOUNS} core.settings core.policy core.files core.in_use"  # for what reads or writes anything
 STORE = "core.store.records core.store.repository"
 CATALOGS = "core.datasets.catalog core.diagnostics.catalog core.encoders.catalog"
 BELOW_PIPELINE = f"{WORLD} core.encoders core.transforms core.datasets core.diagnostics core.store"
+
+LOGGED = "core.at_work core.joblog"  # for a command that does a piece of work itself
 
 # Per layer, the layers and modules that it may import beside itself. The longest prefix of a module's name decides.
 MAY_IMPORT: Mapping[str, str] = {
@@ -35,9 +37,17 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.errors": "",
     "core.types": "core.errors",
     "core.relations": "core.types",
+    "core.labelled": "core.types",
     "core.texts": "core.errors core.types",
     "core.settings": "core core.errors core.types",
+    "core.policy": "core.errors core.settings",
     "core.files": "core.errors core.types",
+    "core.in_use": "",
+    "core.joblog": WORLD,
+    "core.cache_limit": f"{WORLD} core.datasets",
+    "core.at_work": f"{WORLD} core.joblog core.cache_limit",
+    "core.parquet_batches": "core.errors",
+    "core.spreadsheets": "",
     "core.numerics": NOUNS,
     "core.transform_steps": f"{NOUNS} core.numerics",
     "core.transforms": f"{NOUNS} core.transform_steps",
@@ -50,8 +60,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.maps": f"{WORLD} core.datasets core.numerics core.spaces core.map_child",
     "core.map_colours": f"{WORLD} core.frequency core.numerics core.pair_sources core.diagnostics core.evalrank_rows "
     f"{STORE}",
-    "core.cli_map": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.maps core.numerics core.pipeline "
-    "core.spaces",
+    "core.cli_map": f"{BELOW_PIPELINE} {LOGGED} core.cli_options core.cli_output core.maps core.numerics core.pipeline "
+    "core.spaces core.spreadsheets",
     "core.spaces": f"{WORLD} core.flows core.encoders core.transforms",
     "core.text_search": NOUNS,
     "core.free_text": f"{WORLD} core.flows core.encoders core.transforms core.spaces",
@@ -59,7 +69,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.hubs": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.hubness": f"{WORLD} core.datasets core.numerics core.spaces",
     "core.reasons": f"{NOUNS} core.hubs core.frequency core.pair_features",
-    "core.pair_browsing": f"{NOUNS} core.explore core.frequency core.pair_features",
+    "core.pair_browsing": f"{NOUNS} core.spreadsheets core.explore core.frequency core.pair_features",
     "core.heros_browsing": f"{NOUNS} core.numerics",
     "core.explore_heros": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics core.explore {STORE}",
     "core.pair_sources": NOUNS,
@@ -69,32 +79,37 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.training_overlap": f"{WORLD} core.datasets",
     "core.pair_kinds": f"{NOUNS} core.numerics core.frequency core.evalrank_rows core.pair_features core.pair_sources",
     "core.pair_bands": f"{NOUNS} core.pair_kinds",
-    "core.judgement": f"{NOUNS} core.numerics",
+    "core.judgement": f"{NOUNS} core.numerics core.parquet_batches core.spreadsheets",
     "core.judgement.making": f"{BELOW_PIPELINE} core.judgement core.pipeline core.spaces "
     "core.frequency_sources core.numerics",
     "core.judgement.inventories": f"{WORLD} core.judgement core.datasets",
     "core.judgement.automatic": f"{WORLD} core.judgement core.datasets core.spaces core.numerics",
     "core.judgement.bundles": f"{WORLD} core.judgement core.store.judgements",
+    "core.transfer": f"{WORLD} core.numerics core.datasets.labelled_sets {STORE}",
     "core.scored": f"{WORLD} core.numerics core.store.repository",
     "core.scored.learned": f"{WORLD} core.scored core.numerics core.datasets core.spaces core.transforms",
+    "core.evidence": f"{WORLD} {CATALOGS} {STORE} core.numerics core.diagnostics core.encoders.references "
+    "core.orderings core.judgement core.store.judgements",
     "core.norms": f"{NOUNS} core.numerics",
     "core.toolkit": f"{NOUNS} core.numerics core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
-    "core.datasets": WORLD,
+    "core.datasets": f"{WORLD} core.parquet_batches",
     "core.encoders": WORLD,
     "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
-    "core.flows": f"{NOUNS} core.files core.numerics",
+    "core.flows": f"{NOUNS} core.files core.in_use core.numerics",
     "core.fitting": f"{BELOW_PIPELINE} core.manifests",
     "core.plans": f"{BELOW_PIPELINE} core.fitting",
-    "core.pipeline": f"{BELOW_PIPELINE} core.flows core.coverage core.fitting core.manifests core.plans core.toolkit "
-    "core.numerics.similarity",
+    "core.pipeline": f"{BELOW_PIPELINE} core.at_work core.joblog "
+    "core.flows core.coverage core.fitting core.manifests core.plans core.toolkit "
+    "core.numerics.similarity core.numerics.threads",
     "core.explore": f"{WORLD} core.flows core.encoders.cache core.transforms core.numerics {STORE}",
     "core.evalrank_uncertainty": f"{NOUNS} core.diagnostics core.numerics core.explore",
     "core.what_if": f"{WORLD} core.flows core.encoders.cache core.transforms core.diagnostics core.numerics "
     f"core.explore {STORE}",
     "core.reference": f"{NOUNS} core.settings core.numerics.similarity",
     "core.reference_heros": f"{NOUNS} core.settings",
+    "core.reference_evidence": f"{NOUNS} core.settings",
     "core.word_benchmarks": f"{NOUNS} core.settings",
     "core.resemblance": f"{NOUNS} core.numerics.stats core.reference_heros core.diagnostics.catalog {STORE}",
     "core.orderings": f"{NOUNS} core.diagnostics core.numerics",
@@ -106,17 +121,21 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
     "core.manifests": BELOW_PIPELINE,
-    "core.jobs": f"{BELOW_PIPELINE} core.pipeline core.hubness core.maps core.judgement core.scored.learned",
-    "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics",
-    "core.doctor": f"{BELOW_PIPELINE} core.pipeline",
+    "core.hosting": "core.settings core.policy",
+    "core.visitors": f"{WORLD} core.jobs core.store.repository",
+    "core.jobs": f"{BELOW_PIPELINE} core.at_work core.joblog core.pipeline "
+    "core.hubness core.maps core.judgement core.scored.learned",
+    "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics core.sweeps core.evalrank_uncertainty "
+    "core.ui.rerun_client",
+    "core.doctor": f"{BELOW_PIPELINE} core.cache_limit core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_output core.comparison core.explore core.numerics.stats "
-    "core.evalrank_uncertainty core.diagnostics.catalog",
+    "core.evalrank_uncertainty core.diagnostics.catalog core.transfer",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
     "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
-    "core.cli_hubs": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.hubness core.spaces "
-    "core.numerics",
+    "core.cli_hubs": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.cli_options core.cli_output core.hubness "
+    "core.spaces core.numerics",
     "core.cli_trust": f"{BELOW_PIPELINE} core.cli_output core.cli_kinds core.explore core.evalrank_rows "
     "core.evalrank_trust core.training_overlap",
     "core.cli_data": f"{WORLD} core.cli_options core.cli_output core.datasets core.encoders.word_pieces "
@@ -126,21 +145,24 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_neighbours": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.neighbours "
     "core.free_text core.spaces core.numerics",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
+    "core.cli_evidence": f"{WORLD} core.cli_options core.cli_output core.evidence core.numerics core.store.repository",
     "core.cli_options": f"{NOUNS} core.transforms",
-    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.cli_options core.cli_output",
+    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.estimates core.sweeps core.cli_options core.cli_output",
     "core.cli_judge_results": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement "
     "core.spaces core.numerics",
-    "core.cli_judge": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement core.spaces "
-    "core.numerics core.cli_judge_make core.cli_judge_results core.cli_judge_exchange",
-    "core.cli_judge_make": f"{BELOW_PIPELINE} core.cli_options core.cli_output core.judgement core.numerics",
+    "core.cli_judge": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.cli_options core.cli_output core.judgement "
+    "core.spaces core.numerics core.cli_judge_make core.cli_judge_results core.cli_judge_exchange",
+    "core.cli_judge_make": f"{BELOW_PIPELINE} {LOGGED} core.cli_options core.cli_output core.judgement core.numerics",
     "core.cli_judge_exchange": f"{WORLD} core.cli_options core.cli_output core.judgement core.store.judgements",
-    "core.cli": f"{BELOW_PIPELINE} core.pipeline core.benchmarks core.cli_options core.cli_output core.cli_compare "
-    "core.cli_doctor core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
+    "core.cli": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.spreadsheets core.benchmarks core.cli_options "
+    "core.cli_output core.cli_compare "
+    "core.cli_doctor core.cli_evidence core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
     "core.cli_hubs core.cli_judge",
     "core.__main__": "core.cli",
     "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association core.judgement",
-    "core.ui": f"{WORLD} {CATALOGS} core.figures {STORE} core.jobs core.explore core.pipeline "
+    "core.ui": f"{WORLD} {CATALOGS} core.joblog core.cache_limit "
+    f"core.figures {STORE} core.jobs core.visitors core.explore core.pipeline "
     "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.orderings core.chain_profiles core.numerics.density "
@@ -152,9 +174,11 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.map_colours core.numerics core.frequency_sources core.numerics.frequency_classes "
     "core.numerics.corpus_ranks core.numerics.nearest core.diagnostics.frequency core.hubness "
     "core.numerics.hubness core.norms core.numerics.association core.pair_bands core.judgement core.store.judgements "
-    "core.lab core.scored core.diagnostics.similarity",
+    "core.lab core.scored core.diagnostics.similarity core.transfer core.diagnostics.transfer "
+    "core.evidence core.reference_evidence core.store.digests",
     "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
-    "app": "core.ui",
+    "core.serving": "core.settings core.doctor core.store.repository",
+    "app": "core.ui core.hosting core.serving",
 }
 
 # Libraries that only some layers may import.
@@ -166,6 +190,7 @@ ONLY_IN = {
         "core.cli",
         "core.cli_compare",
         "core.cli_data",
+        "core.cli_evidence",
         "core.cli_hubs",
         "core.cli_judge",
         "core.cli_judge_make",

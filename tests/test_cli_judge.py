@@ -90,7 +90,7 @@ def test_a_set_is_removed_when_asked_twice(
         (["export", MADE.set_id, "--output", "no/such/a.zip"], "there is no folder no/such"),
         (["import", "nowhere.zip"], "there is no file nowhere.zip; check the path"),
         (["import", "README.md"], "the file is no zip, or a broken one"),
-        (["import", "core"], "there is no file core"),
+        (["import", "core"], "core is a folder; expected a file"),
         (["remove", "zzz"], "no set of items begins with 'zzz'"),
     ],
 )

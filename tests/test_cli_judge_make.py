@@ -63,7 +63,7 @@ def test_transforms_make_variants_and_queries_can_be_sampled(own: str, capsys: p
         (["--queries", "sentences:x"], "expected sentences:N, for example sentences:100"),
         (["--queries", "sentences:5", "--sample", "3"], "--sample stands beside sentences:N"),
         (["--queries", "nowhere.txt"], "there is no such file"),
-        (["--queries", "no\0where"], "nowhere"),
+        (["--queries", "no\0where"], "no\\x00where"),
         (["--encoder", "trigram"], "did you mean 'trigrams'"),
         (["--sample", "0"], "0 queries are asked for"),
         (["--queries", "sentences:5"], "has no item of at least 4 words"),

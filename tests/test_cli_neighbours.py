@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core import cli, free_text
+from core import cli, policy
 from core.settings import Settings
 from tests.small_world import DOG, SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
@@ -52,7 +52,7 @@ def test_a_text_of_ones_own(world: None, capsys: pytest.CaptureFixture[str]) -> 
     ("arguments", "message"),
     [
         ([" ", *ON_SMALL], "the text is empty"),
-        (["x" * (free_text.LONGEST + 1), *ON_SMALL], "the text has 20,001 characters"),
+        (["x" * (policy.LOCAL.text + 1), *ON_SMALL], "the text has 20,001 characters"),
         (["dog", *ON_SMALL, "-k", "51"], "-k is 51; expected 1 to 50"),
         (["dog", "--dataset", "small-pears", "--encoder", "trigrams"], "did you mean 'small-pairs'"),
         (["dog", *ON_SMALL, "--transform", "centre"], "did you mean 'center'"),

@@ -112,6 +112,34 @@ def test_options_and_a_file_mean_the_same_runs_and_json_has_the_shape_of_run(
     ]
 
 
+def test_the_evidence_says_first_what_it_takes_and_what_it_lacks_and_is_found_again(
+    blindspot: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real one takes many minutes: the command runs a small one in its place."""
+    small = sweeps.Sweep(
+        ("trigrams", "bigrams"),
+        ("none",),
+        ("small-pairs", "small-minimal"),
+        ("evalrank", "heros"),
+        notes=("one lacks",),
+    )
+    monkeypatch.setattr(sweeps, "evidence", lambda *_: small)
+    listed = blindspot("sweep", "evidence", "--dry-run")
+    assert (listed.code, listed.err) == (0, "")
+    assert listed.out.endswith("one lacks\n4 runs: 0 in the store, 4 to compute\n")
+    said = blindspot("sweep", "evidence")
+    assert said.code == 0
+    note, cost = said.err.strip().splitlines()
+    assert note == "one lacks"
+    assert cost.startswith("4 runs, 0 of them in the store; the rest takes about ")
+    assert said.out.endswith("one lacks\n4 runs: 4 computed, 0 found in the store\n")
+    assert "left out" not in said.out  # which diagnostic runs on what is meant so
+    again = blindspot("sweep", "evidence", "--json")
+    assert "4 of them in the store" in again.err
+    assert [run["computed"] for run in again.json["runs"]] == [False] * 4
+    assert blindspot("sweep", "evidence", "--encoder", "trigrams").code == 2
+
+
 def test_the_tables_have_the_best_variant_first_and_say_what_was_left_out(blindspot: Command) -> None:
     options = (*SMALL, "--transform", "none", "--transform", "center", "--transform", "truncate:2")
     said = blindspot(*options)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core import estimates, pipeline
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.labelled_texts import Example, labelled_texts
+from core.diagnostics.transfer import FOLDS
+from core.labelled import TEST, TRAIN
 from core.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import MinimalPairSet, PairSet
-from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.small_world import SMALL_PAIRS, GramEncoder, dataset_entry, register_dataset, register_encoder
 
 
 def asked(settings: Settings, encoder: str, dataset: str = "demo-pairs", transform: str = "none") -> RunRequest:
@@ -92,7 +97,59 @@ def test_other_parameters_or_another_support_are_other_runs(
     assert estimates.stored_requests([asked(settings, "grams"), other], repository) == {asked(settings, "grams")}
 
 
+def test_common_support_that_leaves_nothing_out_is_found_once_all_have_run(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such runs are stored without the others' names, for they are the same as those on the own support."""
+    info = replace(GramEncoder().info, is_partial=True)  # these may leave texts out, and leave out none
+    for encoder in (GramEncoder("trigrams", info=info), GramEncoder("bigrams", 2, info=info)):
+        register_encoder(monkeypatch, encoder)
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    names = ("trigrams", "bigrams")
+    both = [pipeline.request("evalrank", name, "none", SMALL_PAIRS.id, {}, settings, names) for name in names]
+    assert [request.support for request in both] == [("bigrams",), ("trigrams",)]
+    pipeline.run(both[0], settings, repository)
+    assert estimates.stored_requests(both, repository) == set()  # nobody knows yet what the other one covers
+    pipeline.run(both[1], settings, repository)
+    assert estimates.stored_requests(both, repository) == set(both)
+    elsewhere = replace(both[0], support=("bigrams", "lsa"))
+    assert estimates.stored_requests([elsewhere], repository) == set()
+
+
 def test_a_download_is_named_with_its_size(settings: Settings, repository: Repository) -> None:
     cost = estimates.estimate([asked(settings, "minilm", "evalrank-sent")], settings, repository)
     assert cost.downloads == ("evalrank-sent",)
     assert cost.download_bytes == 884_824 + 1_627_520
+
+
+def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    dimension = GramEncoder("grams").info.dimension
+
+    def wanted(dataset: str, classifier: str) -> RunRequest:
+        return pipeline.request("transfer", "grams", "none", dataset, {"classifier": classifier}, settings)
+
+    def seconds(request: RunRequest) -> float:
+        (run,) = estimates.estimate([request], settings, repository).runs
+        assert run.seconds is not None
+        return run.seconds
+
+    def computing(request: RunRequest, texts_per_second: float) -> float:
+        encoding = datasets.find(request.dataset).texts / texts_per_second
+        return seconds(request) - estimates.SECONDS_PER_RUN - encoding
+
+    untrained, per_feature = estimates.GUESSED_UNTRAINED, estimates.GUESSED_PER_FEATURE
+    assert computing(wanted("cr", "mlp"), untrained) == pytest.approx(per_feature * dimension * 3_771 * FOLDS)
+    assert computing(wanted("trec", "mlp"), untrained) == pytest.approx(per_feature * dimension * 5_952)
+    examples = [Example("pq"[i % 2], f"{'pq'[i % 2]} word {i}", split=TEST if i % 3 else TRAIN) for i in range(60)]
+    small = labelled_texts("small", ("p", "q"), examples)
+    entry = replace(dataset_entry(small), pairs=60, texts=60, is_split=True)
+    monkeypatch.setitem(datasets.DATASETS, "small", entry)
+    done = pipeline.run(wanted("small", "logreg"), settings, repository).record
+    assert done.texts_per_second is not None
+    cr = computing(wanted("cr", "logreg"), done.texts_per_second)
+    assert cr == pytest.approx(done.timings["compute"] * 3_771 * FOLDS / 60, rel=1e-6)
+    other = computing(wanted("cr", "mlp"), done.texts_per_second)
+    assert other == pytest.approx(per_feature * dimension * 3_771 * FOLDS), "that of logreg says nothing of it"

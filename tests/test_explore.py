@@ -16,7 +16,7 @@ from core.datasets import fetch
 from core.diagnostics import catalog as diagnostics
 from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, RankedItem, Relation, around_mate, pair_table
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

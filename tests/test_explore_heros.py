@@ -16,7 +16,7 @@ from core.diagnostics import catalog as diagnostics
 from core.encoders.cache import EmbeddingCache
 from core.explore import EmbeddingsGone, Relation
 from core.explore_heros import RewriteRank, neighbours, rank_of
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core import heros_browsing as browsing
 from core import pair_browsing
 from core.heros_browsing import Above, Filter, Sentences, Where
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.types import Variant
 
 SUBSETS = ("synonym", "of <my> own", "no")

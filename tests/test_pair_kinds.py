@@ -13,7 +13,7 @@ from core.datasets.scored_pairs import scored_pairs
 from core.diagnostics.evalrank import ENTRY
 from core.evalrank_rows import RunRows, Score, rows_of_runs
 from core.explore import pair_table
-from core.numerics.ranking import RankCounts
+from core.numerics.rank_problem import RankCounts
 from core.numerics.resampling import interval_of_mean
 from core.pair_features import length
 from core.pair_kinds import Grouping, Kind, grouping, scores_by_kind

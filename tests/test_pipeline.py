@@ -126,7 +126,7 @@ def test_the_manifest_says_what_is_needed_to_do_it_again(encoded: RunOutcome, de
     }
     assert manifest["params"] == {"metric": "cos", "protocol": "definition"}
     assert {library.split("==")[0] for library in manifest["libraries"]} >= {"numpy", "torch", "numba", "duckdb"}
-    assert manifest["machine"]["cores"] == os.cpu_count()
+    assert (manifest["machine"]["cores"], manifest["machine"]["device"]) == (os.cpu_count(), "cpu")
 
 
 def slow_chain(text: str, rows: np.ndarray) -> np.ndarray:

@@ -97,7 +97,8 @@ def test_ranks_are_those_of_a_float64_loop(
     items = repository.items(ENTRY, [outcome.record.run_id], texts=True)
     assert len(items) == len(sentences.queries)
 
-    for pair in np.random.default_rng(20).choice(len(items), size=200, replace=False):
+    checked = {"cos": 200, "l2": 60}[metric]  # the loop over differences takes six times as long
+    for pair in np.random.default_rng(20).choice(len(items), size=checked, replace=False):
         query, mate = sentences.queries[pair], sentences.mates[pair]
         if metric == "cos":
             similarity = (rows @ rows[query]) / (norms * norms[query])

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import typer
 
-from core import benchmarks, cli, pipeline
+from core import cli, pipeline
+from core.benchmarks import catalog as benchmarks
 from core.datasets import catalog as datasets
 from core.settings import ROOT, Settings
 
@@ -107,6 +108,11 @@ def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
 def test_the_readme_names_the_settings_that_there_are() -> None:
     source = (ROOT / "core" / "settings.py").read_text("utf-8")
     assert set(re.findall(r"BLINDSPOT_[A-Z]+", README)) == set(re.findall(r"BLINDSPOT_[A-Z]+", source))
+
+
+def test_the_readme_sums_up_every_benchmark() -> None:
+    section = README.partition("\n## How fast\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(benchmarks.BENCHMARKS)
 
 
 def test_files_that_the_readme_names_exist() -> None:

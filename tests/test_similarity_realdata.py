@@ -25,7 +25,9 @@ def repository(shared_settings: Settings) -> Iterator[Repository]:
     repository.database.close()
 
 
-@pytest.mark.parametrize(("dataset", "published"), [("stsb-test", 82.03), ("sts16", 78.99)])
+@pytest.mark.parametrize(
+    ("dataset", "published"), [("stsb-test", 82.03), pytest.param("sts16", 78.99, marks=pytest.mark.slow)]
+)
 def test_public_scores_of_minilm(
     shared_settings: Settings, repository: Repository, dataset: str, published: float
 ) -> None:

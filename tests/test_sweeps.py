@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from core import pipeline, sweeps
 from core.datasets import catalog as datasets
+from core.datasets import vector_sources
+from core.datasets.entries import SourceFile
 from core.diagnostics import catalog as diagnostics
 from core.encoders import catalog as encoders
 from core.errors import InputError
-from core.settings import Settings
+from core.files import sha256_of
+from core.settings import Mode, Settings
 from core.sweeps import Pace, Sweep
 from tests.conftest import make_settings
 
@@ -68,6 +71,47 @@ def test_the_demo_is_every_encoder_over_both_diagnostics_without_a_network(at: S
     assert {variant.encoder for variant in variants} == set(encoders.ENCODERS)
     assert {(r.diagnostic, r.variant) for r in expansion.requests} == set(product(("evalrank", "heros"), variants))
     assert all(not datasets.find(request.dataset).files for request in expansion.requests)
+
+
+@pytest.fixture
+def small_vectors(at: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with a mirror that has three small files of word vectors in place of the real ones."""
+    files = []
+    for name in ("one.txt", "two.txt", "three.txt"):
+        path = tmp_path / "small" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{name} 1 0 0\nthe 0 1 0\n")
+        files.append(SourceFile("small", name, "", path.stat().st_size, sha256_of(path)))
+    monkeypatch.setattr(vector_sources, "VECTOR_FILES", tuple(files))
+    return replace(at, mirror=str(tmp_path), cache=tmp_path / "cache")
+
+
+def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_support(small_vectors: Settings) -> None:
+    sweep = sweeps.evidence(small_vectors)
+    requests = sweeps.expand(sweep, small_vectors).requests
+    variants = {request.variant for request in requests}
+    assert sweep.notes == ()
+    assert set(encoders.ENCODERS) < {variant.encoder for variant in variants}
+    assert len({variant.encoder for variant in variants}) == len(encoders.ENCODERS) + 3  # each file is a family
+    assert len(variants) >= 24
+    cells = {(request.diagnostic, request.dataset) for request in requests}
+    assert {diagnostic for diagnostic, _ in cells} == {"evalrank", "geometry", "similarity", "transfer"}
+    assert {(r.diagnostic, r.dataset, r.variant) for r in requests} == {(*c, v) for c in cells for v in variants}
+    for request in requests:  # what leaves texts out is the same for all
+        assert len({*request.support, request.variant.encoder} - set(encoders.ENCODERS)) == 3
+
+
+def test_the_evidence_goes_on_without_word_vectors_and_says_how_many_families_are_left(small_vectors: Settings) -> None:
+    sweep = sweeps.evidence(replace(small_vectors, mirror=""))
+    assert sweep.encoders == tuple(encoders.ENCODERS)
+    assert sweep.notes[0] == "3 families of encoders instead of 6"
+    assert [note.partition(" ")[0] for note in sweep.notes[1:]] == ["one.txt", "two.txt", "three.txt"]
+    assert all("BLINDSPOT_MIRROR" in note for note in sweep.notes[1:])
+    assert all(not request.support for request in sweeps.expand(sweep, small_vectors).requests)
+
+    hosted = replace(small_vectors, mode=Mode.DEMO)
+    assert sweeps.evidence(hosted).encoders == tuple(encoders.ENCODERS)
+    assert "hosted demo" in sweeps.evidence(hosted).notes[1]
 
 
 def test_a_diagnostic_runs_on_datasets_of_its_kind_and_the_rest_is_named(at: Settings) -> None:
@@ -212,7 +256,7 @@ def test_what_is_wrong_with_a_file_is_named(file: Callable[[str], Path], text: s
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    for path, words in {tmp_path / "none.toml": "no file", tmp_path: "cannot read", "a\0b": "cannot read"}.items():
+    for path, words in {tmp_path / "none.toml": "no file", tmp_path: "is a folder", "a\0b": "no file"}.items():
         with pytest.raises(InputError, match=words):
             sweeps.read_toml(path)
 

@@ -11,7 +11,9 @@ from core.datasets.entries import (
     evalrank_file,
     github_file,
 )
+from core.datasets.labelled_sets import LABELLED
 from core.datasets.own_columns import OwnFile, size_in_words
+from core.datasets.own_labelled import OwnLabelledTexts
 from core.datasets.similarity_sets import SIMILARITY
 from core.datasets.sources import SOURCES
 from core.datasets.word_relations import RELATIONS
@@ -35,7 +37,8 @@ __all__ = [
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FORMS = (
-    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate), of words (columns word and count) or of "
+    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate), of scored pairs (text1, text2 and score), of "
+    "labelled texts (text and label, or text1, text2 and label; perhaps split), of words (word and count) or of "
     f"minimal pairs (a column original and any of {', '.join(minimal_pairs.SUBSETS)}, or rewrites under other names)"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
@@ -265,6 +268,7 @@ DATASETS = {
         ),
         *SIMILARITY.values(),
         *RELATIONS.values(),
+        *LABELLED.values(),
     )
 }
 
@@ -310,4 +314,5 @@ def _own_entry(file: OwnFile) -> DatasetEntry:
         own=file,
         pairs=file.rows,
         texts=file.distinct_texts,
+        is_split=isinstance(file, OwnLabelledTexts) and file.counts.is_split,
     )

@@ -46,6 +46,7 @@ class DatasetEntry:
         own: the user's file that it is made of and how that was read, for ``file:`` references.
         pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
             not known before it is loaded.
+        is_split: of labelled texts, whether they have a split of their own, for estimates; else folds are made.
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
         core_texts: how many of its texts, the first ones, belong to those; the rest are frequent words, added so that
             mates have more to compete with. 0 where nothing was added.
@@ -66,6 +67,7 @@ class DatasetEntry:
     own: OwnFile | None = None
     pairs: int = 0
     texts: int = 0
+    is_split: bool = False
     sources: str = ""
     core_texts: int = 0
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-import httpx
-
+from core import policy
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.errors import BlindspotError, DataCorrupt, DataMissing
 from core.files import cannot_write, exclusive, sha256_of, write_atomically
+from core.in_use import holding, use
 from core.settings import Settings
 from core.types import CancelToken, Dataset, Progress, no_progress
 
@@ -102,19 +102,23 @@ def load(
         DataCorrupt: a file is not what its checksum promises, and is left where it is; or one without a declared
             checksum came that the loader does not accept.
     """
+    policy.check_dataset(entry.id, settings)
     paths, fetched = [], []
-    for file in entry.files:
-        state = file_state(file, settings)
-        if state.state is DataState.CORRUPT:
-            raise DataCorrupt(
-                f"{state.path} is corrupt: {state.detail}",
-                remedy=f"download it again with: python -m core data fetch {entry.id}",
-            )
-        if state.state is DataState.MISSING:
-            fetch_file(file, settings, progress, cancel)
-            fetched.append(file)
-        paths.append(state.path)
-    return _load_and_record(entry, tuple(paths), fetched, settings)
+    with holding():  # from the moment that a file is looked at until it is read
+        for file in entry.files:
+            use(local_path(file, settings))
+            state = file_state(file, settings)
+            if state.state is DataState.CORRUPT:
+                raise DataCorrupt(
+                    f"{state.path} is corrupt: {state.detail}",
+                    remedy=f"download it again with: python -m core data fetch {entry.id}",
+                )
+            if state.state is DataState.MISSING:
+                fetch_file(file, settings, progress, cancel)
+                use(state.path)
+                fetched.append(file)
+            paths.append(state.path)
+        return _load_and_record(entry, tuple(paths), fetched, settings)
 
 
 def _load_and_record(
@@ -183,6 +187,11 @@ def fetch_file(
         Cancelled: what came so far is kept, for the next time.
         BlindspotError: the cache's disk is full or read-only.
     """
+    if not settings.mirror and not policy.of(settings).downloads:
+        raise DataMissing(
+            f"{Path(file.path).name} is not on this demo, and a demo downloads nothing from outside",
+            remedy="choose what is here; whoever hosts it brings more with: python -m core data fetch",
+        )
     cancel = cancel or CancelToken()
     target = local_path(file, settings)
     with exclusive(target.with_name(f"{target.name}.lock"), cancel):
@@ -273,6 +282,8 @@ def _blocks(origin: Path) -> Iterator[bytes]:
 
 def _download(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
     """Fill ``partial`` from ``url``, going on where it stopped; a broken connection is tried again."""
+    import httpx  # a twentieth of what a cold start imports, for something that few starts do
+
     for attempt in range(1, ATTEMPTS + 1):
         try:
             _download_once(url, partial, file, progress, cancel)
@@ -294,6 +305,8 @@ def _download(url: str, partial: Path, file: SourceFile, progress: Progress, can
 
 
 def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
+    import httpx
+
     have = partial.stat().st_size if partial.is_file() else 0
     if file.is_pinned and have >= file.size:  # left over from something else: the checksum decides, or it starts anew
         if have == file.size:

@@ -1,4 +1,5 @@
-"""A user's own file (``file:PATH``): positive, minimal or scored pairs, or words with counts, as its header tells."""
+"""A user's own file (``file:PATH``): pairs (positive, minimal or scored), words with counts or labelled texts, as its
+header tells."""
 
 from __future__ import annotations
 
@@ -8,14 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from core.datasets import minimal_pairs, own_files, own_minimal, own_pairs, own_scored, own_vocabulary
+from core.datasets import minimal_pairs, own_files, own_labelled, own_minimal, own_pairs, own_scored, own_vocabulary
 from core.datasets.own_columns import ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat, FileTable
+from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import InputError
+from core.files import require_name
 from core.types import DatasetKind
 
 PREFIX = "file:"
@@ -41,11 +44,13 @@ class OwnTable:
 
     @cached_property
     def kind(self) -> DatasetKind:
-        """What the header says that it holds; minimal pairs where it could be any, scored pairs where there is a score
-        beside two texts, words with counts only where its names do not say pairs. Looked up once: it may have to look
-        into the cells."""
+        """What the header says that it holds; minimal pairs where it could be any, labelled texts as ``own_labelled``
+        says, scored pairs where there is a score beside two texts, words with counts only where its names do not say
+        pairs. Looked up once: it may have to look into the cells."""
         if own_minimal.is_told(self.table):
             return DatasetKind.MINIMAL_PAIR_SET
+        if own_labelled.is_told(self.table):
+            return DatasetKind.LABELLED_TEXTS
         if own_scored.is_told(self.table):
             return DatasetKind.SCORED_PAIRS
         is_vocabulary = own_vocabulary.is_told(self.table) and own_pairs.known_columns(self.table) is None
@@ -107,6 +112,23 @@ class OwnTable:
         pairs = own_scored.read_pairs(self.path, self.table, readings)
         return OwnScoredPairs(self.path, self.format, self.separator, self.sha256, readings, pairs)
 
+    def labelled_readings(self, columns: LabelledColumns | None = None) -> tuple[ColumnReading, ...]:
+        """How every column is read as labelled texts; see ``own_labelled.read_columns``."""
+        return own_labelled.read_columns(self.path, self.table, columns)
+
+    def labelled_texts(self, columns: LabelledColumns | None = None) -> OwnLabelledTexts:
+        """The labelled texts in some columns.
+
+        Args:
+            columns: where they are known; told by the header if left out.
+
+        Raises:
+            InputError: what is wrong with the columns, with a row, which is named, or with the classes or the split.
+        """
+        readings = self.labelled_readings(columns)
+        examples = own_labelled.read_examples(self.path, self.table, readings)
+        return OwnLabelledTexts(self.path, self.format, self.separator, self.sha256, readings, examples)
+
     def minimal_readings(self, columns: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
         """How every column is read as minimal pairs; see ``own_minimal.read_columns``."""
         return own_minimal.read_columns(self.path, self.table, columns) if columns else self._minimal_guess
@@ -138,8 +160,10 @@ class OwnTable:
         """What the file holds by its header.
 
         Raises:
-            InputError: as ``pairs``, ``minimal_pairs``, ``scored_pairs`` or ``vocabulary``.
+            InputError: as ``pairs``, ``minimal_pairs``, ``scored_pairs``, ``vocabulary`` or ``labelled_texts``.
         """
+        if self.kind is DatasetKind.LABELLED_TEXTS:
+            return self.labelled_texts()
         if self.kind is DatasetKind.SCORED_PAIRS:
             return self.scored_pairs()
         if self.kind is DatasetKind.VOCABULARY:
@@ -161,6 +185,7 @@ def path_of(reference: str) -> Path:
     name = reference.removeprefix(PREFIX)
     if not name.strip():
         raise InputError(f"'{reference}' names no file", expected=f"{PREFIX}PATH, for example {PREFIX}pairs.csv")
+    require_name(name, f"{PREFIX}PATH of a file")
     try:
         return Path(name).expanduser().resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a zero character, a circle of links, no such user

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from core.datasets.minimal_pairs import ORIGINAL, SUBSETS
-from core.datasets.own_files import ColumnKind, FileFormat, FileTable
+from core.datasets.own_files import MAX_CELL, ColumnKind, FileFormat, FileTable
 from core.errors import InputError
 from core.types import Dataset, DatasetKind
 
@@ -24,16 +24,12 @@ COUNT = "count"
 FIRST = "first text"
 SECOND = "second text"
 SCORE = "score"
+TEXT = "text"
+LABEL = "label"
+SPLIT = "split"
 UNUSED = "not used"
 _FIRST = (
-    QUERY,
-    MATE,
-    WORD,
-    COUNT,
-    FIRST,
-    SECOND,
-    SCORE,
-    ORIGINAL,
+    *(QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, ORIGINAL),
     *SUBSETS,
 )  # in this order; other subsets follow as the file has them
 
@@ -43,9 +39,9 @@ class ColumnReading:
     """How one column is read, for people to confirm.
 
     Attributes:
-        use: ``QUERY``, ``MATE``, ``UNUSED``, ``original``, or the name of a subset.
-        why: "by its name", "by its sentences", "first text column", "second text column", "as asked", or why it is not
-            used, or "".
+        use: ``QUERY``, ``LABEL`` or another of these, ``UNUSED``, ``original``, or the name of a subset.
+        why: "by its name", "by its sentences", "first text column", "second text column", "the only other text column",
+            "as asked", or why it is not used, or "".
         examples: its first cells, as text.
     """
 
@@ -85,7 +81,7 @@ class OwnFile(ABC):
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many pairs, originals or words there are."""
+        """How many pairs, originals, words or examples there are."""
 
     @property
     @abstractmethod
@@ -115,7 +111,7 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
     """Counts of a user's file for people.
 
     Args:
-        rows: pairs, originals, or words.
+        rows: pairs, originals, words or examples.
         subsets: rewrites that each original has; of others any number.
         texts: distinct ones.
     """
@@ -125,6 +121,8 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
         return f"{rows:,} words with their counts"
     if kind is DatasetKind.SCORED_PAIRS:
         return f"{rows:,} scored pairs, {texts:,} texts"
+    if kind is DatasetKind.LABELLED_TEXTS:
+        return f"{rows:,} labelled examples, {texts:,} texts"
     each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
     return f"{rows:,} originals with {each} each, {texts:,} texts"
 
@@ -162,13 +160,18 @@ def texts_of(path: Path, table: FileTable, column: int) -> list[str]:
             shown = str(cell)
             shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
             raise InputError(f"{place}: {shown} is not text", expected="a text")
-        if not _is_unicode(cell):
+        if not is_unicode(cell):
             raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+        if len(cell) > MAX_CELL:
+            raise InputError(
+                f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
+            )
         out.append(cell)
     return out
 
 
-def _is_unicode(cell: str) -> bool:
+def is_unicode(cell: str) -> bool:
+    """Whether there is no half of a surrogate pair in it."""
     try:
         cell.encode("utf-8")
     except UnicodeEncodeError:

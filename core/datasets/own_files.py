@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,17 @@ from typing import Any, TypeVar
 
 from core.datasets import minimal_pairs
 from core.errors import InputError
+from core.files import read_limited, require_regular
+from core.parquet_batches import batches
 
 MAX_BYTES = 256 * 2**20  # of the file, and of what Parquet unpacks to
 MAX_ROWS = 200_000  # each is ranked among all: more takes hours
 MAX_COLUMNS = 1_000
+MAX_NAME = 1_000  # characters of a column's name
+MAX_CELL = 100_000  # characters of a text that is used: forty pages
+MAX_LINE = 8 * 2**20  # characters: of the header, and of an object of JSON, which takes a hundred times as much memory
 ROWS_PER_BATCH = 1_024
+MOST_SEPARATORS = 100 * MAX_COLUMNS  # in a line: each may make a cell
 _SEPARATORS = (",", ";", "\t")  # of a .csv; the first that splits its header
 _T = TypeVar("_T")
 
@@ -76,15 +82,8 @@ def read_bytes(path: Path) -> bytes:
         InputError: its ending tells no format, or there is no such file, or it cannot be read, or is too large.
     """
     format_of(path)
-    try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder", expected="a file of texts")
-        if not path.is_file():
-            raise InputError(f"there is no file {path}", remedy="check the path")
-        _check_size(path, path.stat().st_size)
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+    _check_size(path, require_regular(path))
+    return read_limited(path, MAX_BYTES)
 
 
 def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
@@ -112,14 +111,17 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
 
 
 def _text(path: Path, data: bytes) -> str:
-    mark = b"\xef\xbb\xbf"
-    start = len(mark) if data.startswith(mark) else 0
+    others = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16", b"PK\x03\x04": "a zip archive"}
+    if other := next((what for head, what in others.items() if data.startswith(head)), ""):
+        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy="save it as UTF-8")
+    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
     try:
         text = data[start:].decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 (byte {start + error.start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
         ) from error
+    text = text.lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
         raise InputError(f"{path} holds a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
     if not text.strip():
@@ -140,6 +142,7 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
         raise InputError(
             f"{path} has one column, '{header[0][:40]}'", expected=f"two columns of text with {between} between"
         )
+    _check_columns(path, len(header))
     names = _numbered(header) if has_header else tuple(f"column {number}" for number in range(1, len(header) + 1))
     _check_names(path, names)
     first = int(has_header)
@@ -179,7 +182,8 @@ def _header(path: Path, text: str, separator: str, quoting: int) -> list[str]:
 
 def _rows(path: Path, text: str, separator: str, quoting: int) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the number of the line on which each begins, from 1."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=quoting, strict=True)  # type: ignore[arg-type]  # an int of the csv module
+    lines = _short_lines(path, text, separator)
+    reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)  # type: ignore[arg-type]  # an int of the csv module
     begins = 1
     try:
         for cells in reader:
@@ -193,11 +197,40 @@ def _rows(path: Path, text: str, separator: str, quoting: int) -> Iterator[tuple
         ) from error
 
 
+def _short_lines(path: Path, text: str, separator: str) -> Iterator[str]:
+    """The lines of a text, as the csv module wants them; one with so many separators that its cells alone would fill
+    the memory is refused before they are made."""
+    for number, line in enumerate(_lines(text), 1):
+        if len(line) > MOST_SEPARATORS and (cells := line.count(separator) + 1) > MOST_SEPARATORS:
+            what = f"{cells:,} columns" if number == 1 else f"{cells:,} cells in line {number}"
+            raise InputError(f"{path} has {what}", expected=f"at most {MAX_COLUMNS:,}")
+        yield line
+
+
+def _lines(text: str) -> Iterator[str]:
+    """As ``io.StringIO(text, newline="")`` gives them, which would take four times the text's memory."""
+    start = feed = carriage = 0
+    while start < len(text):
+        if 0 <= feed < start or not start:
+            feed = text.find("\n", start)
+        if 0 <= carriage < start or not start:
+            carriage = text.find("\r", start)
+        ends = [place for place in (feed, carriage) if place >= 0]
+        end = min(ends, default=len(text) - 1)
+        if end == carriage and feed == carriage + 1:
+            end = feed
+        yield text[start : end + 1]
+        start = end + 1
+
+
 def _jsonl(path: Path, text: str) -> FileTable:
     objects: list[dict[str, Any]] = []
+    names: dict[str, None] = {}
     places: list[int] = []
     lines = ((n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip())
     for number, line in _bounded(path, lines):
+        if len(line) > MAX_LINE:
+            raise InputError(f"{path}, line {number}: {len(line):,} characters", expected=f"at most {MAX_LINE:,}")
         try:
             value = json.loads(line, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
@@ -207,16 +240,31 @@ def _jsonl(path: Path, text: str) -> FileTable:
             ) from error
         if not isinstance(value, dict):
             raise InputError(f"{path}, line {number}: not a JSON object", expected='{"query": "...", "mate": "..."}')
-        objects.append(value)
+        names.update(dict.fromkeys(value))
+        _check_columns(path, len(names))
+        objects.append({name: _plain(cell) for name, cell in value.items()})
         places.append(number)
-    names = tuple(dict.fromkeys(name for value in objects for name in value))
     if len(names) < 2:
         raise InputError(
             f"{path} has {len(names)} column(s): {', '.join(names)}", expected="two named texts in every object"
         )
-    _check_names(path, names)
+    _check_names(path, tuple(names))
     columns = tuple([value.get(name) for value in objects] for name in names)
-    return FileTable(names, tuple(_kind(c) for c in columns), columns, places, "line")
+    return FileTable(tuple(names), tuple(_kind(c) for c in columns), columns, places, "line")
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """A list or an object in a cell: never read, so all that is kept is how it begins."""
+
+    begins: str
+
+    def __str__(self) -> str:
+        return self.begins
+
+
+def _plain(cell: object) -> object:
+    return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -248,19 +296,8 @@ def _parquet(path: Path, data: bytes) -> FileTable:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     _check_rows(path, footer.num_rows)
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]  # lists may be whole embeddings
-    batches: list[Any] = []
     try:
-        # Batch by batch, since a dictionary makes gigabytes of a file of kilobytes.
-        for batch in file.iter_batches(batch_size=ROWS_PER_BATCH, columns=plain):
-            batch.validate(full=True)
-            batches.append(batch)
-            if (unpacked := sum(b.nbytes for b in batches)) > MAX_BYTES:
-                raise InputError(
-                    f"{path} unpacks to more than {unpacked:,} bytes",
-                    expected=f"at most {MAX_BYTES:,}",
-                    remedy="take a sample, or keep the columns of text only",
-                )
-        table = pa.Table.from_batches(batches)
+        table = pa.Table.from_batches(batches(data, str(path), plain, ROWS_PER_BATCH, MAX_BYTES))
         columns = tuple(
             table.column(field.name).to_pylist() if field.name in plain else [field.type] * footer.num_rows
             for field in schema
@@ -315,9 +352,18 @@ def _check_size(path: Path, size: int) -> None:
         raise InputError(f"{path} has {size:,} bytes", expected=f"at most {MAX_BYTES:,}", remedy="take a sample")
 
 
+def _check_columns(path: Path, count: int) -> None:
+    if count > MAX_COLUMNS:
+        raise InputError(f"{path} has {count:,} columns", expected=f"at most {MAX_COLUMNS:,}")
+
+
 def _check_names(path: Path, names: Sequence[str]) -> None:
-    if len(names) > MAX_COLUMNS:
-        raise InputError(f"{path} has {len(names):,} columns", expected=f"at most {MAX_COLUMNS:,}")
+    _check_columns(path, len(names))
+    if long := next((name for name in names if len(name) > MAX_NAME), ""):
+        raise InputError(
+            f"{path}: the name of a column has {len(long):,} characters: {long[:40]!r}...",
+            expected=f"at most {MAX_NAME:,}",
+        )
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:
         raise InputError(f"{path} has two columns '{twice[0]}'", expected="columns of different names")

@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.texts import twin_key
 from core.types import DatasetKind, PairSet
 
+WORDS_OF_A_SENTENCE = 6
 MIN_ROWS = 2
 
 # Names that mean (query, mate), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
@@ -152,4 +153,16 @@ def _guess(path: Path, table: FileTable) -> tuple[int, int, tuple[str, str]]:
             f"{path} has no two columns of text: {found}",
             expected="the texts of a pair in two columns, best named query and mate",
         )
+    if table.separator and all(_is_sentence(table.names[number]) for number in texts[:2]):
+        first = " and ".join(f"'{table.names[number][:40]}'" for number in texts[:2])
+        raise InputError(
+            f"the first line of {path} holds texts, not names: {first}",
+            expected="a first line that names the columns",
+            remedy="put a line such as query,mate before it",
+        )
     return texts[0], texts[1], ("first text column", "second text column")
+
+
+def _is_sentence(name: str) -> bool:
+    """Whether the name of a column is rather a text: it ends as a sentence does, or has many words."""
+    return name.rstrip().endswith((".", "!", "?", "。", "؟")) or len(name.split()) >= WORDS_OF_A_SENTENCE

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
 
-from core.types import Int32, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
+from core.datasets.labelled_counts import LabelledCounts
+from core.labelled import SPLITS, UNSPLIT, LabelledTexts
+from core.relations import Analogies, Categories
+from core.types import Dataset, Int32, Int64, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -144,3 +148,94 @@ class ScoredPreview:
             )
             for n in range(start, min(stop, self.pairs))
         ]
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """An example: ``second`` is "" where it is one text, ``split`` where none is prescribed; ``elsewhere`` says where
+    the same text stands too ("in training", "elsewhere", or "")."""
+
+    number: int
+    label: str
+    split: str
+    first: str
+    second: str
+    elsewhere: str
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPreview:
+    """A set of labelled texts to look at."""
+
+    dataset: LabelledTexts
+
+    @cached_property
+    def counts(self) -> LabelledCounts:
+        return LabelledCounts.of(self.dataset)
+
+    def numbers(self, label: str = "", overlapping: bool = False) -> Int64:
+        """Which examples there are to page through, ``[k] int64``.
+
+        Args:
+            label: only those of a class; "" for all.
+            overlapping: only those that leak, as ``LabelledTexts.overlaps`` says.
+        """
+        kept = self.dataset.overlaps.copy() if overlapping else np.ones(len(self.dataset.labels), dtype=np.bool_)
+        if label:
+            kept &= self.dataset.labels == self.dataset.classes.index(label)
+        return np.flatnonzero(kept)
+
+    def rows(self, numbers: Sequence[int] | Int64) -> list[LabelledRow]:
+        """The examples of these numbers."""
+        data = self.dataset
+        where = "in training" if data.is_split else "elsewhere"
+        return [
+            LabelledRow(
+                n,
+                data.classes[data.labels[n]],
+                "" if data.splits[n] == UNSPLIT else SPLITS[data.splits[n]],
+                data.items[data.firsts[n]],
+                data.items[data.seconds[n]] if data.has_pairs else "",
+                where if data.overlaps[n] else "",
+            )
+            for n in (int(number) for number in numbers)
+        ]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The first rows of a dataset, for a table: headings and as many cells in each row."""
+
+    headings: tuple[str, ...]
+    cells: tuple[tuple[object, ...], ...]
+
+
+def first_rows(dataset: Dataset, n: int) -> Rows:
+    """The first ``n`` rows of a dataset of any kind, or all where they are fewer."""
+    items = dataset.items
+    headings: tuple[str, ...]
+    rows: Sequence[Sequence[object]]
+    match dataset:
+        case PairSet():
+            headings, rows = ("pair", "query", "mate"), PairPreview(dataset).rows(0, n)
+        case MinimalPairSet():
+            headings, rows = ("number", "original", "subset", "rewrite"), MinimalPairPreview(dataset).rows(0, n)
+        case ScoredPairs():
+            headings, rows = ("pair", "set", "score", "first text", "second text"), ScoredPreview(dataset).rows(0, n)
+        case LabelledTexts():
+            found = [asdict(row) for row in LabelledPreview(dataset).rows(range(min(n, len(dataset.labels))))]
+            headings = ("number", "label", "split", "first", "second", "elsewhere")
+            headings = tuple(h for h in headings if any(row[h] != "" for row in found))
+            rows = [[row[h] for h in headings] for row in found]
+        case Analogies():
+            four = np.column_stack([dataset.questions, dataset.answers])[:n]
+            headings, rows = ("a", "b", "c", "right"), [[items[i] for i in row] for row in four]
+        case Categories():
+            members = zip(dataset.members[:n], dataset.class_numbers[:n], strict=True)
+            headings, rows = ("word", "class"), [(items[i], dataset.classes[c]) for i, c in members]
+        case Vocabulary():
+            headings = ("number", "word", "count", "per million words")
+            rows = VocabularyPreview(dataset).rows(0, n)
+        case _:
+            raise TypeError(f"there is no preview of a {dataset.kind}")
+    return Rows(headings, tuple(tuple(row) for row in rows))

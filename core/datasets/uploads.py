@@ -1,8 +1,9 @@
 """Texts that users uploaded: kept under the cache, each with the original file beside it.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
-``mate``, ``word`` and ``count``, ``text1``, ``text2`` and ``score``, or ``original`` and the subsets' names, those that
-HEROS has not marked as rewrites; so ``file:PATH`` reads them back whatever the original's columns were called),
+``mate``, ``word`` and ``count``, ``text1``, ``text2`` and ``score``, ``text`` or ``text1`` and ``text2`` beside
+``class`` and ``split``, or ``original`` and the subsets' names, those that HEROS has not marked as rewrites; so
+``file:PATH`` reads them back whatever the original's columns were called),
 ``original/<name>``, and ``upload.json``.
 """
 
@@ -19,15 +20,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+from core import policy
 from core.datasets import minimal_pairs, own, own_rewrites
 from core.datasets.own_columns import OwnFile, size_in_words
+from core.datasets.own_labelled import OwnLabelledTexts
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
 from core.errors import BlindspotError, InputError
 from core.files import cannot_write, make_folder, sha256_of
-from core.settings import Mode, Settings
+from core.labelled import SPLITS, UNSPLIT
+from core.settings import Settings
 from core.types import DatasetKind, digest_of_strings
 
 log = logging.getLogger(__name__)
@@ -44,9 +48,9 @@ class Upload:
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.
-        columns: uses (``query``, ``mate``; ``word``, ``count``; ``first text``, ``second text``, ``score``;
-            ``original`` and subsets), each with the column of the uploaded file.
-        rows, texts: how many pairs, originals or words there are, and how many distinct texts.
+        columns: uses (``query``, ``mate``; ``word``, ``count``; ``first text``, ``second text``, ``score``; ``text``,
+            ``label``, ``split``; ``original`` and subsets), each with the column of the uploaded file.
+        rows, texts: how many pairs, originals, words or examples there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
     """
 
@@ -85,7 +89,9 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
         InputError: this server takes no uploads, or the texts are too large once written out.
         BlindspotError: the disk does not let us; nothing is left behind.
     """
-    _check_mode(settings)
+    _check_place(settings)
+    limits = policy.of(settings).uploads
+    limits.check_file(contents.path.name, len(data))
     name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
     written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(contents)).encode()
@@ -104,6 +110,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     record = json.dumps(asdict(upload) | {"path": path.name}, ensure_ascii=False, indent=1).encode()
     files = {path: written, Path("original") / name: data, Path(RECORD): record}
     if not folder.exists():
+        limits.check_number(len(found(settings)))
         _write_folder(folder, files)
     return _read(folder)
 
@@ -125,6 +132,11 @@ def _rows(contents: OwnFile) -> Iterator[Mapping[str, str | float]]:
     elif isinstance(contents, OwnScoredPairs):
         for first, second, score in contents.pairs:
             yield {"text1": first, "text2": second, "score": score}
+    elif isinstance(contents, OwnLabelledTexts):
+        for e in contents.examples:
+            cells = {"text": e.first} if e.second is None else {"text1": e.first, "text2": e.second}
+            split = {"split": SPLITS[e.split]} if e.split != UNSPLIT else {}
+            yield {**cells, "class": e.label, **split}  # not "label", which could be a score
     else:
         raise TypeError(f"there is no form to keep a {contents.kind} in")
 
@@ -164,8 +176,10 @@ def remove(upload: Upload, settings: Settings) -> None:
         InputError: this server does not let visitors remove anything.
         BlindspotError: the disk does not let us.
     """
-    _check_mode(settings)
+    _check_place(settings)
     folder = upload.path.parent
+    if folder.parent != settings.uploads:
+        raise InputError(f"{folder.name} is not among the uploads that are kept here")
     hidden = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.removed")  # at once, not file by file
     try:
         folder.rename(hidden)
@@ -184,7 +198,7 @@ def short_name(reference: str, settings: Settings) -> str:
     if not own.is_own(reference):
         return reference
     path = Path(reference.removeprefix(own.PREFIX))
-    inside = path.parent.parent == settings.uploads
+    inside = path.parent.parent == settings.uploads or settings.sessions in path.parents
     return f"{path.stem}~{path.parent.name[:6]}" if inside else reference
 
 
@@ -230,9 +244,22 @@ def _read(folder: Path) -> Upload:
     return upload
 
 
-def _check_mode(settings: Settings) -> None:
-    if settings.mode is Mode.DEMO:
-        raise InputError(
-            "this is a demo server: it takes no uploads and removes nothing",
-            remedy="run Blindspot on a machine of your own",
-        )
+def tabulate(name: str, data: bytes, header: bool, settings: Settings) -> own.OwnTable:
+    """The columns of a file that somebody wants to upload.
+
+    Raises:
+        InputError: it is larger than uploads may be here, or what is wrong with it.
+    """
+    limits = policy.of(settings).uploads
+    limits.check_file(name, len(data))
+    read = own.tabulate(Path(name), data, header)
+    columns = read.table.cells
+    longest = max((len(cell) for column in columns for cell in column if isinstance(cell, str)), default=0)
+    limits.check_table(len(read.table.places), len(columns), longest)
+    return read
+
+
+def _check_place(settings: Settings) -> None:
+    """On a demo a visitor's uploads are the visitor's: there is no place for any that all would see."""
+    if not policy.of(settings).changes and not settings.session:
+        raise policy.refused("uploads that all visitors see are not taken")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -69,6 +70,8 @@ class DiagnosticResult:
         item_numbers: ``[rows]``, the number in the dataset of the item that each row speaks of (a pair, an original);
             None where row i speaks of item i.
         seeds: what its random numbers started from, by what they were for; the manifest keeps them.
+        chosen: what was chosen on the way by looking at the data, by name; the manifest keeps it too.
+        device: what it was computed on; the manifest keeps that too.
     """
 
     metrics: Mapping[str, float]
@@ -76,6 +79,8 @@ class DiagnosticResult:
     coverage: Mapping[str, int]
     item_numbers: Int32 | Int64 | None = None
     seeds: Mapping[str, int] = field(default_factory=dict)
+    chosen: Mapping[str, float] = field(default_factory=dict)
+    device: str = "cpu"
 
 
 class Compute(Protocol):
@@ -95,6 +100,20 @@ class Compute(Protocol):
         ...
 
 
+class ComputeOn(Protocol):
+    def __call__(
+        self,
+        device: str,
+        embeddings: Float32 | Float64,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """As ``Compute``, with the same result, on a torch device (``cuda:N``)."""
+        ...
+
+
 @dataclass(frozen=True)
 class DiagnosticEntry:
     """A diagnostic: its declaration, from which the command line, the pages and the docs are derived.
@@ -106,6 +125,7 @@ class DiagnosticEntry:
         headline: name of the metric that stands for a run where there is room for only one.
         figures: dotted path of the module that draws it; "" while it has no page.
         headline_instead: name of the metric that stands for a run that has no ``headline``; "" where none does.
+        compute_on: the same on a GPU; None where that is of no use.
     """
 
     id: str
@@ -122,10 +142,15 @@ class DiagnosticEntry:
     figures: str
     compute: Compute = field(repr=False)
     headline_instead: str = ""
+    compute_on: ComputeOn | None = field(default=None, repr=False)
 
     def headline_of(self, metrics: Mapping[str, float]) -> str:
         """Name of the metric that stands for a run with these; "" where it has none of them."""
         return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
+
+    def on(self, device: str) -> Compute:
+        """Its computation on a device: ``cpu``, or one of torch's where it has one for that."""
+        return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)
 
     def metrics_of(self, names: Iterable[str]) -> list[Metric]:
         """The declared metrics among these, in their order, then the others: of kinds of items that no diagnostic

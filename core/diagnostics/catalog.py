@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.diagnostics import analogy, categorization, evalrank, frequency, geometry, heros, similarity
+from core.diagnostics import analogy, categorization, evalrank, frequency, geometry, heros, similarity, transfer
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import unknown
 
@@ -16,6 +16,7 @@ DIAGNOSTICS: dict[str, DiagnosticEntry] = {
         categorization.ENTRY,
         geometry.ENTRY,
         frequency.ENTRY,
+        transfer.ENTRY,
     )
 }
 

@@ -15,14 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from core.diagnostics import base
-from core.numerics.ranking import (
-    Exclusions,
-    RankCounts,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
+from core.numerics.gpu_ranking import rank_pairs_on
+from core.numerics.rank_problem import RankCounts
+from core.numerics.ranking import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
 from core.numerics.similarity import Metric
 from core.numerics.toolkit_ranking import rank_pairs_as_toolkit
 from core.texts import twin_key
@@ -30,6 +25,7 @@ from core.types import CancelToken, DatasetKind, Float32, Float64, Int64, PairSe
 
 HITS_AT = (1, 3, 5, 10)
 DEFINITION, TOOLKIT = "definition", "toolkit"
+CPU = "cpu"
 
 
 def rivals_and_twins(dataset: PairSet) -> Exclusions:
@@ -113,10 +109,18 @@ class _Ranks:
 
 
 def _by_definition(
-    embeddings: Float32 | Float64, dataset: PairSet, metric: Metric, progress: Progress, cancel: CancelToken
+    device: str,
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    metric: Metric,
+    progress: Progress,
+    cancel: CancelToken,
 ) -> _Ranks:
     vectors = np.asarray(embeddings, dtype=np.float32)
-    raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, progress, cancel)
+    if device == CPU:
+        raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, progress, cancel)
+    else:
+        raw = rank_pairs_on(device, vectors, dataset.queries, dataset.mates, metric, progress, cancel)
     return _Ranks(raw, without(raw, rivals_and_twins(dataset), vectors, dataset.queries, metric))
 
 
@@ -145,8 +149,23 @@ def compute(
 
     Under the toolkit protocol the embeddings come as ``core.toolkit`` prepares them, in float32 or float64.
     """
-    rank = _as_toolkit if params["protocol"] == TOOLKIT else _by_definition
-    ranks = rank(embeddings, dataset, Metric(params["metric"]), progress, cancel)
+    return compute_on(CPU, embeddings, dataset, params, progress, cancel)
+
+
+def compute_on(
+    device: str,
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """``compute`` on a torch device: the same counts. The toolkit's arithmetic is the processor's, wherever."""
+    metric = Metric(params["metric"])
+    if params["protocol"] == TOOLKIT:
+        device, ranks = CPU, _as_toolkit(embeddings, dataset, metric, progress, cancel)
+    else:
+        ranks = _by_definition(device, embeddings, dataset, metric, progress, cancel)
     raw, filtered = ranks.raw, ranks.filtered
     metrics = (
         scores(raw)
@@ -181,6 +200,7 @@ def compute(
             "items": len(dataset.items),
             "items_covered": len(dataset.items),
         },
+        device=device,
     )
 
 
@@ -280,4 +300,5 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     headline="mrr",
     figures="core.figures.evalrank",
     compute=compute,
+    compute_on=compute_on,
 )

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from core.diagnostics import base
 from core.errors import BlindspotError
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs, unit_rows
 from core.numerics.stats import (
     RESAMPLES,

@@ -1,7 +1,8 @@
 """What is wrong with this installation, and what to do about it (``python -m core doctor``).
 
-Nothing is changed: a small file is written to each folder of the cache and removed again, the store is opened for
-reading only. No network is used, but for a mirror that is set.
+``examine`` changes nothing: a small file is written to each folder of the cache and removed again, the store is opened
+for reading only. No network is used, but for a mirror that is set. ``mends`` is what can be put right, with consent;
+``not_ready`` a quick look, for machines that ask often.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import Path
 
 from core.doctor import content, disk, machine, results, software
 from core.doctor.findings import Check, Finding, State, guarded
+from core.doctor.mending import Mend, mends
+from core.doctor.readiness import not_ready
 from core.settings import Settings
 from core.store.repository import Repository
 
-__all__ = ["Finding", "State", "examine", "usable_settings"]
+__all__ = ["Finding", "Mend", "State", "examine", "mends", "not_ready", "usable_settings"]
 
 usable_settings = software.usable_settings
 
@@ -44,6 +47,7 @@ def examine(
         (disk.CACHE, "free space", lambda: disk.free_space(settings)),
         (disk.CACHE, "size", lambda: disk.usage(settings)),
         (disk.CACHE, "embeddings", lambda: disk.embeddings(settings)),
+        (disk.CACHE, "computed", lambda: disk.computed(settings)),
         (disk.CACHE, "unfinished", lambda: disk.unfinished(settings)),
         (content.ENCODERS, content.BUNDLED, lambda: content.bundled_encoder(settings)),
         (content.DATASETS, "datasets", lambda: content.all_datasets(settings)),

@@ -7,12 +7,15 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
+from zipfile import is_zipfile
 
 from filelock import FileLock, Timeout
 
+from core.cache_limit import computed_folders, evictable
 from core.doctor.findings import GIB, Finding, counted, note, ok, problem, problem_of, size
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
+from core.files import bytes_of
 from core.settings import Settings
 
 CACHE = "cache"
@@ -34,6 +37,7 @@ def kinds(settings: Settings) -> dict[str, Path]:
         "learned similarities": settings.learned,
         "hub models": settings.cache / "hub",
         "compiled kernels": settings.cache / "numba",
+        "logs": settings.logs,
     }
 
 
@@ -87,7 +91,27 @@ def usage(settings: Settings) -> Iterator[Finding]:
     whole = bytes_of(settings.cache)
     parts["other"] = whole - sum(parts.values())
     shown = ", ".join(f"{kind} {size(count)}" for kind, count in parts.items() if count > 0)
-    yield ok(CACHE, "size", f"{size(whole)}{f': {shown}' if shown else ''}")
+    what = f"{size(whole)}{f': {shown}' if shown else ''}"
+    limit = settings.cache_limit
+    if limit is not None and whole > limit:
+        what += f"; more than BLINDSPOT_CACHE_LIMIT, {size(limit)}"
+        may_go = sum(each.size for each in evictable(settings))
+        remedy = f"the next job makes room: {size(may_go)} may go; of the rest, delete what is not needed, or raise it"
+        yield note(CACHE, "size", what, remedy)
+    else:
+        yield ok(CACHE, "size", what + ("" if limit is None else f"; at most {size(limit)} by BLINDSPOT_CACHE_LIMIT"))
+
+
+def computed(settings: Settings) -> Iterator[Finding]:
+    """How much follows from embeddings and is kept, and what of it is damaged."""
+    for kind, folder in computed_folders(settings).items():
+        files = sorted(folder.glob("*.npz"))
+        damaged = [path for path in files if not is_zipfile(path)]
+        if files:
+            yield ok(CACHE, _plural(kind), f"{counted(len(files), 'file')}, {size(sum(map(bytes_of, files)))}")
+        for path in damaged:
+            remedy = "delete this file: it is computed anew when it is needed (python -m core doctor --mend)"
+            yield problem(CACHE, _plural(kind), f"{path} is damaged", remedy)
 
 
 def embeddings(settings: Settings) -> Iterator[Finding]:
@@ -103,7 +127,7 @@ def embeddings(settings: Settings) -> Iterator[Finding]:
         facts = stored.facts
         matrix = settings.embeddings / f"{facts.digest}.npy"
         try:
-            found = cache.read(facts.digest)
+            found = cache.read(facts.digest, is_use=False)
         except DataCorrupt as error:
             yield problem_of(CACHE, "embeddings", error)
             continue
@@ -123,6 +147,10 @@ def embeddings(settings: Settings) -> Iterator[Finding]:
             f"{counted(len(halves), 'file')} without the other half, such as {settings.embeddings / halves[0]}",
             "delete them while no Blindspot works: the texts are encoded anew when they are needed",
         )
+
+
+def _plural(kind: str) -> str:
+    return {"neighbours": "hub lists", "learned similarity": "learned similarities"}.get(kind, f"{kind}s")
 
 
 def _damaged(path: Path, what: str) -> Finding:
@@ -175,16 +203,6 @@ def cannot_write_to(folder: Path) -> str:
     except OSError as error:
         return f"cannot write there: {error.strerror or error}"
     return ""
-
-
-def bytes_of(path: Path) -> int:
-    """What a file, or everything in a folder, takes; links count as themselves, what vanishes meanwhile as nothing."""
-    try:
-        if path.is_symlink() or not path.is_dir():
-            return path.lstat().st_size
-        return sum(bytes_of(inside) for inside in path.iterdir())
-    except FileNotFoundError:
-        return 0
 
 
 def _nearest(path: Path) -> Path:

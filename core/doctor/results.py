@@ -11,10 +11,10 @@ from pathlib import Path
 from core import pipeline
 from core.datasets import own
 from core.diagnostics import catalog as diagnostics
-from core.doctor.disk import bytes_of
 from core.doctor.findings import Finding, counted, note, ok, problem, size
 from core.encoders import catalog as encoders
 from core.errors import InputError
+from core.files import bytes_of
 from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
 from core.store.records import RunPlan, RunRecord, RunState

@@ -13,7 +13,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 import core
-from core.doctor.findings import Finding, note, ok, problem, problem_of
+from core.doctor.findings import Finding, note, ok, problem, problem_of, size
 from core.errors import BlindspotError, InputError
 from core.settings import ROOT, VARIABLES, Settings
 
@@ -150,9 +150,11 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
     settings = usable_settings(environment)
     in_use = {
         "BLINDSPOT_CACHE": str(settings.cache),
+        "BLINDSPOT_CACHE_LIMIT": "none" if settings.cache_limit is None else size(settings.cache_limit),
         "BLINDSPOT_MIRROR": without_password(settings.mirror) or "files come from their public sources",
         "BLINDSPOT_DEVICE": settings.device,
         "BLINDSPOT_MODE": settings.mode.value,
+        "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "any; on a demo only this machine",
     }
     for name in VARIABLES:
         value = environment.get(name, "")
@@ -167,13 +169,19 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         upper = name.upper()
         typo = process.extractOne(upper, VARIABLES, scorer=OSA.distance, score_cutoff=LARGEST_TYPO)
         if typo or upper.startswith("BLINDSPOT"):
-            nearest = typo or process.extractOne(upper, VARIABLES, scorer=OSA.distance)
+            nearest = typo[0] if typo else _nearest(upper)
             yield problem(
                 SETTINGS,
                 name,
                 f"nothing reads {name}; expected one of {', '.join(VARIABLES)}",
-                f"did you mean {nearest[0]}? Rename or unset it",
+                f"did you mean {nearest}? Rename or unset it",
             )
+
+
+def _nearest(name: str) -> str:
+    """The variable that a name may stand for: one that it begins with, else the one most like it."""
+    begun = [known for known in VARIABLES if name.startswith(f"{known}_")]
+    return max(begun, key=len) if begun else process.extractOne(name, VARIABLES, scorer=OSA.distance)[0]
 
 
 def _refusal(name: str, value: str) -> BlindspotError | None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 import plotly.graph_objects as go
+from plotly.basedatatypes import BasePlotlyType
 
 from core.types import Variant
 
@@ -76,7 +77,9 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) 
     """Common layout: transparent background, quiet grid, the legend on top or, of many variants, beside."""
     on_top = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     beside = {"orientation": "v", "yanchor": "top", "y": 1.0, "xanchor": "left", "x": 1.01}
-    figure.update_layout(
+    # Not by update_layout and update_xaxes: they take five times as long, a tenth of a page's script and more.
+    settle(
+        figure.layout,
         height=height,
         margin={"l": 8, "r": 8, "t": 36, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -86,9 +89,17 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) 
         hoverlabel={"namelength": -1},
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": _GRID[scheme], "activecolor": _INK[scheme]},
     )
-    figure.update_xaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)
-    figure.update_yaxes(automargin=True, gridcolor=_GRID[scheme], zeroline=False)
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        settle(axis, automargin=True, gridcolor=_GRID[scheme], zeroline=False)
     return figure
+
+
+def settle(part: BasePlotlyType, **properties: Any) -> None:
+    """Set properties of a part of a figure. Of one that is given as a (flat) dict, what was set before stays, unless it
+    is named again: as plotly's ``update`` does it, which looks every path of names up many times over."""
+    for name, value in properties.items():
+        before = part[name].to_plotly_json() if isinstance(value, dict) else {}
+        part[name] = before | value if before else value
 
 
 _FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)

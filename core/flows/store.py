@@ -18,6 +18,7 @@ from core.errors import BlindspotError, DataCorrupt
 from core.files import exclusive, write_atomically
 from core.flows import network
 from core.flows.network import Curve, Flow
+from core.in_use import use
 from core.types import CancelToken, Float32, Progress
 
 VERSION = 1  # raised whenever another flow comes out of the same items
@@ -61,13 +62,15 @@ class StoredFlows:
             DataCorrupt: the file is damaged.
         """
         path = self._path(key)
-        if not path.is_file():
+        if not use(path):
             return None
         try:
             with np.load(path, allow_pickle=False) as stored:
                 weights = {n.removeprefix(_WEIGHT): stored[n] for n in stored.files if n.startswith(_WEIGHT)}
                 curve = Curve(stored["steps"], stored["train"], stored["held_out"])
                 return Flow(stored["mean"], stored["scale"], weights, curve)
+        except FileNotFoundError:
+            return None  # removed at this moment
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise DataCorrupt(
                 f"the stored flow {path} is damaged: {error}", remedy="delete this file and run it again"

@@ -15,7 +15,7 @@ from core.judgement import scoring
 from core.judgement.scoring import Scores
 from core.judgement.tallies import NO_VOTE, Tally
 from core.judgement.types import NOT_ASKED, ItemSet, Task
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.numerics.similarity import Metric, unit_rows
 from core.spaces import Space
 from core.types import Float32, Float64, Variant

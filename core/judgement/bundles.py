@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 import struct
 import unicodedata
 import zlib
@@ -222,6 +223,8 @@ def _check_names(names: Sequence[str], wanted: str) -> None:
 
 def _content(file: ZipFile, entry: ZipInfo) -> bytes:
     name = entry.filename
+    if stat.S_ISLNK(entry.external_attr >> 16):  # nothing is unpacked to a disk; but what made it meant no good
+        raise InputError(f"{name} is a link", expected="a plain zip", remedy="pack it again")
     if entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:  # others may ask for gigabytes before a byte is read
         raise InputError(f"{name} is packed in an unusual way", expected="a plain zip", remedy="pack it again")
     most = MOST_BYTES_OF_SET if name == SET else plain_tables.MOST_BYTES

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from core import pipeline
+from core import pipeline, policy
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
@@ -84,6 +84,11 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
     Raises:
         InputError: an unknown encoder, transform or dataset; too few variants; a number that makes no sense.
     """
+    for variant in request.variants:
+        policy.check_encoder(variant.encoder, settings)
+    policy.check_dataset(request.dataset, settings)
+    if request.title or isinstance(request.inventory, Inventory):  # it would stand in what all share
+        policy.of(settings).check_change("items have no title or queries of a visitor's own")
     named = [Variant(encoders.canonical(v.encoder), str(TransformChain.parse(v.transform))) for v in request.variants]
     variants = tuple(dict.fromkeys(named))
     for reference in dict.fromkeys(v.encoder for v in variants):

@@ -19,6 +19,7 @@ LONGEST = 500  # characters of a query
 LONGEST_ABOUT = 60  # of what is said of it
 TYPES = ("txt", "csv", "tsv")
 TEXT_NAMES = ("word", "query", "text")  # of the column of the queries; the first that is there
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction of whatever stands beside a word
 _PARTS_OF_SPEECH = {
     short: name
     for name, shorts in {
@@ -130,7 +131,7 @@ def _text(name: str, line: int, text: str, longest: int = LONGEST, needed: bool 
         raise InputError(
             f"{name}, line {line}: '{found[:30]}…' has {len(found):,} characters", expected=f"at most {longest:,}"
         )
-    if any(unicodedata.category(c) in {"Cc", "Cs"} for c in found):
+    if any(unicodedata.category(c) in {"Cc", "Cs"} or c in TURNS for c in found):
         raise InputError(f"{name}, line {line}: a control character", expected="text that can be shown")
     return found
 

@@ -1,8 +1,6 @@
 """Tables of typed columns as CSV or Parquet, written so that a spreadsheet does no harm and read without trust.
 
-A spreadsheet takes a CSV cell that begins with ``= + - @`` (or a tab or line end before them) for a formula. Such a
-text gets an apostrophe in front, which spreadsheets do not show or show as a sign of text; so does one that begins with
-an apostrophe, so that reading takes away exactly what writing added. Parquet has types: there texts stay as they are.
+See ``core.spreadsheets`` for what CSV does to texts. Parquet has types: there they stay as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +16,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
+from core.parquet_batches import batches
+from core.spreadsheets import guarded, unguarded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +28,6 @@ LONGEST_CELL = 100_000  # characters
 MOST_BYTES = 64 * 2**20  # of a table, unpacked
 ROWS_PER_BATCH = 1_024
 LARGEST_INT = 2**31 - 1  # the store's
-_MARK = "'"
-_NEEDS_MARK = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", _MARK)
 
 
 class TableFormat(StrEnum):
@@ -81,16 +79,6 @@ def read(data: bytes, columns: Sequence[Column], form: TableFormat, file: str, m
 
 
 # --- CSV
-
-
-def guarded(text: str) -> str:
-    """A text as it stands in a CSV cell: no spreadsheet takes it for a formula."""
-    return f"{_MARK}{text}" if text.startswith(_NEEDS_MARK) else text
-
-
-def unguarded(cell: str) -> str:
-    """The text that ``guarded`` made a cell of; a cell that it never makes, typed by hand, is taken as it is."""
-    return cell[1:] if cell.startswith(_MARK) and cell[1:].startswith(_NEEDS_MARK) else cell
 
 
 def _as_csv(rows: Iterable[Sequence[Cell]], columns: Sequence[Column]) -> bytes:
@@ -183,7 +171,7 @@ def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: 
     from pyarrow import parquet
 
     schema = _arrow_schema(columns)
-    unpacked = number = 0
+    number = 0
     try:
         source = parquet.ParquetFile(pa.BufferReader(data))
         _check_names(source.schema_arrow.names, columns, file)
@@ -192,12 +180,8 @@ def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: 
                 raise InputError(f"{file}: the column '{column.name}' is {field.type}", expected=column.kind)
         if source.metadata.num_rows > most_rows:
             raise InputError(f"{file} has {source.metadata.num_rows:,} rows", expected=f"at most {most_rows:,}")
-        # Batch by batch, since a dictionary makes gigabytes of a file of kilobytes.
-        for batch in source.iter_batches(batch_size=ROWS_PER_BATCH):
-            batch.validate(full=True)
-            unpacked += batch.nbytes
-            if unpacked > MOST_BYTES:
-                raise _too_large(file)
+        names = [column.name for column in columns]
+        for batch in batches(data, file, names, ROWS_PER_BATCH, MOST_BYTES):
             for row in batch.cast(schema).to_pylist():
                 number += 1
                 yield [_checked(row[column.name], column, f"{file}, row {number}") for column in columns]

@@ -24,6 +24,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.errors import BlindspotError
 from core.files import exclusive, write_atomically
+from core.in_use import use
 from core.numerics.correlations import DECIMALS
 from core.numerics.similarity import Metric, similarity_of_pairs
 from core.scored.bands import DATASET
@@ -247,6 +248,7 @@ def _path(variant: Variant, space: Space, dataset: ScoredPairs, settings: Settin
 
 
 def _read(path: Path) -> Learned | None:
+    use(path)
     try:
         return _read_version(path, path.stat().st_mtime_ns)
     except FileNotFoundError:

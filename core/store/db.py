@@ -26,6 +26,17 @@ from core.files import make_folder
 
 _HERE = Path(__file__).resolve().parent
 _HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
+_DISK = re.compile("could not write|no space left|read-only file system|file too large", re.IGNORECASE)
+# No statement reaches past the store's own file: none reads or writes another, attaches one, loads an extension or a
+# Python variable by its name, or takes this back. All of a process open the file alike, else DuckDB refuses.
+CONFINED = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+    "lock_configuration": True,
+}
 IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
 TURN_SECONDS = 0.5  # that a process keeps the file, at least, where others wait: opening costs 0.03
@@ -128,15 +139,24 @@ class Database:
                 raise
             cursor.commit()
 
-    def close(self) -> None:
-        """Let go of the file now, unless someone is using it."""
-        with self._lock:
+    def close(self, patience: float = -1.0) -> None:
+        """Let go of the file now, unless someone is using it.
+
+        Args:
+            patience: seconds to wait for a thread that is opening it, who may be waiting for another process; without
+                end where it is negative. After that the file is left as it is.
+        """
+        if not self._lock.acquire(timeout=patience):
+            return
+        try:
             if self._closer:
                 self._closer.cancel()
                 self._closer = None
             if self._connection is not None and self._users == 0:
                 self._connection.close()
                 self._connection = None
+        finally:
+            self._lock.release()
 
     def _acquire(self) -> duckdb.DuckDBPyConnection:
         with self._lock:
@@ -224,7 +244,7 @@ class Database:
     def _try_to_connect(self, deadline: float) -> duckdb.DuckDBPyConnection | None:
         """A connection; None where the file is held and there is time left."""
         try:
-            return duckdb.connect(str(self.path))
+            return duckdb.connect(str(self.path), config=CONFINED)
         except (duckdb.IOException, duckdb.ResourceInUseException) as error:
             # In use: another Database of this process is closing the same file at this moment.
             if not isinstance(error, duckdb.ResourceInUseException) and not _HELD.search(str(error)):
@@ -285,8 +305,10 @@ def _holder(error: Exception) -> str:
 
 
 def _is_of_the_file(error: duckdb.Error) -> bool:
-    """Whether the file or the disk is at fault, not the statement; a wrong checksum is of no class of its own."""
-    return type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.FatalException)
+    """Whether the file or the disk is at fault, not the statement; a wrong checksum is of no class of its own, and a
+    full disk is of the class of conflicts."""
+    is_disk = isinstance(error, duckdb.TransactionException) and _DISK.search(str(error))
+    return type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.FatalException) or bool(is_disk)
 
 
 def _first_line(error: Exception) -> str:

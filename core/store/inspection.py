@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import duckdb
 
 from core.errors import BlindspotError, StoreBusy
-from core.store.db import _HELD, Database, _first_line, _holder, migrations
+from core.store.db import _HELD, CONFINED, Database, _first_line, _holder, migrations
 from core.store.records import RunRecord, record_of
 
 RETRY_SECONDS = 0.05
@@ -63,6 +63,37 @@ def inspect(database: Database, patience: float) -> StoreFacts | None:
         ) from error
 
 
+def schema_version(database: Database, patience: float) -> int:
+    """The schema version of a store that can be read now; 0 where there is none yet. Nothing else is read.
+
+    Raises:
+        StoreBusy: another process held it for more than ``patience`` seconds.
+        BlindspotError: it is damaged, no store, or a newer Blindspot wrote it.
+    """
+    if not database.path.exists():
+        return 0
+    try:
+        with _read_only(database, patience) as connection:
+            return _version(connection, database, {row[0] for row in connection.execute("SHOW TABLES").fetchall()})
+    except duckdb.Error as error:
+        raise BlindspotError(
+            f"the store {database.path} cannot be read: {_first_line(error)}", remedy="python -m core doctor says more"
+        ) from error
+
+
+def check_opens(database: Database) -> None:
+    """Open a store as it is opened for work, and let go of it at once; none yet is as good.
+
+    Raises:
+        StoreBusy: another process held it for longer than ``database`` waits.
+        BlindspotError: it is damaged, no store, or a newer Blindspot wrote it.
+    """
+    if database.path.exists():
+        with database.cursor() as cursor:
+            cursor.execute("SELECT 1").fetchall()
+        database.close()
+
+
 @contextmanager
 def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that cannot write; where this process has the file open for writing, a cursor of that."""
@@ -70,7 +101,7 @@ def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyC
     database.close()
     while True:
         try:
-            connection = duckdb.connect(str(database.path), read_only=True)
+            connection = duckdb.connect(str(database.path), read_only=True, config=CONFINED)
         except duckdb.ConnectionException:  # DuckDB opens a file in one way per process
             with database.cursor() as cursor:
                 yield cursor
@@ -92,16 +123,7 @@ def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyC
 
 def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFacts:
     tables = {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
-    version = 0
-    if "schema_migration" in tables:
-        rows = connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()
-        version = int(rows[0][0])
-    if version > len(migrations()):
-        raise BlindspotError(
-            f"the store {database.path} has schema version {version}",
-            expected=f"at most {len(migrations())}",
-            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
-        )
+    version = _version(connection, database, tables)
     runs: list[RunRecord] = []
     if "run" in tables:
         found = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
@@ -113,6 +135,20 @@ def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFa
     # Reading every column is what finds a damaged block: DuckDB compares the checksums of what it reads.
     counts = [_read_all(connection, table) for table in sorted(tables)]
     return StoreFacts(version, len(migrations()), tuple(runs), tuple(references), sum(counts))
+
+
+def _version(connection: duckdb.DuckDBPyConnection, database: Database, tables: set[str]) -> int:
+    version = 0
+    if "schema_migration" in tables:
+        rows = connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()
+        version = int(rows[0][0])
+    if version > len(migrations()):
+        raise BlindspotError(
+            f"the store {database.path} has schema version {version}",
+            expected=f"at most {len(migrations())}",
+            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
+        )
+    return version
 
 
 def _read_all(connection: duckdb.DuckDBPyConnection, table: str) -> int:

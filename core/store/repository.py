@@ -41,6 +41,7 @@ _WITH_TEXTS = {  # queries
     DatasetKind.SCORED_PAIRS: "scored_pair_items",
     DatasetKind.ANALOGIES: "analogy_items",
     DatasetKind.CATEGORIES: "category_items",
+    DatasetKind.LABELLED_TEXTS: "labelled_items",
 }
 
 
@@ -126,7 +127,7 @@ class Repository:
         entry: DiagnosticEntry,
         params: Mapping[str, str],
         variants: Sequence[Variant],
-        metrics: Sequence[str],
+        metrics: Sequence[str] | None,
         top: int,
     ) -> list[Leaderboard]:
         """Per dataset the runs of a diagnostic that can be compared, the best first; the dataset that was run last
@@ -136,7 +137,7 @@ class Repository:
 
         Args:
             variants: only these; all where it is empty.
-            metrics: names of the scores that are wanted.
+            metrics: names of the scores that are wanted; all for None.
             top: at most so many runs per dataset.
         """
         if not self.database.path.exists():

@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from core.labelled import SPLITS, UNSPLIT, LabelledTexts
 from core.relations import Analogies, Categories
 from core.types import Dataset, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
@@ -53,6 +54,8 @@ def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
         cursor.from_arrow(_questions(dataset, seq)).insert_into("dataset_analogy")
     elif isinstance(dataset, Categories):
         cursor.from_arrow(_members(dataset, seq)).insert_into("dataset_category")
+    elif isinstance(dataset, LabelledTexts):
+        cursor.from_arrow(_examples(dataset, seq)).insert_into("dataset_labelled_text")
     elif not isinstance(dataset, Vocabulary):  # of which rows speak by their thresholds, not word by word
         raise TypeError(f"the store has no table for a {dataset.kind}")
 
@@ -115,5 +118,19 @@ def _members(dataset: Categories, seq: np.int32) -> pa.Table:
             "dataset_seq": np.full(len(dataset.members), seq, dtype=np.int32),
             "item_no": dataset.members,
             "class": pa.array([dataset.classes[number] for number in dataset.class_numbers], pa.string()),
+        }
+    )
+
+
+def _examples(dataset: LabelledTexts, seq: np.int32) -> pa.Table:
+    m = len(dataset.labels)
+    return pa.table(
+        {
+            "dataset_seq": np.full(m, seq, dtype=np.int32),
+            "item_no": np.arange(m, dtype=np.int32),
+            "split": pa.array(["" if s == UNSPLIT else SPLITS[s] for s in dataset.splits.tolist()], pa.string()),
+            "first_no": dataset.firsts,
+            "second_no": pa.array(dataset.seconds) if dataset.has_pairs else pa.nulls(m, pa.int32()),
+            "label": pa.array([dataset.classes[number] for number in dataset.labels], pa.string()),
         }
     )

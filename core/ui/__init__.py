@@ -3,7 +3,7 @@
 from core.ui.navigation import pages, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings, variant_styles
-from core.ui.scaffold import how_computed, page
+from core.ui.scaffold import errors_shown, how_computed, page
 from core.ui.work import being_computed, demo_button, encode_button, fetch_button, job_panel, rerun_button, run_button
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "being_computed",
     "demo_button",
     "encode_button",
+    "errors_shown",
     "fetch_button",
     "how_computed",
     "job_panel",

@@ -21,8 +21,8 @@ from core.types import DatasetKind, digest_of_strings
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
-from core.ui.pickers import known_datasets, pick_dataset
-from core.ui.resources import repository, settings
+from core.ui.pickers import pick_dataset, pickable_datasets
+from core.ui.resources import allowed, repository, settings, upload_settings
 from core.ui.upload_parts import remove_button
 from core.ui.work import fetch_button
 
@@ -52,9 +52,9 @@ class Listed:
 
 def listed(picked: str) -> list[Listed]:
     """Every dataset that can be picked, the picked one among them; users' files are not read for it."""
-    stored = {upload.reference: upload for upload in uploads.found(settings())}
+    stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
     out = []
-    for reference in known_datasets():
+    for reference in pickable_datasets():
         if entry := catalog.DATASETS.get(reference):
             state = dataset_state(entry)
             out.append(Listed(reference, entry.title, entry.kind, entry.size, entry.licence, state))
@@ -75,6 +75,9 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
         entry = DIAGNOSTICS.get(run.plan.diagnostic)
         if entry and entry.dataset_kind is DatasetKind.VOCABULARY:
             return entry.dataset_kind, size_in_words(entry.dataset_kind, run.coverage["items"], 0, 0)
+        if entry and {"examples", "items"} <= run.coverage.keys():
+            examples, texts = run.coverage["examples"], run.coverage["items"]
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, examples, 0, texts)
         if entry and {"pairs", "items"} <= run.coverage.keys():
             pairs, texts = run.coverage["pairs"], run.coverage["items"]
             originals = int(run.metrics.get("originals", pairs))
@@ -182,13 +185,13 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
         ("State", f"{SIGNS[row.state]} {row.state}"),
-        ("Kind", f"{entry.kind} of {entry.unit}s"),
+        ("Kind", str(entry.kind) if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
         ("Licence", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),
         ("Revision", "" if entry.own else f"`{entry.revision}`"),
         ("Read as", as_text(_reading(entry, row))),
-        ("Id", f"`{row.reference.replace('`', '´')}`"),
+        ("Id", f"`{_id_of(row).replace('`', '´')}`"),
     ]
     return [(label, value) for label, value in facts if value]
 
@@ -203,11 +206,12 @@ def _reading(entry: DatasetEntry, row: Listed) -> str:
 def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of what it is made of."""
     if entry.own:
-        files = [(str(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
+        named = str if allowed().server_files else _last_part  # a demo's folders are no visitor's business
+        files = [(named(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
         what = ["as read" if row.upload else "your file"]
         if row.upload and row.upload.original.is_file():
             original = row.upload.original
-            files.append((str(original), original.stat().st_size, row.upload.original_sha256))
+            files.append((named(original), original.stat().st_size, row.upload.original_sha256))
             what.append("as uploaded")
         first, last = {"what": what}, {}
     else:
@@ -225,6 +229,14 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
             key="files",
             column_config={"kB": st.column_config.NumberColumn(format="%.1f", width=80)},
         )
+
+
+def _id_of(row: Listed) -> str:
+    return row.reference if allowed().server_files else uploads.short_name(row.reference, settings())
+
+
+def _last_part(path: Path) -> str:
+    return path.name
 
 
 def _bytes(file: SourceFile) -> int:
@@ -252,7 +264,13 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
     lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
     size, title = _size(sum(file.size for file in lacking)), f"Download of {entry.title}"
     source = "the mirror that BLINDSPOT_MIRROR names" if settings().mirror else "its public source"
-    if state is DataState.MISSING:
+    if not settings().mirror and not allowed().downloads:
+        st.info(
+            "It is not on this demo, and a demo downloads nothing from outside. Whoever hosts it can bring it with "
+            f"`python -m core data fetch {entry.id}`.",
+            icon=":material/cloud_off:",
+        )
+    elif state is DataState.MISSING:
         st.info(f"It is not on this machine yet: {size} from {source}.", icon=":material/cloud_download:")
         fetch_button("Download", title, entry.id, key="fetch")
     else:

@@ -7,10 +7,11 @@ import streamlit as st
 
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
-from core.datasets.preview import MinimalPairPreview, PairPreview, ScoredPreview, VocabularyPreview
+from core.datasets.preview import LabelledPreview, MinimalPairPreview, PairPreview, ScoredPreview, VocabularyPreview
 from core.errors import BlindspotError
+from core.labelled import LabelledTexts
 from core.types import MinimalPairSet, PairSet, ScoredPairs, Vocabulary, digest_of_strings
-from core.ui import data_relations, data_scored, data_vocabulary
+from core.ui import data_labelled, data_relations, data_scored, data_vocabulary
 from core.ui.data_relations import Relation
 from core.ui.markdown import as_text
 from core.ui.resources import settings
@@ -19,7 +20,7 @@ ROWS_PER_PAGE = 10
 REWRITES_PER_PAGE = 12
 BACKGROUND_ITEMS = 10
 _SEED = "background_seed"
-_Preview = PairPreview | MinimalPairPreview | ScoredPreview | VocabularyPreview | Relation
+_Preview = PairPreview | MinimalPairPreview | ScoredPreview | LabelledPreview | VocabularyPreview | Relation
 
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
@@ -36,6 +37,8 @@ def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> _Preview:  #
         return dataset
     if isinstance(dataset, ScoredPairs):
         return ScoredPreview(dataset)
+    if isinstance(dataset, LabelledTexts):
+        return LabelledPreview(dataset)
     raise TypeError(f"there is no preview of a {dataset.kind}")
 
 
@@ -60,6 +63,9 @@ def preview(entry: DatasetEntry) -> None:
         return
     if isinstance(data, ScoredPreview):
         data_scored.show(data, entry.unit, content, ROWS_PER_PAGE)
+        return
+    if isinstance(data, LabelledPreview):
+        data_labelled.show(data, entry.unit, content, ROWS_PER_PAGE)
         return
     counts = data.counts
     parts = [

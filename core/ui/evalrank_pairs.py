@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from core.ui import evalrank_drill, evalrank_pair_table, evalrank_scatter
 from core.ui.evalrank_pair_state import compared_pair, described_pairs
 from core.ui.evalrank_view import Shown
+from core.ui.scaffold import fragment
 
 
-@st.fragment  # what the reader does here draws nothing above again
+@fragment  # what the reader does here draws nothing above again
 def show(shown: Shown) -> None:
     """Which two are compared, their ranks against each other, the table of pairs, and what is behind the chosen
     one."""

@@ -13,13 +13,12 @@ from core.datasets import own_files
 from core.datasets.catalog import DatasetEntry
 from core.errors import BlindspotError
 from core.evalrank_rows import rows_of_runs
-from core.settings import Mode
 from core.training_overlap import Overlap, TrainingSet, overlap
 from core.types import ScoredPairs
 from core.ui import evalrank_sources
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import allowed, repository
 
 STS_TRAIN = "STS-B train"
 BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "a file of yours", "a file on the server"
@@ -57,7 +56,7 @@ def _training_set(shown: Shown) -> TrainingSet | None:
     sources = evalrank_sources.entry_of(shown.picks.dataset)
     if sources is not None and sources.id == "evalrank-sent-sources":
         ways.append(BUILT_IN)
-    if settings().mode is Mode.LOCAL:
+    if allowed().server_files:
         ways += [UPLOADED, ON_SERVER]
     if not ways:
         st.info("A demo that strangers share takes no uploads. Run Blindspot on a machine of your own for this.")

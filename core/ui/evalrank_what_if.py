@@ -23,6 +23,7 @@ from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.scaffold import fragment
 from core.ui.work import has_changed, rerun_button, run_button
 from core.what_if import Basis, Comparison, WhatIf
 
@@ -45,7 +46,7 @@ def show(shown: Shown) -> None:
     _compare(shown)
 
 
-@st.fragment
+@fragment
 def _compare(shown: Shown) -> None:
     """The view itself: what is moved in it does not make the rest of the page anew."""
     run, transform, metric = _pick(shown)

@@ -16,10 +16,12 @@ from core.numerics.corpus_ranks import Curve, PowerLaw, Queries
 from core.numerics.frequency_classes import all_alike
 from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric
+from core.settings import prepare_runtime
 from core.spaces import Space
 from core.types import Float64, Int64, Variant
 from core.ui.frequency_view import Shown
 from core.ui.markdown import as_text
+from core.ui.resources import settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,7 @@ def _curve(_space: Space, _asked: _Asked, digest: str, counts_digest: str, metri
     vectors = _space.vectors[_asked.rows]
     if all_alike(vectors):
         return None
+    prepare_runtime(settings())  # before numba is imported
     return ranks_of.neighbour_curve(ExactIndex(vectors, metric), _asked.ranks, _asked.queries.rows)
 
 

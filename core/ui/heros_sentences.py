@@ -10,9 +10,10 @@ from core.ui import heros_sentence_drill as drill
 from core.ui import heros_sentence_filters as filters
 from core.ui import heros_sentence_table as table
 from core.ui.heros_view import Shown
+from core.ui.scaffold import fragment
 
 
-@st.fragment  # what the reader does here draws nothing above again
+@fragment  # what the reader does here draws nothing above again
 def show(shown: Shown) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
     found = _sentences(shown, tuple(run.run_id for run in shown.runs), tuple(shown.subsets))

@@ -21,7 +21,7 @@ from core.store.records import RunRecord, RunState
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
 from core.ui.pickers import Picks, link_to
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import allowed, repository, scheme, settings
 from core.ui.work import submit_each
 
 PER_PAGE = 15
@@ -135,6 +135,10 @@ def actions(runs: Sequence[RunRecord]) -> None:
         (st.success if went_well else st.error)(as_text(said))
     if not runs:
         return
+    if not allowed().changes:
+        st.button("Choose none", key="choose_none", on_click=_choose_none)
+        st.caption("This is a demo that strangers share: what is stored cannot be deleted or repeated.")
+        return
     many = f"{len(runs)} runs" if len(runs) > 1 else "this run"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -173,6 +177,9 @@ def _choose_none() -> None:
 def _delete(runs: Sequence[RunRecord]) -> None:
     if busy := [r for r in runs if r.state is RunState.RUNNING]:
         _say(False, f"Nothing was deleted: {busy[0].run_id} is being computed. Cancel it first.")
+        return
+    if not allowed().changes:
+        _say(False, "Nothing was deleted: this is a demo that strangers share.")
         return
     for run in runs:
         repository().delete(run)

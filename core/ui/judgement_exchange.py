@@ -13,11 +13,10 @@ from core.judgement import bundles
 from core.judgement.bundles import Bundle, Part
 from core.judgement.plain_tables import TableFormat
 from core.judgement.types import SetSummary, Task
-from core.settings import Mode
 from core.store.judgements import Merged
 from core.ui.judgement_state import hidden_sessions, judgements
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import allowed
 
 _ROUND = "_judgement_import_round"  # a new number gives an empty uploader
 _SAID = "_judgement_import_said"  # what the last import came to, shown once
@@ -123,7 +122,7 @@ def _table(collect: Callable[[], Bundle], part: Part, form: TableFormat) -> byte
 def _import() -> None:
     number = st.session_state.setdefault(_ROUND, 0)
     with st.expander("Bring items and votes from another machine", icon=":material/upload_file:", key=f"take_{number}"):
-        if settings().mode is Mode.DEMO:
+        if not allowed().changes:
             st.info(
                 "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
                 "to bring items and votes there.",
@@ -144,6 +143,7 @@ def _import() -> None:
 
 def _take_in(file: UploadedFile) -> None:
     try:
+        allowed().check_change("items and votes are not taken in")
         bundle, merged = bundles.take_in(file.getvalue(), judgements())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(f"Nothing was imported: {error}"))

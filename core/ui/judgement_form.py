@@ -21,7 +21,7 @@ from core.types import Variant
 from core.ui.judgement_state import judgements
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets
-from core.ui.resources import repository, settings
+from core.ui.resources import allowed, repository, settings
 from core.ui.run_form import encoders_in_words, steps_in_words
 from core.ui.work import task_button
 
@@ -140,10 +140,12 @@ def _inventory(task: Task, of_sentences: bool) -> Ready | Inventory | None:
         Ready.SENTENCES: "Sentences of the dataset",
         OWN: "A list of my own",
     }
+    if not allowed().changes:  # they would stand in what all visitors share
+        del names[OWN]
     order = [Ready.SENTENCES, OWN, Ready.DEFAULT, Ready.SIMLEX] if of_sentences else list(names)
     chosen = st.selectbox(
         "Queries",
-        [str(name) for name in order],
+        [str(name) for name in order if name in names],
         key=f"make_{task}_inventory_{'sentences' if of_sentences else 'words'}",
         persist_state="session",
         format_func=lambda name: names[name],
@@ -233,6 +235,7 @@ def _more(task: Task) -> tuple[Metric, int, str]:
             key=f"make_{task}_title",
             persist_state="session",
             max_chars=LONGEST_TITLE,
+            disabled=not allowed().changes,
             placeholder="what is in it",
             help="Raters see it: it should not tell which encoders are compared.",
         )

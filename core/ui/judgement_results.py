@@ -23,6 +23,7 @@ from core.ui.judgement_state import Judged
 from core.ui.judgement_votes import Findings, Votes
 from core.ui.markdown import as_text
 from core.ui.resources import repository, scheme
+from core.ui.scaffold import fragment
 
 REFRESH_SECONDS = 3.0
 _SHOWN = "_votes_shown"  # of the votes that the page shows; the watch compares
@@ -50,7 +51,7 @@ def _watch() -> None:
         st.rerun()
 
 
-@st.fragment  # what the reader does here draws nothing above again
+@fragment  # what the reader does here draws nothing above again
 def _results(judged: Judged) -> None:
     votes = judgement_votes.choose(judged)
     st.session_state[_SHOWN] = votes

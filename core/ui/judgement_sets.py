@@ -11,10 +11,9 @@ import streamlit as st
 from core.judgement import making
 from core.judgement.rules import Closeness
 from core.judgement.types import SetSummary
-from core.settings import Mode
 from core.ui.judgement_state import item_set, judgements
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import allowed
 
 _ASKED = "_judgement_set_asked"  # the set whose removal is to be confirmed
 _SAID = "_judgement_set_said"  # what the last removal came to, shown once
@@ -69,7 +68,7 @@ def _detail(chosen: SetSummary) -> None:
         key="judgement_facts",
         column_config={"": st.column_config.Column(width=110)},  # the rest is the other's, also on a phone
     )
-    if settings().mode is Mode.DEMO:
+    if not allowed().changes:
         st.caption("This is a demo that strangers share: nothing can be removed.")
         return
     if st.session_state.get(_ASKED) != chosen.set_id:
@@ -129,6 +128,8 @@ def _ask(set_id: str | None) -> None:
 
 
 def _remove(chosen: SetSummary) -> None:
+    if not allowed().changes:  # whatever a browser sends
+        return
     judgements().remove_set(chosen.set_id)
     _ask(None)
     st.session_state[_SAID] = f"{chosen.title} was removed."

@@ -9,12 +9,12 @@ import streamlit as st
 
 from core.judgement.types import ItemSet, Session, Task
 from core.store.judgements import Judgements
-from core.ui.resources import repository
+from core.ui.resources import shared_repository
 
 
 def judgements() -> Judgements:
     """The human judgements of this server's store."""
-    return Judgements(repository().database)
+    return Judgements(shared_repository().database)
 
 
 def hidden_sessions(facilitated: Collection[str] = ()) -> frozenset[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import maps
+from core import maps, pair_browsing
 from core.errors import BlindspotError
 from core.figures.maps import Dots, map_figure
 from core.map_colours import Colouring
@@ -20,6 +20,7 @@ from core.ui import map_colours, map_query
 from core.ui.map_state import Drawn, Ground, draw
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
+from core.ui.scaffold import fragment
 from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
@@ -129,7 +130,7 @@ def _variants(requests: Sequence[MapRequest]) -> str:
     return "one variant" if len(requests) == 1 else f"{len(requests)} variants"
 
 
-@st.fragment  # what the reader selects draws nothing above again
+@fragment  # what the reader selects draws nothing above again
 def _explore(ground: Ground, drawn: Sequence[Drawn]) -> None:
     """The query, the maps, and a table of what is selected."""
     item, k = map_query.choose(ground)
@@ -305,7 +306,7 @@ def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence
         st.caption(f"The first {MOST_ROWS} of them; the file has all.")
     st.download_button(
         "CSV",
-        data=lambda: frame.to_csv(index=False).encode(),
+        data=lambda: pair_browsing.as_file(frame, ".csv"),
         file_name="map-selection.csv",
         mime="text/csv",
         key="map_download",

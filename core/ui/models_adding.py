@@ -12,11 +12,10 @@ from core.encoder_library import CheckedEncoder, Library
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.figures.facts_table import facts_table
-from core.settings import Mode
 from core.ui import models_parts
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import allowed, repository, scheme, settings
 
 BY_REFERENCE, BY_UPLOAD = "reference", "upload"
 _OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error)
@@ -27,7 +26,7 @@ _UPLOADS = "_models_uploads"  # counts uploads, so that the field is empty after
 def adding(found: Library, picks: Picks) -> None:
     """Add an encoder by reference or by upload; both are checked before anything runs."""
     st.subheader("Add an encoder", anchor=False)
-    if settings().mode is Mode.DEMO:
+    if not allowed().changes:
         st.info(
             "This is a hosted demo: encoders cannot be added, uploaded or removed here. "
             "Run Blindspot on your own machine for your own encoders."

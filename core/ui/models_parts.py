@@ -14,10 +14,9 @@ from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.errors import BlindspotError
 from core.figures.facts_table import facts_table
 from core.numerics.similarity import Metric
-from core.settings import Mode
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
-from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.resources import allowed, jobs, repository, scheme, settings
 from core.ui.work import demo_button, run_button
 
 KINDS = {
@@ -310,7 +309,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
 
 def _removal(encoder: EncoderSummary, found: Library) -> None:
     """Remove an encoder, or the embeddings of one of the catalog; asks before it does."""
-    if settings().mode is Mode.DEMO:
+    if not allowed().changes:
         return
     if encoder.is_of_catalog and not encoder.stored:
         st.caption("It is built in and has no embeddings on disk: there is nothing to remove.")

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core.settings import ASSETS, ROOT
+from core.ui.ending import end_soon_when_told
 
 _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
@@ -38,6 +39,10 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
         PageEntry("similarity", "Similarity", ":material/compare_arrows:"),
         PageEntry("words", "Words", ":material/spellcheck:"),
         PageEntry("lab", "Lab", ":material/science:"),
+    ),
+    "Does it matter?": (
+        PageEntry("transfer", "Transfer", ":material/category:"),
+        PageEntry("evidence", "Evidence", ":material/query_stats:"),
     ),
     "Inside the space": (
         PageEntry("neighbours", "Neighbours", ":material/hub:"),
@@ -86,9 +91,18 @@ def _file(entry: PageEntry) -> Path:
 
 def set_up() -> None:
     """Title, icon and layout of the browser's page, and the mark that app.py runs."""
-    st.set_page_config(page_title="Blindspot", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+    configure()
     st.logo(str(ASSETS / "logo.svg"), icon_image=str(ASSETS / "icon.svg"), size="large")
     st.session_state[_IN_APP] = True
+    end_soon_when_told()
+
+
+def configure() -> None:
+    """Title, icon and layout of the browser's page; before any ``st.navigation``.
+
+    Where no icon was set, the browser takes that of the page in the sidebar, and gets it from a server outside.
+    """
+    st.set_page_config(page_title="Blindspot", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 
 
 def ran_through_app() -> bool:

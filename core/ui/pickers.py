@@ -13,8 +13,9 @@ from core.datasets import catalog as datasets
 from core.datasets import uploads
 from core.numerics.similarity import Metric
 from core.types import Variant
+from core.ui.addresses import drop_impossible_numbers
 from core.ui.navigation import has_pickers
-from core.ui.resources import repository, settings
+from core.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 
 # Defaults never enter the address, so they must never change.
 DEFAULT_DATASET = "demo-pairs"
@@ -59,11 +60,12 @@ def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str,
 
 def shared_pickers(page: str) -> Picks:
     """Render the pickers; called by app.py, before the page, with the page's path."""
+    drop_impossible_numbers()
     if not has_pickers(page):
         return _keep_out_of_sight(page)
     _keep_over_change_of_page(page)
     known = [str(v) for v in repository().variants()]
-    choices = known_datasets()
+    choices = pickable_datasets()
     addresses = [_in_address(name) for name in choices]
     _note_stale_link({"data": addresses, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
     _follow_link(dict(zip(addresses, choices, strict=True)), known)
@@ -113,18 +115,28 @@ def shared_pickers(page: str) -> Picks:
 
 
 def known_datasets() -> list[str]:
-    """References of all that can be picked: the catalog, what was uploaded, and users' files that were run.
+    """References of all that can be worked on together: the catalog, what was uploaded, and users' files that were run.
 
-    No other file: a link must not make the server read whatever it names.
+    No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
+    only while one of them is picked: what is computed on them is kept apart.
     """
+    if not allowed().server_files and not settings().session:
+        return list(datasets.DATASETS)
     own = [upload.reference for upload in uploads.found(settings())]
-    own += [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
+    if allowed().server_files:
+        own += [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
     return [*datasets.DATASETS, *dict.fromkeys(own)]
+
+
+def pickable_datasets() -> list[str]:
+    """What can be worked on, and on a demo the reader's own uploads also while none of them is picked."""
+    mine = [upload.reference for upload in uploads.found(upload_settings())] if visitor() else []
+    return list(dict.fromkeys([*known_datasets(), *mine]))
 
 
 def _in_address(reference: str) -> str:
     """A dataset's name in the picker, which is also its name in the address: the id, or an upload's short name."""
-    return uploads.short_name(reference, settings())
+    return uploads.short_name(reference, shared_settings())
 
 
 def pick_dataset(reference: str) -> None:

@@ -6,8 +6,7 @@ import streamlit as st
 
 from core.jobs import Job, JobState
 from core.ui import work
-from core.ui.markdown import as_text
-from core.ui.resources import jobs
+from core.ui.resources import allowed, jobs
 
 SHOWN = 12  # waiting jobs; each has four buttons
 IDLE_REFRESH_SECONDS = 2.0  # so that what another session starts appears here
@@ -39,20 +38,24 @@ def _waiting(waiting: list[Job]) -> None:
         return
     text, button = st.columns([6, 1], vertical_alignment="center")
     text.markdown(f"**{len(waiting)} waiting**, in this order")
-    button.button("Cancel all", key="cancel_all", on_click=_cancel, args=(waiting,), width="stretch")
+    mine = [job for job in waiting if work.may_cancel(job)]
+    label = "Cancel all" if allowed().orders_queue else "Cancel mine"
+    button.button(label, key="cancel_all", on_click=_cancel, args=(mine,), disabled=not mine, width="stretch")
     for place, job in enumerate(waiting[:SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"waiting_{job.job_id}"):
-            st.markdown(as_text(job.title), width="stretch")
-            _move(job, ":material/vertical_align_top:", "Run it next", -place, place == 0)
-            _move(job, ":material/arrow_upward:", "Earlier", -1, place == 0)
-            _move(job, ":material/arrow_downward:", "Later", 1, place == len(waiting) - 1)
+            st.markdown(work.title_of(job), width="stretch")
+            if allowed().orders_queue:
+                _move(job, ":material/vertical_align_top:", "Run it next", -place, place == 0)
+                _move(job, ":material/arrow_upward:", "Earlier", -1, place == 0)
+                _move(job, ":material/arrow_downward:", "Later", 1, place == len(waiting) - 1)
             st.button(
                 "",
                 key=f"drop_{job.job_id}",
                 icon=":material/close:",
                 help="Cancel",
+                disabled=not work.may_cancel(job),
                 on_click=jobs().cancel,
-                args=(job.job_id,),
+                args=(job.job_id, work.owner()),
             )
     if len(waiting) > SHOWN:
         st.caption(f"and {len(waiting) - SHOWN} more after these")
@@ -72,4 +75,4 @@ def _move(job: Job, icon: str, what: str, places: int, disabled: bool) -> None:
 
 def _cancel(waiting: list[Job]) -> None:
     for job in waiting:
-        jobs().cancel(job.job_id)
+        jobs().cancel(job.job_id, work.owner())

@@ -118,7 +118,7 @@ def planned(sweep: Sweep) -> Expansion | None:
         st.error(as_text(str(error)), icon=":material/error:")
         return None
     _say_what_is_idle(sweep, expansion)
-    if len(expansion.requests) > MANY_RUNS:
+    if len(expansion.requests) > MANY_RUNS:  # a demo's lower limit counts what is not stored yet: ``submit_each``
         st.error(
             f"These are {len(expansion.requests):,} runs, more than the {MANY_RUNS} that this page starts at once. "
             "Choose fewer, or use `python -m core sweep`.",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from core.datasets.catalog import DATASETS
 from core.diagnostics.base import DiagnosticEntry
 from core.store.records import RunRecord
 from core.types import Variant
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
@@ -90,26 +94,46 @@ def mark_best(
         alike: per metric the rows (from 0) that are not separable from the best: marked like it.
         written: how a cell (row, metric) is written, where it is not the bare number.
     """
-    styler = frame.style.format(dict.fromkeys(columns.values(), f"{{:.{_DECIMALS}f}}"))
-    marked: set[tuple[int, str]] = set()
+    plain = f"{{:.{_DECIMALS}f}}"
+    texts: dict[str, list[str]] = {}
+    bold = np.zeros(frame.shape, dtype=bool)
     better = {m.name: m.higher_is_better for m in entry.metrics}
     for name, title in columns.items():
+        column = frame[title]
+        shown = column.round(_DECIMALS)
         higher = better[name]
-        if higher is None or len(frame) < 2:
-            continue
-        shown = frame[title].round(_DECIMALS)
-        best = frame.index[shown == (shown.max() if higher else shown.min())]
-        best = best.union(frame.index[sorted((alike or {}).get(name, ()))])
-        cells = pd.IndexSlice[best, [title]]
-        styler = styler.format(f"★ {{:.{_DECIMALS}f}}", subset=cells).set_properties(
-            subset=cells, **{"font-weight": "bold"}
-        )
-        marked |= {(int(row), name) for row in best}
-    for (row, name), text in (written or {}).items():
-        whole = f"★ {text}" if (row, name) in marked else text
-        styler = styler.format(_constant(whole), subset=pd.IndexSlice[[row], [columns[name]]])
-    counts: list[Hashable] = [c for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame]
-    return styler.format("{:,.0f}", subset=counts, na_rep="–") if counts else styler
+        best = np.zeros(len(frame), dtype=bool)
+        if higher is not None and len(frame) >= 2:
+            best = (shown == (shown.max() if higher else shown.min())).to_numpy(dtype=bool, copy=True)
+            best[sorted((alike or {}).get(name, ()))] = True
+            bold[:, frame.columns.get_loc(title)] = best
+        cells = [(written or {}).get((row, name), plain.format(value)) for row, value in enumerate(column)]
+        texts[title] = [f"★ {cell}" if is_best else cell for cell, is_best in zip(cells, best, strict=True)]
+    styles = np.where(bold, "font-weight: bold", "")
+    styler = frame.style.apply(lambda _: pd.DataFrame(styles, frame.index, frame.columns), axis=None)
+    return _written(styler, frame, texts)
+
+
+def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[str]]) -> Styler:
+    """Every cell of some columns as its text says, and the columns of costs as whole numbers.
+
+    A Styler's formatter is given a cell's value, not its row. So it is one function per column that looks the text up
+    by the value; only cells whose value has another text in another row are named one by one, which takes a
+    millisecond each.
+    """
+    formatters: dict[Any, str | Callable[[Any], str] | None] = {}
+    apart: list[tuple[int, str, str]] = []
+    for title, cells in texts.items():
+        found: dict[float, str] = {}
+        for row, (value, text) in enumerate(zip(frame[title], cells, strict=True)):
+            if found.setdefault(float(value), text) != text:
+                apart.append((row, title, text))
+        formatters[title] = found.__getitem__
+    formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame}
+    styler = styler.format(formatters, na_rep="–")
+    for row, title, text in apart:
+        styler = styler.format(_constant(text), subset=pd.IndexSlice[[frame.index[row]], [title]])
+    return styler
 
 
 def _constant(text: str) -> Callable[[object], str]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets import own, own_files, uploads
+from core.datasets import own_files, uploads
 from core.datasets.own import OwnTable
 from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile
-from core.datasets.own_files import FileFormat
+from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
 from core.datasets.own_scored import OwnScoredPairs
@@ -20,23 +19,25 @@ from core.datasets.own_vocabulary import OwnVocabulary
 from core.datasets.uploads import Upload
 from core.errors import BlindspotError, InputError
 from core.figures.heros import label
-from core.settings import Mode
 from core.types import DatasetKind
+from core.ui import upload_labelled as labelled_form
 from core.ui import upload_minimal as minimal_form
 from core.ui import upload_scored as scored_form
 from core.ui import upload_vocabulary as vocabulary_form
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
-from core.ui.resources import jobs, settings
+from core.ui.resources import allowed, jobs, settings, upload_settings, visitor
 
 EXAMPLE_PAIRS = 5
 KINDS = {
     DatasetKind.PAIR_SET: "positive pairs",
     DatasetKind.MINIMAL_PAIR_SET: "minimal pairs",
     DatasetKind.SCORED_PAIRS: "scored pairs",
+    DatasetKind.LABELLED_TEXTS: "labelled texts",
     DatasetKind.VOCABULARY: "words with counts",
 }
 NOT_CHOSEN = "–"
+_Contents = OwnPairs | OwnMinimalPairs | OwnScoredPairs | OwnLabelledTexts | OwnVocabulary
 _ROUND = "_upload_round"  # a new number gives an empty uploader
 _SAID = "_upload_said"  # what the last action came to, shown once
 
@@ -46,31 +47,45 @@ def upload() -> None:
     _say()
     number = st.session_state.setdefault(_ROUND, 0)
     with st.expander("Add texts of your own", icon=":material/upload_file:", key=f"own_{number}"):
-        if settings().mode is Mode.DEMO:
-            st.info(
-                "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
-                "to test encoders on your texts.",
-                icon=":material/block:",
-            )
-            return
         st.markdown(
-            "A file of one of four kinds, a row each:\n"
+            "A file of one of five kinds, a row each:\n"
             "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
             "among all the texts of the file.\n"
             "- **Minimal pairs**: an original and one or more rewrites of it (a synonym, a negation, a typo, or "
             "whatever you want to know about). Each rewrite will be compared with its original.\n"
             "- **Scored pairs**: two texts and a score that people gave them, higher for more alike, for the page "
             "*Similarity*.\n"
+            "- **Labelled texts**: a text, or two, and the class that it belongs to; perhaps with a column `split` of "
+            "train, dev and test. For the page *Transfer*.\n"
             "- **Words with counts**: a word and how often it occurs in a corpus, for the page *Frequency*.\n\n"
-            f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
+            + _limits()
         )
+        formats = allowed().uploads.formats
         file = st.file_uploader(
-            "A .csv, .tsv, .jsonl or .parquet file",
-            type=[f.value for f in FileFormat],
+            f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
+            type=list(formats),
+            max_upload_size=_most_megabytes(),
             key=f"upload_{number}",
         )
         if file is not None:
             _confirm(file)
+
+
+def _limits() -> str:
+    """How much may be uploaded, and where it goes."""
+    limits = allowed().uploads
+    if visitor() is not None:
+        return (
+            f"At most {limits.size or 0:,} bytes, {limits.rows:,} rows, {limits.columns} columns, {limits.cell:,} "
+            f"characters in a text, and {limits.files} files. This is a demo that strangers share: nobody else sees "
+            "your texts or what is computed on them, and both are deleted when you leave."
+        )
+    return f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
+
+
+def _most_megabytes() -> int | None:
+    size = allowed().uploads.size
+    return None if size is None else -(-size // 2**20)
 
 
 def _say() -> None:
@@ -81,7 +96,7 @@ def _say() -> None:
 
 @st.cache_resource(show_spinner="Reading the file …", max_entries=2)
 def _table(_file: UploadedFile, file_id: str, header: bool) -> OwnTable:  # noqa: ARG001 - cache key
-    return own.tabulate(Path(_file.name), _file.getvalue(), header)
+    return uploads.tabulate(_file.name, _file.getvalue(), header, settings())
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -102,6 +117,11 @@ def _minimal_pairs(
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _scored(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str, str]) -> OwnScoredPairs:  # noqa: ARG001 - cache key
     return _table.scored_pairs(columns)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _labelled(_table: OwnTable, file_id: str, header: bool, columns: LabelledColumns) -> OwnLabelledTexts:  # noqa: ARG001 - cache key
+    return _table.labelled_texts(columns)
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -127,6 +147,8 @@ def _confirm(file: UploadedFile) -> None:
         vocabulary_form.show(contents)
     elif isinstance(contents, OwnScoredPairs):
         scored_form.show(contents)
+    elif isinstance(contents, OwnLabelledTexts):
+        labelled_form.show(contents)
     else:
         _show_pairs(contents)
     st.button(
@@ -139,7 +161,7 @@ def _confirm(file: UploadedFile) -> None:
     )
 
 
-def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | OwnScoredPairs | OwnVocabulary | None:
+def _contents(file: UploadedFile, header: bool) -> _Contents | None:
     """What the file holds as it is to be read; None while columns have to be chosen.
 
     Raises:
@@ -155,8 +177,10 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
         required=True,
         key=f"upload_kind_{key}",
         help="Minimal pairs, where a column is called `original` and others may be its rewrites. Scored pairs, where "
-        "one is called `score`, `gold`, `similarity` or the like beside two of texts. Words with counts, where columns "
-        "are called `word` and `count`.",
+        "one is called `score`, `gold`, `similarity` or the like beside two of texts. Labelled texts, where one is "
+        "called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a `label` of "
+        "numbers beside two texts is taken for a score unless there is a `split`. Words with counts, where columns are "
+        "called `word` and `count`.",
     )
     of_file = (file.file_id, header)
     if kind is DatasetKind.MINIMAL_PAIR_SET:
@@ -165,6 +189,9 @@ def _contents(file: UploadedFile, header: bool) -> OwnPairs | OwnMinimalPairs | 
     if kind is DatasetKind.SCORED_PAIRS:
         three = scored_form.columns(table, key)
         return None if three is None else _read_scored(table, of_file, three)
+    if kind is DatasetKind.LABELLED_TEXTS:
+        asked = labelled_form.columns(table, key)
+        return None if asked is None else _read_labelled(table, of_file, asked)
     if kind is DatasetKind.VOCABULARY:
         picked = vocabulary_form.columns(table, key)
         return None if picked is None else _read_vocabulary(table, of_file, picked)
@@ -180,6 +207,11 @@ def _read_minimal_pairs(table: OwnTable, of_file: tuple[str, bool], columns: dic
 def _read_scored(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str, str]) -> OwnScoredPairs:
     _show_columns(table.scored_readings(columns))
     return _scored(table, *of_file, columns)
+
+
+def _read_labelled(table: OwnTable, of_file: tuple[str, bool], columns: LabelledColumns) -> OwnLabelledTexts:
+    _show_columns(table.labelled_readings(columns))
+    return _labelled(table, *of_file, columns)
 
 
 def _read_vocabulary(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnVocabulary:
@@ -255,7 +287,7 @@ def _show_pairs(pairs: OwnPairs) -> None:
 
 def _keep(contents: OwnFile, file: UploadedFile) -> None:
     try:
-        upload = uploads.add(contents, file.getvalue(), settings())
+        upload = uploads.add(contents, file.getvalue(), upload_settings())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return
@@ -266,9 +298,6 @@ def _keep(contents: OwnFile, file: UploadedFile) -> None:
 
 def remove_button(upload: Upload) -> None:
     """Take an upload away, after a second question."""
-    if settings().mode is Mode.DEMO:
-        st.caption("Removing is off on a demo that strangers share.")
-        return
     busy = any(upload.reference in job.datasets for job in jobs().active())
     if busy:
         st.caption("It can be removed once the work on it has ended.")
@@ -276,14 +305,18 @@ def remove_button(upload: Upload) -> None:
     with st.popover("Remove …", icon=":material/delete:", key="remove"):
         st.markdown(
             f"Delete {as_text(upload.name)} from this machine, as it was uploaded and as it was read? "
-            "What was computed on it stays stored, texts included."
+            + (
+                "What was computed on it stays until you leave."
+                if visitor()
+                else "What was computed on it stays stored, texts included."
+            )
         )
         st.button("Delete it", key="remove_for_good", type="primary", on_click=_remove, args=(upload,))
 
 
 def _remove(upload: Upload) -> None:
     try:
-        uploads.remove(upload, settings())
+        uploads.remove(upload, upload_settings())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return

@@ -13,7 +13,7 @@ from core.jobs import Job, JobState, Task
 from core.pipeline import EncodeRequest, Repetition, RunRequest
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
-from core.ui.resources import jobs, settings
+from core.ui.resources import jobs, settings, visitor
 
 _MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
 _PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
@@ -76,15 +76,42 @@ def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str)
 
 def _start(title: str, tasks: tuple[Task, ...]) -> None:
     try:
-        job_id = jobs().submit(title, tasks)
+        reader = visitor()
+        private = reader.place if reader and settings().session else None
+        job_id = jobs().submit(title, tasks, owner(), private)
     except BlindspotError as error:
-        st.error(str(error))
+        st.error(as_text(str(error)))
         return
     st.session_state.setdefault(_MINE, set()).add(job_id)
 
 
+def owner() -> str:
+    """Who the reader is in the queue."""
+    reader = visitor()
+    return reader.name if reader else ""
+
+
+def may_cancel(job: Job) -> bool:
+    """Whether the reader may cancel a job."""
+    return jobs().may_cancel(job, owner())
+
+
+def title_of(job: Job) -> str:
+    """A job's title as markdown; not that of another visitor's own texts."""
+    return as_text(job.title) if _may_know(job) else "Another visitor's own texts"
+
+
+def _may_know(job: Job) -> bool:
+    return not job.is_private or owner() in job.owners
+
+
 def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
     """Queue runs one by one, so that each can be moved and cancelled; to be called in a callback."""
+    try:
+        jobs().check_room(len(tasks), owner())
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        return
     for task in tasks:
         _start(task.label, (task,))
 
@@ -144,19 +171,19 @@ def progress_row(job: Job) -> None:
         "Cancel",
         key=f"cancel_{job.job_id}",
         on_click=jobs().cancel,
-        args=(job.job_id,),
-        disabled=job.stage == "cancelling",
+        args=(job.job_id, owner()),
+        disabled=job.stage == "cancelling" or not may_cancel(job),
         width="stretch",
     )
 
 
 def _describe(job: Job) -> str:
     if job.state is JobState.QUEUED:
-        return f"**{as_text(job.title)}** · waiting for its turn"
-    parts = [f"**{as_text(job.title)}**"]
+        return f"**{title_of(job)}** · waiting for its turn"
+    parts = [f"**{title_of(job)}**"]
     if len(job.tasks) > 1:
         parts.append(f"run {min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
-    stage = as_text(job.stage)
+    stage = as_text(job.stage) if _may_know(job) else "under way"
     if job.stage.startswith(fetch.STAGE):  # in bytes
         stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB" if job.total else f", {job.done / 1e6:.1f} MB"
     elif job.total > 1:

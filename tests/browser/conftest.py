@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
@@ -141,17 +142,33 @@ class Reader:
         assert self.page.get_by_test_id("stSidebarNav").is_visible()
 
 
+def _is_outside(address: str) -> bool:
+    parts = urlsplit(address)
+    return parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname != "127.0.0.1"
+
+
 @pytest.fixture
 def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
-    """A fresh browser context each time: no cookies, no session."""
+    """A fresh browser context each time: no cookies, no session. No page of any test asks for anything from elsewhere,
+    and nothing of a page is refused by its own security headers: looked at after each test."""
     contexts = []
+    outside: list[str] = []
+    refused: list[str] = []
+
+    def listen(page: Page) -> None:
+        page.on("request", lambda request: outside.append(request.url) if _is_outside(request.url) else None)
+        page.on("websocket", lambda socket: outside.append(socket.url) if _is_outside(socket.url) else None)
+        page.on("console", lambda said: refused.append(said.text) if "Content Security Policy" in said.text else None)
 
     def new(scheme: str = "light") -> Reader:
         context = browser.new_context(viewport={"width": 1400, "height": 1000}, color_scheme=scheme)
         context.set_default_timeout(PATIENCE_MS)
+        context.on("page", listen)
         contexts.append(context)
         return Reader(context.new_page())
 
     yield new
     for context in contexts:
         context.close()
+    assert outside == []
+    assert refused == []

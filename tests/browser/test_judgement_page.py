@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from core.judgement.types import Task
@@ -22,7 +23,7 @@ Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]
 
 PHONE = {"width": 390, "height": 844}
-BROWSERS, ANSWERS = 10, 4
+ANSWERS = 4
 SETTLED_MS = 400  # an item is settled then
 INTRUDER = replace(intruder_set(), title="Words of minilm-static")
 
@@ -67,11 +68,14 @@ def focus_by_tab(page: Page, selector: str, presses: int = 60) -> None:
     raise AssertionError(f"{presses} times Tab do not lead to {selector}")
 
 
-def test_ten_browsers_vote_at_once_and_the_server_is_killed(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
+@pytest.mark.parametrize("browsers", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_browsers_vote_at_once_and_the_server_is_killed(
+    serve: Serve, reader: NewReader, tmp_path: Path, browsers: int
+) -> None:
     cache = tmp_path / "cache"
     store = filled(cache)
     address = serve(cache)
-    visitors = [reader() for _ in range(BROWSERS)]
+    visitors = [reader() for _ in range(browsers)]
     for visitor in visitors:
         visitor.page.goto(f"{address}/intruder?session=team", wait_until="commit")
     for number, visitor in enumerate(visitors):
@@ -90,10 +94,10 @@ def test_ten_browsers_vote_at_once_and_the_server_is_killed(serve: Serve, reader
     server.kill()
     server.wait(20)
     votes = store.votes(INTRUDER.set_id, "team")
-    assert Counter(vote.rater for vote in votes) == {f"rater {number}": ANSWERS for number in range(BROWSERS)}
-    assert len({(vote.rater, vote.item_no) for vote in votes}) == BROWSERS * ANSWERS
+    assert Counter(vote.rater for vote in votes) == {f"rater {number}": ANSWERS for number in range(browsers)}
+    assert len({(vote.rater, vote.item_no) for vote in votes}) == browsers * ANSWERS
     unknown = Counter(vote.rater for vote in votes if vote.option is None)
-    expected = Counter(f"rater {n}" for n in range(BROWSERS) for done in range(ANSWERS) if (n + done) % 5 == 0)
+    expected = Counter(f"rater {n}" for n in range(browsers) for done in range(ANSWERS) if (n + done) % 5 == 0)
     assert unknown == expected
 
 

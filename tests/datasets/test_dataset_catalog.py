@@ -10,6 +10,7 @@ import pytest
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find
 from core.errors import DataCorrupt, InputError
+from core.labelled import LabelledTexts
 from core.relations import Analogies, Categories
 from core.settings import Settings
 from core.types import MinimalPairSet, ScoredPairs, Vocabulary
@@ -61,6 +62,15 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
         sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
         assert entry.size == f"{len(dataset.scores):,} scored pairs{sets}"
         assert (entry.pairs, entry.texts) == (len(dataset.scores), len(dataset.items))
+        return
+    if isinstance(dataset, LabelledTexts):
+        assert entry.size == f"{len(dataset.labels):,} examples of {len(dataset.classes)} classes"
+        assert (entry.pairs, entry.texts) == (len(dataset.labels), len(dataset.items))
+        assert entry.is_split is dataset.is_split
+        assert ("split of its own" in entry.description, "Its own split" in entry.description) == (
+            not dataset.is_split,
+            dataset.is_split,
+        )
         return
     if isinstance(dataset, Analogies | Categories):
         return  # test_word_relations.py has their counts

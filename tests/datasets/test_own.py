@@ -315,7 +315,10 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "open quote": (text("csv", 'a,b\nx,y\nz,"w\nv,u\n'), ["row that begins in line 3", "double quotes"]),
     "text after a quote": (text("csv", 'a,b\nx,"y" z\n'), ["row that begins in line 2", "expected cells"]),
     "open quote in the header": (text("csv", 'a,"b\nx,y\n'), ["row that begins in line 1"]),
-    "huge cell": (text("csv", f"a,b\nx,{'y' * 200_000}\n"), ["row that begins in line 2", "field larger"]),
+    "huge cell": (
+        text("csv", f"a,b\nx,{'y' * 200_000}\n"),
+        ["line 2, column 'b': 200,000 characters; expected at most 100,000"],
+    ),
     "broken parquet": (text("parquet", "PAR1 and nothing"), ["is no Parquet file, or a broken one"]),
     "truncated parquet": (truncated, ["is no Parquet file, or a broken one"]),
     "damaged parquet": (damaged, ["is a broken Parquet file"]),
@@ -323,7 +326,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "csv named parquet": (text("parquet", "query,mate\na,b\n"), ["is no Parquet file"]),
     "not UTF-8": (text("csv", "query,mate\ncafé,b\n".encode("latin-1")), ["is not UTF-8 (byte 14)"]),
     "not UTF-8 after a mark": (text("tsv", b"\xef\xbb\xbfa\tb\n\xff\tx\n"), ["is not UTF-8 (byte 7)"]),
-    "UTF-16": (text("csv", "a,b\nx,y\n".encode("utf-16")), ["is not UTF-8 (byte 0)"]),
+    "UTF-16": (text("csv", "a,b\nx,y\n".encode("utf-16")), ["is UTF-16; expected a UTF-8"]),
     "zero byte": (text("csv", b"a,b\nx\0,y\n"), ["zero byte (byte 5)"]),
 }
 
@@ -374,7 +377,7 @@ def test_a_parquet_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="no regular file"):
         own.read(tmp_path / "pipe.csv")
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 
-from core.datasets import catalog, fetch, loaders
-from core.datasets.preview import PairCounts, PairPreview
+from core.datasets import catalog, fetch, loaders, scored_pairs
+from core.datasets.labelled_texts import Example, labelled_texts
+from core.datasets.preview import LabelledPreview, LabelledRow, PairCounts, PairPreview, Rows, first_rows
+from core.labelled import DEV, TEST, TRAIN
+from core.relations import Analogies, Categories
 from core.settings import Settings
-from core.types import PairSet
+from core.types import Dataset, PairSet
 from tests.small_world import SMALL_PAIRS
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])
@@ -64,3 +68,71 @@ def test_background_is_in_no_pair_and_the_same_for_a_seed() -> None:
     assert data.background(3, seed=1) == data.background(3, seed=1)
     assert len({tuple(data.background(3, seed)) for seed in range(5)}) > 1
     assert PairPreview(REPEATED).background(3, seed=0) == []
+
+
+LABELLED = labelled_texts(
+    "labelled",
+    ("p", "q"),
+    [
+        Example("p", "a", "b", TRAIN),
+        Example("q", "A", " b", TEST),
+        Example("q", "b", "a", TEST),
+        Example("p", "c", "c", DEV),
+    ],
+)
+
+
+def test_examples_and_those_that_leak() -> None:
+    data = LabelledPreview(LABELLED)
+    assert data.numbers().tolist() == [0, 1, 2, 3]
+    assert data.numbers("q").tolist() == [1, 2]
+    assert data.numbers(overlapping=True).tolist() == [1]
+    assert data.numbers("p", overlapping=True).tolist() == []
+    assert data.rows(data.numbers("q")) == [
+        LabelledRow(1, "q", "test", "A", " b", "in training"),
+        LabelledRow(2, "q", "test", "b", "a", ""),
+    ]
+    single = LabelledPreview(labelled_texts("x", ("p", "q"), [Example("p", "a"), Example("q", "A")]))
+    assert single.rows([1]) == [LabelledRow(1, "q", "", "A", "", "elsewhere")]
+    assert data.dataset.overlaps.tolist() == [False, True, False, False], "what is asked for changes nothing"
+
+
+ANALOGIES = Analogies(
+    "analogies",
+    ("a", "b", "c", "d", "e"),
+    ("s",),
+    ("",),
+    np.zeros(2, dtype=np.int32),
+    np.array([[0, 1, 2], [2, 3, 0]], dtype=np.int32),
+    np.array([3, 1], dtype=np.int32),
+    4,
+)
+CATEGORIES = Categories(
+    "categories", ("w", "v"), ("k", "l"), np.array([0, 1], dtype=np.int32), np.array([1, 0], dtype=np.int32)
+)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "headings", "cells"),
+    [
+        (ANALOGIES, ("a", "b", "c", "right"), [("a", "b", "c", "d")]),
+        (CATEGORIES, ("word", "class"), [("w", "l")]),
+        (
+            LABELLED,
+            ("number", "label", "split", "first", "second"),
+            [(0, "p", "train", "a", "b")],
+        ),
+        (REPEATED, ("pair", "query", "mate"), [(0, "a", "b")]),
+        (
+            scored_pairs.scored_pairs("scored", {"set": [("a", "b", 2.5), ("c", "d", 1.0)]}),
+            ("pair", "set", "score", "first text", "second text"),
+            [(0, "set", 2.5, "a", "b")],
+        ),
+    ],
+    ids=lambda value: value.id if isinstance(value, Dataset) else None,
+)
+def test_the_first_rows_of_every_kind(
+    dataset: Dataset, headings: tuple[str, ...], cells: list[tuple[object, ...]]
+) -> None:
+    assert first_rows(dataset, 1) == Rows(headings, tuple(cells))
+    assert first_rows(dataset, 0).cells == ()

@@ -148,9 +148,9 @@ def test_removing_takes_the_original_along_and_twice_is_fine(settings: Settings)
 def test_a_demo_server_keeps_and_removes_nothing(settings: Settings) -> None:
     upload = uploads.add(read(), CONTENT, settings)
     demo = replace(settings, mode=Mode.DEMO)
-    with pytest.raises(InputError, match="demo server"):
+    with pytest.raises(InputError, match="on a hosted demo"):
         uploads.add(read(name="other.csv"), CONTENT, demo)
-    with pytest.raises(InputError, match="demo server"):
+    with pytest.raises(InputError, match="on a hosted demo"):
         uploads.remove(upload, demo)
     assert uploads.found(demo) == (upload,)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.datasets.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros import ENTRY, compute, picks
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.numerics.stats import wilson_interval
 from core.types import CancelToken, Float64, MinimalPairSet, no_progress
 

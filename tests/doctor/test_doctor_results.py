@@ -20,7 +20,7 @@ from core.encoders.catalog import canonical
 from core.errors import BlindspotError
 from core.settings import Settings
 from core.store import inspection
-from core.store.db import Database, migrate, migrations
+from core.store.db import CONFINED, Database, migrate, migrations
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests import store_samples
@@ -59,7 +59,7 @@ def let_go(repository: Repository) -> None:
 
 
 def run_sql(settings: Settings, *statements: str) -> None:
-    with duckdb.connect(str(settings.store)) as connection:
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -111,7 +111,7 @@ def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(sett
 @pytest.mark.parametrize("version", range(len(migrations())))
 def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, version: int) -> None:
     settings.cache.mkdir()
-    with duckdb.connect(str(settings.store)) as connection:
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
         migrate(connection, settings.store, upto=version)
         if version:
             connection.execute(
@@ -198,7 +198,7 @@ def test_a_folder_in_place_of_the_store(settings: Settings) -> None:
 
 def forget_that_it_is_done(settings: Settings, where: str) -> None:
     """Runs as a process leaves them that died before it could store anything."""
-    with duckdb.connect(str(settings.store)) as connection:
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
         tables = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
         for table in ["metric", *(t for t in tables if t.startswith("result_"))]:
             connection.execute(f"DELETE FROM {table} WHERE run_seq IN (SELECT run_seq FROM run WHERE {where})")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import colorsys
 import itertools
+import json
 
 import plotly.graph_objects as go
 import pytest
+from plotly.subplots import make_subplots
 
 from core.figures.theme import Scheme, dress, ink, log_axis, styles
 from core.types import Variant
@@ -88,3 +90,32 @@ def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
     assert log_axis([0.5, 3e6])["ticktext"] == ["0.1", "1", "10", "100", "1k", "10k", "100k", "1M", "10M"]
     assert {"600", "700", "800"} < set(log_axis([580.0, 790.0])["ticktext"])
     assert "1" in log_axis([])["ticktext"]
+
+
+def dressed_slowly(figure: go.Figure, scheme: Scheme, height: int, variants: int) -> go.Figure:
+    """``dress`` by plotly's own update, which merges nested properties path by path."""
+    bare = dress(go.Figure(), scheme, height=height, variants=variants).to_plotly_json()["layout"]
+    axis = {name: bare["xaxis"][name] for name in ("automargin", "gridcolor", "zeroline")}
+    common = {name: value for name, value in bare.items() if name not in {"xaxis", "yaxis", "template"}}
+    return figure.update_layout(common).update_xaxes(axis).update_yaxes(axis)
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("variants", [1, 9])
+def test_dressing_keeps_what_a_figure_had(scheme: Scheme, variants: int) -> None:
+    def figure() -> go.Figure:
+        made = make_subplots(rows=1, cols=2)
+        made.add_bar(x=[1, 2], y=[3, 4], row=1, col=1).add_scatter(x=[1, 2], y=[3, 4], row=1, col=2)
+        made.update_layout(
+            title="kept",
+            legend={"title": {"text": "kept"}, "y": 0.3},
+            margin={"pad": 5, "l": 99},
+            font={"family": "kept"},
+            xaxis={"title": "kept", "gridcolor": "red"},
+        )
+        return made
+
+    dressed = dress(figure(), scheme, height=321, variants=variants)
+    assert json.loads(dressed.to_json()) == json.loads(dressed_slowly(figure(), scheme, 321, variants).to_json())
+    assert dressed.layout.legend.title.text == dressed.layout.font.family == dressed.layout.title.text == "kept"
+    assert (dressed.layout.margin.pad, dressed.layout.margin.l, dressed.layout.height) == (5, 8, 321)

@@ -297,7 +297,10 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "no nickname": (lambda: edited(votes=swapped("Ben", "")), "there is no nickname"),
     "spaces": (lambda: edited(votes=swapped("Ben", " Ben")), "the nickname ' Ben' has spaces"),
     "session": (lambda: edited(votes=swapped("reading group", "r" * 101)), "there is no session by the name"),
-    "a large cell": (lambda: edited(votes=swapped("Ben", "B" * 1_000_000)), "field larger than field limit"),
+    "a large cell": (
+        lambda: edited(votes=swapped("Ben", "B" * 1_000_000)),
+        "1,000,000 characters in the column",
+    ),
 }
 
 

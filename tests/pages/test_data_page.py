@@ -447,7 +447,7 @@ def test_nothing_is_removed_while_it_is_computed_on(
     assert any(b.key == "remove_for_good" for b in app.button)
 
 
-def test_a_demo_server_takes_and_removes_nothing_and_says_why(
+def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = make_settings(tmp_path)
@@ -455,11 +455,11 @@ def test_a_demo_server_takes_and_removes_nothing_and_says_why(
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
     assert not app.exception
-    assert "takes no uploads" in texts(app)
-    assert "Removing is off" in texts(app)
-    assert not app.file_uploader
+    assert "names what is not here" in texts(app)
+    assert stored.name not in listed(app)
+    assert "At most 2,097,152 bytes, 2,000 rows, 50 columns, 2,000 characters" in texts(app)
     assert not any(b.key == "remove_for_good" for b in app.button)
-    assert rows(app, "query")
+    assert app.selectbox(key="data").value == "demo-pairs"
 
 
 def test_a_file_that_another_session_removed_gives_way(open_app: OpenApp, tmp_path: Path) -> None:

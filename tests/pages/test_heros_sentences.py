@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core import explore_heros, pipeline
 from core.datasets.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros import ENTRY
-from core.numerics.ranking import TAU
+from core.numerics.rank_problem import TAU
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

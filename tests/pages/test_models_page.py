@@ -331,3 +331,14 @@ def test_a_demo_shows_the_table_and_changes_nothing(
     assert keys.isdisjoint({"check", "check_upload", "remove", "remove_yes"})
     assert not app.get("file_uploader")
     assert not app.text_input
+
+
+# --- what the cache takes
+
+
+def test_the_cache_s_size_and_limit_are_shown(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = f"The cache takes {sum(p.stat().st_size for p in cache.rglob('*') if p.is_file()) / 1e6:,.1f} MB on disk"
+    assert f"{taken}; no limit is set." in [caption.value for caption in open_app(cache, "models").caption]
+    monkeypatch.setenv("BLINDSPOT_CACHE_LIMIT", "20GB")
+    (said,) = [c.value for c in open_app(cache, "models").caption if c.value.startswith("The cache takes")]
+    assert ", of at most 20,000 MB: beyond that," in said

@@ -330,17 +330,18 @@ print(failed)
 """
 
 
-def test_two_thousand_votes_of_ten_raters_with_two_tabs_in_three_processes(store: Judgements, path: Path) -> None:
-    """Each rater answers 100 items in two tabs that start at opposite ends: 2,000 votes, half of them second ones."""
+@pytest.mark.parametrize("each", [30, pytest.param(100, marks=pytest.mark.slow)])
+def test_votes_of_ten_raters_with_two_tabs_in_three_processes(store: Judgements, path: Path, each: int) -> None:
+    """Each rater answers in two tabs that start at opposite ends: for 100 items 2,000 votes, half second ones."""
     made = comparative_set(34)
     store.add_set(made)
     raters = [f"rater {number}" for number in range(10)]
     theirs = [raters[:1], raters[1:2]]
-    children = [program(VOTE_AS_TABS, path, made.set_id, 100, ",".join(names)) for names in theirs]
+    children = [program(VOTE_AS_TABS, path, made.set_id, each, ",".join(names)) for names in theirs]
 
     def tab(rater: str, forwards: bool) -> Counter[Recorded]:
         said: Counter[Recorded] = Counter()
-        for item in range(100) if forwards else reversed(range(100)):
+        for item in range(each) if forwards else reversed(range(each)):
             said[store.vote(ballot(made, rater), item, 0 if forwards else 1)] += 1
             if item % 10 == 0:
                 store.votes(made.set_id)  # somebody looks at the results meanwhile
@@ -353,12 +354,12 @@ def test_two_thousand_votes_of_ten_raters_with_two_tabs_in_three_processes(store
         out, err = child.communicate(timeout=120)
         assert (out.strip(), err) == ("[]", "")
     votes = store.votes(made.set_id)
-    assert len(votes) == 1_000
+    assert len(votes) == 10 * each
     assert Counter((vote.rater, vote.item_no) for vote in votes) == Counter(
-        (rater, item) for rater in raters for item in range(100)
+        (rater, item) for rater in raters for item in range(each)
     )
     for rater, pair in zip(raters[2:], zip(counts[::2], counts[1::2], strict=True), strict=True):
-        assert sum(pair, Counter()) == {Recorded.NEW: 100, Recorded.ALREADY: 100}, rater
+        assert sum(pair, Counter()) == {Recorded.NEW: each, Recorded.ALREADY: each}, rater
         options = Counter(vote.option for vote in votes if vote.rater == rater)
         assert options == Counter({0: pair[0][Recorded.NEW], 1: pair[1][Recorded.NEW]})
 

@@ -21,6 +21,7 @@ from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
+from core.store.db import CONFINED
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import PairSet, Variant
@@ -137,6 +138,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset_alias": 0,
         "dataset_analogy": 0,
         "dataset_category": 0,
+        "dataset_labelled_text": 0,
         "dataset_minimal_pair": 0,
         "dataset_pair": 25,
         "dataset_scored_pair": 0,
@@ -529,7 +531,7 @@ def test_the_file_holds_what_the_design_says(repository: Repository) -> None:
     """One typed table per diagnostic and version, with the columns that scripts rely on (DESIGN section 5)."""
     store_run(repository, "aaaa", DATASET)
     repository.database.close()
-    with duckdb.connect(str(repository.database.path), read_only=True) as connection:
+    with duckdb.connect(str(repository.database.path), read_only=True, config=CONFINED) as connection:
         columns = connection.execute(f"DESCRIBE {ENTRY.table}").fetchall()
     assert ENTRY.table == f"result_evalrank_v{ENTRY.version}"
     assert [(name, kind) for name, kind, *_ in columns] == [

@@ -1,0 +1,136 @@
+"""Which files of the cache are in use: what frees space asks, and leaves those alone.
+
+A job reads a file of the cache again while it goes on: its embeddings, the flow of a transform, a dataset. So what is
+read within ``holding`` is held until its end, by a shared lock (``flock``) on the file itself: it works between
+processes, and the system lets go of it when a process dies. What is read outside (a page that is drawn) is only
+marked as used now; should it be removed, a memory map that is open stays valid.
+
+The time of use is kept as the file's time of access, set by hand: many file systems do not keep it, and the time of
+the last change says when a file was made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+MARK_SECONDS = 1.0  # a mark that is younger is not renewed
+
+
+class _Holds(threading.local):
+    """What this thread holds: open file descriptors by path; None outside of ``holding``."""
+
+    descriptors: dict[Path, int] | None = None
+
+
+_HOLDS = _Holds()
+
+
+@contextmanager
+def holding() -> Iterator[None]:
+    """Until the end, nobody removes what this thread reads; within another ``holding``, until the end of that."""
+    if _HOLDS.descriptors is not None:
+        yield
+        return
+    _HOLDS.descriptors = {}
+    try:
+        yield
+    finally:
+        descriptors, _HOLDS.descriptors = _HOLDS.descriptors, None
+        for descriptor in descriptors.values():
+            os.close(descriptor)
+
+
+def use(path: Path) -> bool:
+    """Mark a file as used now, and hold it within ``holding``; False where it is not there (any more)."""
+    held = _HOLDS.descriptors
+    if held is not None and path not in held:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return path.exists()  # not ours to read: reading it says so
+        if not _locked(descriptor, alone=False) or not _is_at(descriptor, path):
+            os.close(descriptor)
+            return False  # it is being removed at this moment
+        held[path] = descriptor
+    try:
+        stat = path.stat()
+        if time.time() - stat.st_atime > MARK_SECONDS:
+            with suppress(PermissionError):  # another user's: its time of use is not kept
+                os.utime(path, ns=(time.time_ns(), stat.st_mtime_ns))
+    except FileNotFoundError:
+        return False
+    except OSError:  # a disk that is read-only: nothing is removed there either
+        return True
+    return True
+
+
+def last_used(path: Path) -> float:
+    """When a file was last used, or made: seconds since the epoch. 0 where it is not there."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return 0.0
+    return max(stat.st_atime, stat.st_mtime)
+
+
+def remove_unless_held(path: Path, others: Sequence[Path] = ()) -> int | None:
+    """Remove a file, and before it ``others`` that are of no use without it, unless somebody holds it.
+
+    Returns:
+        The bytes that were freed; None where it is held or cannot be removed.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        if not (_locked(descriptor, alone=True) and _is_at(descriptor, path)):
+            return None
+        freed = 0
+        for each in (*others, path):
+            with suppress(FileNotFoundError):
+                size = each.stat().st_size
+                each.unlink()
+                freed += size
+    except OSError:  # not ours, or (on Windows) open
+        return None
+    finally:
+        os.close(descriptor)
+    return freed
+
+
+if sys.platform == "win32":  # there nobody can remove a file that is open
+
+    def _locked(descriptor: int, *, alone: bool) -> bool:  # noqa: ARG001
+        return True
+
+else:
+    import fcntl
+
+    def _locked(descriptor: int, *, alone: bool) -> bool:
+        """Whether the lock could be had at once.
+
+        Where a file system has no locks, who reads goes on without one, and nothing is removed.
+        """
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return not alone
+        return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the path still leads to the open file."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    return False

@@ -1,0 +1,183 @@
+"""What a server lets its visitors do: the one place that says what a hosted demo may (``BLINDSPOT_MODE=demo``).
+
+On a machine of one's own everything is allowed. On a demo strangers share what is computed of the catalog, and nobody
+can change it: a visitor adds runs through the queue, within limits, and votes. A visitor's own texts are worked on in
+a part of the cache that is the visitor's alone (``Settings.session``).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import InputError
+from core.settings import Mode, Settings
+
+OWN_MACHINE = "run Blindspot on a machine of your own"
+_FILE = "file:"
+
+
+@dataclass(frozen=True)
+class UploadLimits:
+    """How large an upload may be; None where only the limits of the file formats hold.
+
+    Attributes:
+        formats: endings of file names that are taken.
+        size: bytes of a file.
+        rows, columns: of its table.
+        cell: characters of a text.
+        files: uploads that a visitor may keep at a time.
+    """
+
+    formats: tuple[str, ...]
+    size: int | None = None
+    rows: int | None = None
+    columns: int | None = None
+    cell: int | None = None
+    files: int | None = None
+
+    def check_file(self, name: str, size: int) -> None:
+        """Raise ``InputError`` for a file that is too large or of another format, before it is read."""
+        if Path(name).suffix.lower().removeprefix(".") not in self.formats:
+            raise InputError(
+                f"{Path(name).name} is of a kind that is not taken here",
+                expected=f"a name that ends in {', '.join(f'.{ending}' for ending in self.formats)}",
+            )
+        self._check(self.size, size, "bytes")
+
+    def check_table(self, rows: int, columns: int, longest_cell: int) -> None:
+        """Raise ``InputError`` for a table that is too large; ``longest_cell`` in characters."""
+        self._check(self.rows, rows, "rows")
+        self._check(self.columns, columns, "columns")
+        self._check(self.cell, longest_cell, "characters in one cell")
+
+    def check_number(self, there_are: int) -> None:
+        """Raise ``InputError`` where a visitor who keeps so many uploads wants another."""
+        if self.files is not None and there_are >= self.files:
+            raise InputError(
+                f"you keep {there_are} uploads already", expected=f"at most {self.files}", remedy="remove one of them"
+            )
+
+    @staticmethod
+    def _check(most: int | None, found: int, what: str) -> None:
+        if most is not None and found > most:
+            raise InputError(
+                f"the file has {found:,} {what}",
+                expected=f"at most {most:,} on this demo",
+                remedy=f"take a part of it, or {OWN_MACHINE}",
+            )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What visitors may do.
+
+    Attributes:
+        own_encoders: name encoders by path or hub, upload and remove them.
+        server_files: name files of the server's machine.
+        changes: delete or repeat what is stored, clear caches, make items of their own queries, import judgements.
+        downloads: have data brought from its public source; from a mirror that the host named they always may.
+        orders_queue: move other visitors' work in the queue, or cancel it.
+        error_details: read what an unexpected error was.
+        uploads: limits of an upload.
+        text: characters of a text that is typed.
+        queued_by_one, queued_in_all: tasks that may wait or run, of one visitor and of all; None is no limit.
+    """
+
+    own_encoders: bool
+    server_files: bool
+    changes: bool
+    downloads: bool
+    orders_queue: bool
+    error_details: bool
+    uploads: UploadLimits
+    text: int
+    queued_by_one: int | None = None
+    queued_in_all: int | None = None
+
+    def check_change(self, what: str) -> None:
+        """Raise ``InputError`` where visitors may not change what all share; ``what`` is a clause."""
+        if not self.changes:
+            raise refused(what)
+
+    def check_room(self, wanted: int, mine: int, in_all: int) -> None:
+        """Raise ``InputError`` where the queue has no room for ``wanted`` tasks beside those that are in it."""
+        if self.queued_by_one is not None and mine + wanted > self.queued_by_one:
+            raise InputError(
+                f"that would be {mine + wanted} runs of yours at a time",
+                expected=f"at most {self.queued_by_one} for each visitor of this demo",
+                remedy="wait for some to end, or choose fewer" if mine else "choose fewer",
+            )
+        if self.queued_in_all is not None and in_all + wanted > self.queued_in_all:
+            raise InputError(
+                f"the queue is full: {in_all} runs of all visitors are in it",
+                expected=f"at most {self.queued_in_all}",
+                remedy="try again in a few minutes",
+            )
+
+
+LOCAL = Policy(
+    own_encoders=True,
+    server_files=True,
+    changes=True,
+    downloads=True,
+    orders_queue=True,
+    error_details=True,
+    uploads=UploadLimits(("csv", "tsv", "jsonl", "parquet")),
+    text=20_000,  # no encoder here reads more than a few thousand
+)
+DEMO = Policy(
+    own_encoders=False,
+    server_files=False,
+    changes=False,
+    downloads=False,
+    orders_queue=False,
+    error_details=False,
+    # No Parquet: what a small file unpacks to is only known afterwards.
+    uploads=UploadLimits(("csv", "tsv", "jsonl"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
+    text=2_000,
+    queued_by_one=12,
+    queued_in_all=60,
+)
+
+
+def of(settings: Settings) -> Policy:
+    """What visitors may do where these settings hold."""
+    return DEMO if settings.mode is Mode.DEMO else LOCAL
+
+
+def refused(what: str) -> InputError:
+    """The error for what a demo does not do; ``what`` is a clause in the passive."""
+    return InputError(f"{what} on a hosted demo", remedy=OWN_MACHINE)
+
+
+def check_encoder(reference: str, settings: Settings) -> None:
+    """Nothing that the catalog does not have; said without a look at what the reference names.
+
+    Raises:
+        InputError: a reference that reaches out of the catalog, on a demo.
+    """
+    if ":" in reference and not of(settings).own_encoders:
+        raise InputError(
+            f"'{reference[:80]}' cannot be used on a hosted demo",
+            expected="an encoder of the catalog",
+            remedy=f"{OWN_MACHINE} for your own encoders",
+        )
+
+
+def check_dataset(reference: str, settings: Settings) -> None:
+    """Nothing but the catalog and the visitor's own uploads; said without a look at what the reference names.
+
+    Raises:
+        InputError: another file, on a demo.
+    """
+    if not reference.startswith(_FILE) or of(settings).server_files:
+        return
+    path = Path(os.path.normpath(reference.removeprefix(_FILE)))
+    if not settings.session or settings.uploads not in path.parents:
+        raise InputError(
+            "files cannot be named on a hosted demo",
+            expected="a dataset of the catalog, or a file that you uploaded in this session",
+            remedy=f"{OWN_MACHINE} for your own files",
+        )

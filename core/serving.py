@@ -1,0 +1,83 @@
+"""What the web server does beside the pages. Nothing here imports Streamlit: app.py does.
+
+``/_stcore/health`` is Streamlit's: the server lives. ``/ready`` is ours: pages can be drawn and work be done.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+READY = "/ready"
+FRESH_SECONDS = 2.0  # an answer that is younger is given again: whoever asks often costs nothing
+
+
+@asynccontextmanager
+async def lifespan(_app: Any) -> AsyncIterator[None]:
+    """While the first browser still loads Streamlit's front end, import what every page begins with.
+
+    Only that one module: every page imports it before anything else of ours, and so waits for this thread instead of
+    holding what it needs.
+    """
+    threading.Thread(target=import_module, args=("core.ui",), name="blindspot-imports", daemon=True).start()
+    yield
+
+
+class Readiness:
+    """Answers whether this server is ready: 200, or 503 with the names of what is wrong, not where it lies.
+
+    Strangers may ask; ``python -m core doctor --ready`` says the rest to whoever has the machine.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._looked = float("-inf")
+        self._reasons: tuple[str, ...] = ()
+
+    def reasons(self) -> tuple[str, ...]:
+        """What is wrong: ``cache``, ``store``, ``weights``."""
+        from core import doctor  # it brings in all that there is
+        from core.store.repository import Repository
+
+        with self._lock:
+            if time.monotonic() - self._looked > FRESH_SECONDS:
+                repository = Repository.at(self._settings.store)
+                found = doctor.not_ready(self._settings, repository, in_server=True)
+                self._reasons = tuple(dict.fromkeys(finding.name for finding in found))
+                self._looked = time.monotonic()
+            return self._reasons
+
+    def __call__(self, _request: Request) -> Response:
+        from starlette.responses import PlainTextResponse
+
+        reasons = self.reasons()
+        text = f"not ready: {', '.join(reasons)}\n" if reasons else "ready\n"
+        return PlainTextResponse(text, status_code=503 if reasons else 200, headers={"cache-control": "no-store"})
+
+
+def routes(settings: Settings | None = None) -> list[BaseRoute]:
+    """For ``streamlit.starlette.App``.
+
+    Raises:
+        InputError: a variable of the environment has a value that means nothing.
+    """
+    from starlette.routing import Route
+
+    readiness = Readiness(settings or Settings.from_environment())
+
+    def ready(request: Request) -> Response:  # a plain function: Starlette calls it in a thread, for it may wait
+        return readiness(request)
+
+    return [Route(READY, ready, methods=["GET"])]
