@@ -19,7 +19,7 @@ def score_dots(
     """One row per dataset, one mark per variant at its score.
 
     Args:
-        scores: columns ``variant, dataset, score``; scores lie between 0 and 1.
+        scores: columns ``variant, dataset, score``; at least one row.
         datasets: the rows, first on top.
         axis: what the score is.
     """
@@ -36,7 +36,12 @@ def score_dots(
             hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(showlegend=True)
-    low = float(scores["score"].min()) if len(scores) else 0.0
-    figure.update_xaxes(title=axis, range=[max(0.0, low - 0.08), 1.005])
+    figure.update_xaxes(title=axis, range=_reach(float(scores["score"].min()), float(scores["score"].max())))
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
     return dress(figure, scheme, height=130 + 46 * len(datasets))
+
+
+def _reach(low: float, high: float) -> list[float]:
+    """The ends of the axis: up to 1 for scores that end there, so that what is missing to it shows."""
+    start = low - 0.08
+    return [max(0.0, start) if low >= 0 else start, 1.005 if high <= 1 else high + 0.08]

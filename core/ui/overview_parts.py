@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.base import DiagnosticEntry
+from core.diagnostics.base import DiagnosticEntry, Parameter
 from core.store.records import Leaderboard, RunRecord, RunState
 from core.ui import tables, uncertainty
 from core.ui.pickers import Picks
@@ -16,7 +16,16 @@ from core.ui.work import being_computed, demo_button, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
-COUNTS = ("pairs", "background", "originals", "words")  # what captions speak of
+# What captions speak of, the first that a run has: what was counted, and how it is said.
+COUNTED = {
+    "originals": "{:,.0f} original sentences with their rewrites",
+    "questions": "{:,.0f} questions",
+    "tested": "{:,.0f} tested examples",
+    "words": "{:,.0f} words",
+    "n": "{:,.0f} pairs with people's scores",
+    "pairs": "{:,.0f} pairs",
+}
+COUNTS = (*COUNTED, "background")
 
 
 def interrupted() -> None:
@@ -44,16 +53,30 @@ def empty() -> None:
         demo_button(key="run_demo")
 
 
+def _value(parameter: Parameter, picks: Picks) -> str:
+    """As picked in the sidebar; the default where that has no picker for it."""
+    return picks.params.get(parameter.name, parameter.default)
+
+
+def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
+    """Say with which values of what the sidebar does not ask for the scores are."""
+    chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
+    if chosen:
+        st.caption(f"All with {', '.join(chosen)}. Other values stand on the page below.")
+
+
 def leaderboards(entry: DiagnosticEntry, picks: Picks, columns: Sequence[str]) -> list[Leaderboard]:
     """Per dataset the best of the picked variants, the picked dataset first."""
-    params = {p.name: picks.params.get(p.name, p.default) for p in entry.parameters}
+    params = {p.name: _value(p, picks) for p in entry.parameters}
     boards = repository().leaderboards(entry, params, picks.variants, [*columns, *COUNTS], TOP)
     return sorted(boards, key=lambda board: board.dataset != picks.dataset)
 
 
 def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     """There are runs, but none that the pickers leave."""
-    asked = "".join(f" with similarity `{picks.metric}` and protocol `{picks.protocol}`" for _ in entry.parameters[:1])
+    said = {"metric": "similarity"}
+    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
+    asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No runs of {entry.title}{asked} for these variants. Change the pickers in the sidebar.")
 
 
@@ -84,7 +107,7 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
     return found
 
 
-def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, str], *, test: bool) -> None:
+def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str, str], *, test: bool) -> None:
     """One dataset's table.
 
     Args:
@@ -113,9 +136,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: dict[str, s
 
 
 def _what(run: RunRecord) -> str:
-    if "originals" in run.metrics:
-        return f"{run.metrics['originals']:,.0f} original sentences with their rewrites"
+    found = [said.format(run.metrics[name]) for name, said in COUNTED.items() if name in run.metrics]
+    among = f" among {run.metrics['background']:,.0f} items" if "background" in run.metrics else ""
     known = " that all of them have a vector for" if run.plan.support_digest else ""
-    if "words" in run.metrics:
-        return f"{run.metrics['words']:,.0f} words{known}"
-    return f"{run.metrics['pairs']:,.0f} pairs ranked among the {run.metrics['background']:,.0f} items{known}"
+    return f"{found[0] if found else 'items'}{among}{known}"

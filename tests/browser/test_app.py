@@ -36,11 +36,8 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     visitor.page.get_by_role("link", name="See which pairs they get wrong").click()
     visitor.see("curve")
     visitor.settle().healthy()
-    # the table is a canvas: its first row's box to choose stands at its left
-    visitor.page.locator("[class*='st-key-pairs_1']").get_by_test_id("stDataFrameResizable").click(
-        position={"x": 16, "y": 52}
-    )
-    expect(visitor.see("drill")).to_contain_text("Query")
+    drill = visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
+    expect(drill).to_contain_text("Query")
     pair = visitor.at("pair").get_by_role("spinbutton").input_value()
     visitor.address_has(f"pair={pair}")
 
@@ -152,10 +149,7 @@ def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewR
     visitor = reader().open(f"{serve(demo_cache)}/evalrank")
     visitor.see("curve")
     visitor.settle()
-    visitor.page.locator("[class*='st-key-pairs_1']").get_by_test_id("stDataFrameResizable").click(
-        position={"x": 16, "y": 52}
-    )
-    visitor.see("drill")
+    visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
     number = visitor.at("pair").get_by_role("spinbutton")
     for typed in ("7", "0"):
         number.fill(typed)

@@ -77,10 +77,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     visitor.settle()
     expect(said).to_have_text(f"{count} pairs selected in the figure")
 
-    visitor.page.locator("[class*='st-key-pairs_1']").get_by_test_id("stDataFrameResizable").click(
-        position={"x": 16, "y": 52}
-    )
-    visitor.see("drill")
+    visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
     visitor.at("next_pair").get_by_role("button").click()
     expect(visitor.page.get_by_text(f"2 of {count} in the table")).to_be_visible()
     stored = ranks(demo_cache)
