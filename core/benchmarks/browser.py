@@ -22,25 +22,33 @@ ARGUMENTS = (
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
 
-# Notes when a control is pressed and when the script has then run to its end; both by the page's own clock.
+# Notes when a control is pressed, when the script has then run to its end, and when anything on the page changed last;
+# all by the page's own clock.
 _WATCH = """
 () => {
   const app = document.querySelector('[data-testid="stApp"]');
-  window.bench = {pressed: 0, ran: false, ended: 0};
+  window.bench = {pressed: 0, ran: false, ended: 0, changed: 0};
   new MutationObserver(() => {
     if (app.getAttribute('data-test-script-state') !== 'notRunning') { bench.ran = true; bench.ended = 0; }
     else if (bench.ran) bench.ended = performance.now();
   }).observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+  new MutationObserver(() => { bench.changed = performance.now(); }).observe(app, {childList: true, subtree: true});
   document.addEventListener('pointerdown', () => {
-    bench.pressed = performance.now(); bench.ran = false; bench.ended = 0;
+    bench.pressed = performance.now(); bench.ran = false; bench.ended = 0; bench.changed = 0;
   }, {capture: true});
 }
 """
-# Settled: the script has run, nothing is marked as stale, and the browser has drawn two frames after that.
-_SETTLED = """() => bench.ended > 0 && !document.querySelector("[data-stale='true']")"""
+# Settled: the script has run, nothing is marked as stale, and the browser has drawn two frames after that. A script may
+# be so quick that the browser never shows it as running: then the page has changed, and not again for a second.
+_SETTLED = """
+() => {
+  const quick = !bench.ran && bench.changed > 0 && performance.now() - bench.changed > 1000;
+  return (bench.ended > 0 || quick) && !document.querySelector("[data-stale='true']");
+}
+"""
 _DRAWN = """
 () => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(
-  () => drawn((performance.now() - bench.pressed) / 1000))))
+  () => drawn(((bench.ended > 0 ? performance.now() : bench.changed) - bench.pressed) / 1000))))
 """
 
 
