@@ -6,7 +6,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import psutil
 from core.types import Progress
 
 PAIRS_OF_TIMINGS = 5
+REST_SECONDS = 0.1  # BLAS' threads look for more work that long, and would take the next one's cores
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def interleaved_ratios(
     *,
     is_warm: bool = False,
 ) -> tuple[float, ...]:
-    """Time of ``ours`` over time of ``theirs``, in turn, after one of each to warm up unless that was done."""
+    """Time of ``ours`` over time of ``theirs``, in turn, after one of each to warm up unless that was done; each begins
+    once the other's threads have come to rest."""
     if not is_warm:
         ours()
         theirs()
@@ -71,6 +73,7 @@ def interleaved_ratios(
         progress(label, i, pairs)
         seconds = []
         for work in (ours, theirs):
+            sleep(REST_SECONDS)
             start = perf_counter()
             work()
             seconds.append(perf_counter() - start)

@@ -9,8 +9,7 @@ import numpy as np
 
 from core.benchmarks import resident
 from core.benchmarks.measuring import BenchmarkResult, interleaved_ratios
-from core.numerics.rank_problem import QUERIES_PER_TILE
-from core.numerics.ranking import rank_pairs
+from core.numerics.ranking import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Metric
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 

@@ -11,11 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.types import Float32, Float64, Int8, Int32
+
+if TYPE_CHECKING:
+    import torch
 
 # Sizes of the products that are timed, both ways, before one is chosen: about three milliseconds.
 _TIMED = (256, 1_024, 384)
@@ -29,7 +33,7 @@ class Coded:
     Attributes:
         codes: ``[k, d]``, -127 to 127.
         steps: ``[k]``, of each row; ``steps[i] * codes[i]`` is near row i.
-        errors: ``[k]``, the length of the difference.
+        errors: ``[k]``, how long the difference is at most.
     """
 
     codes: Int8
@@ -39,9 +43,21 @@ class Coded:
     def part(self, rows: slice) -> Coded:
         return Coded(self.codes[rows], self.steps[rows], self.errors[rows])
 
+    @cached_property
+    def tensor(self) -> torch.Tensor:
+        """The codes, in the same memory; torch is imported already."""
+        import torch
+
+        return torch.from_numpy(self.codes)
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest of the errors."""
+        return float(self.errors.max(initial=0.0))
+
 
 def coded(rows: Float32) -> Coded:
-    """``rows [k, d] float32`` in 255 steps each."""
+    """``rows [k, d] float32``, no longer than 1, in 255 steps each."""
     from core.numerics.kernels import code_rows
 
     found = Coded(np.empty(rows.shape, dtype=np.int8), np.empty(len(rows), dtype=np.float32), np.empty(len(rows)))
@@ -49,25 +65,17 @@ def coded(rows: Float32) -> Coded:
     return found
 
 
-def slack_of_codes(left: Coded, right: Coded) -> Float64:
-    """``[left rows]``: by how much a product of rows no longer than 1 may be off, with whichever row of ``right``.
+def multiply(left: Coded, right: Coded, out: Int32) -> None:
+    """Codes of ``left [q, d]`` times those of ``right [k, d]`` transposed, exactly, into ``out [q, k]``.
 
-    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 and its own error. Whole products
-    are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
+    torch is imported already.
     """
-    farthest = float(right.errors.max(initial=0.0))
-    rounding = 2.0**-20 * (1.0 + farthest)
-    return np.asarray(left.errors + (1.0 + left.errors) * farthest + rounding)
-
-
-def multiply(left: Int8, right: Int8, out: Int32) -> None:
-    """``left [q, d]`` times ``right [k, d]`` transposed, exactly, into ``out [q, k]``; torch is imported already."""
     import torch
 
-    if left.shape[1] == 1:  # for one column torch 2.13 writes nothing
-        np.multiply(left, right.T, out=out, dtype=np.int32)
+    if left.codes.shape[1] == 1:  # for one column torch 2.13 writes nothing
+        np.multiply(left.codes, right.codes.T, out=out, dtype=np.int32)
     else:
-        torch._int_mm(torch.from_numpy(left), torch.from_numpy(right).t(), out=torch.from_numpy(out))
+        torch._int_mm(left.tensor, right.tensor.t(), out=torch.from_numpy(out))
 
 
 @contextmanager
@@ -94,11 +102,12 @@ def _is_faster() -> bool:
     """Timed once in a process. As torch does not promise the function, its products are looked at, too."""
     m, n, d = _TIMED
     codes = np.random.default_rng(0).integers(-127, 128, (m + n, d), dtype=np.int8)
+    left, right = (Coded(part, np.ones(len(part), np.float32), np.zeros(len(part))) for part in (codes[:m], codes[m:]))
     rows = codes.astype(np.float32)
     whole, floats = np.empty((m, n), dtype=np.int32), np.empty((m, n), dtype=np.float32)
 
     def of_codes() -> None:
-        multiply(codes[:m], codes[m:], whole)
+        multiply(left, right, whole)
 
     def of_floats() -> None:
         np.matmul(rows[:m], rows[m:].T, out=floats)  # exact, too: whole numbers below 2^24

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from core.types import Bool, Float32, Float64, Int8, Int32, Int64
+from core.types import Float32, Float64, Int8, Int32, Int64
 
 _BLOCK = 512  # columns counted before deciding whether any of them needs a closer look
 
@@ -41,38 +41,57 @@ def scale_rows(matrix: Float32, items: Int64, factors: Float64, out: Float32) ->
             out[i, k] = np.float32(np.float64(row[k]) * factor)
 
 
-# Any order of the highest and of whole steps is the same one.
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "nnan", "ninf"})  # type: ignore[untyped-decorator]
-def _longest(row: Float32) -> np.float32:
-    longest = np.float32(0)
-    for k in range(len(row)):
-        longest = max(longest, abs(row[k]))
-    return longest
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _longest(row: Float32) -> int:
+    """Bits of the largest absolute value: without their signs, floats are in the same order as their bits, and whole
+    numbers are what the compiler compares many at a time."""
+    bits, longest = row.view(np.int32), np.int32(0)
+    for k in range(len(bits)):
+        longest = max(longest, bits[k] & np.int32(0x7FFFFFFF))
+    return int(longest)
+
+
+# In whatever order float32 adds them, squares of a row no longer than 1 come out right to one part in 2^10, and each of
+# the differences to 2^-24 of its element.
+_SQUARES = 1.0 + 2.0**-10
+_DIFFERENCES = 2.0**-23
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
-def _rounded(row: Float32, step: np.float32, codes: Int8) -> float:
-    """Whole steps into ``codes``; gives the squared length of what they leave out."""
-    per_step, half = np.float32(1) / step, np.float32(0.5)
-    total = 0.0
+def _rounded(row: Float32, step: np.float32, codes: Int8) -> np.float32:
+    """Whole steps into ``codes``; gives the squared length of what they leave out, in float32."""
+    per_step, half, total = np.float32(1) / step, np.float32(0.5), np.float32(0)
     for k in range(len(row)):
-        codes[k] = np.int8(np.floor(row[k] * per_step + half))
-        rest = np.float64(row[k]) - np.float64(step) * np.float64(codes[k])
+        steps = np.floor(row[k] * per_step + half)
+        codes[k] = np.int8(steps)
+        rest = row[k] - step * steps
         total += rest * rest
     return total
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> None:
-    """Each row in 255 whole steps of its own, and the length of what they leave out."""
+    """Each row in 255 whole steps of its own, and how long what they leave out is at most."""
+    longest = np.empty(1, dtype=np.int32)
     for i in range(len(rows)):
-        longest = _longest(rows[i])
-        steps[i] = longest / np.float32(127)
+        longest[0] = _longest(rows[i])
+        steps[i] = longest.view(np.float32)[0] / np.float32(127)
         if steps[i] > np.float32(1e-30):
-            errors[i] = np.sqrt(_rounded(rows[i], steps[i], codes[i]))
+            left_out = np.sqrt(np.float64(_rounded(rows[i], steps[i], codes[i])))
+            errors[i] = left_out * _SQUARES + _DIFFERENCES
         else:
             codes[i], steps[i] = 0, 0
             errors[i] = np.sqrt(_product(rows[i], rows[i]))
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def slack_of_codes(left_error: float, farthest: float) -> float:
+    """By how much a product of rows no longer than 1 may be off, with rows whose errors are at most ``farthest``.
+
+    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 and its own error. Whole products
+    are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
+    """
+    return left_error + (1.0 + left_error) * farthest + 2.0**-20 * (1.0 + farthest)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -170,9 +189,6 @@ def _computed_again(
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def count_above_and_tied(
     scores: Float32,
-    products: Int32,
-    left_steps: Float32,
-    right_steps: Float32,
     rows: Int64,
     half_squares: Float32,
     first_item: int,
@@ -186,69 +202,130 @@ def count_above_and_tied(
     pair_similarity: Float64,
     pair_low: Float32,
     pair_high: Float32,
-    most_unsure: int,
     greater: Int64,
     ties: Int64,
-    unsure: Bool,
 ) -> None:
     """Count, in one tile of scores, for every pair whose query is one of ``rows``.
 
-    ``scores`` is ``[lines, columns] float32``, approximate, and is overwritten; or it is empty, and what it would hold
-    follows from ``products`` (see ``scores_of_products``). Column c is item ``first_item + c``, line i query item
-    ``query_items[rows[i]]``, whose pairs are those of ``pair_starts[rows[i]]`` up to the next. A score (for l2 less
-    ``half_squares[c]``, which for cosine may be empty) above ``pair_high`` is surely greater, one below ``pair_low``
-    surely smaller than the mate's; what lies between is computed again in float64 from ``matrix``, but for rows with
-    more of it than ``most_unsure``: nothing of theirs is counted, and ``unsure[i]`` is set.
+    ``scores`` is ``[lines, columns] float32``, approximate, and is overwritten. Column c is item ``first_item + c``,
+    line i query item ``query_items[rows[i]]``, whose pairs are those of ``pair_starts[rows[i]]`` up to the next. A
+    score (for l2 less ``half_squares[c]``, which for cosine may be empty) above ``pair_high`` is surely greater, one
+    below ``pair_low`` surely smaller than the mate's; what lies between is computed again in float64 from ``matrix``.
     All that is called ``pair_``, and ``greater`` and ``ties`` (``int64``, added to), begin with pair
     ``pair_starts[0]``.
     """
-    is_coded = len(right_steps) > 0
-    lines, columns = products.shape if is_coded else scores.shape
-    line = np.empty(columns, dtype=np.float32)
-    above = np.empty(len(pair_mates), dtype=np.int64)
-    between = np.empty(len(pair_mates), dtype=np.int64)
+    lines, columns = scores.shape
     for i in range(lines):
-        x = query_items[rows[i]]
-        if is_coded:
-            scores_of_products(products[i], left_steps[i], right_steps, line)
-        else:
-            line = scores[i]
+        x, line = query_items[rows[i]], scores[i]
         if not cosine:
             _subtract(line, half_squares)
         if first_item <= x < first_item + columns:
             line[x - first_item] = -np.inf  # the query is no candidate of its own
-        first, last = pair_starts[rows[i]] - pair_starts[0], pair_starts[rows[i] + 1] - pair_starts[0]
-        n_between = 0
-        for pair in range(first, last):
-            n_above, n_not_below = 0, 0
+        for pair in range(pair_starts[rows[i]] - pair_starts[0], pair_starts[rows[i] + 1] - pair_starts[0]):
+            low, high = pair_low[pair], pair_high[pair]
+            above, not_below = 0, 0
             for start in range(0, columns, _BLOCK):
-                more = _count(line[start : start + _BLOCK], pair_low[pair], pair_high[pair])
-                n_above += more[0]
-                n_not_below += more[1]
-            above[pair], between[pair] = n_above, n_not_below - n_above
+                more = _count(line[start : start + _BLOCK], low, high)
+                above += more[0]
+                not_below += more[1]
+            greater[pair] += above
+            if not_below > above:
+                again = _computed_again(
+                    line, low, high, first_item, pair_mates[pair], matrix, norms, cosine, x, pair_similarity[pair], tau
+                )
+                greater[pair] += again[0]
+                ties[pair] += again[1]
+
+
+# As ``_count``, of scores that are not written down.
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
+def _count_products(
+    products: Int32, left_step: np.float32, right_steps: Float32, low: np.float32, high: np.float32
+) -> tuple[int, int]:
+    one, zero = np.float32(1), np.float32(0)
+    above, not_below = zero, zero
+    for c in range(len(products)):
+        score = np.float32(products[c]) * (right_steps[c] * left_step)
+        above += one if score > high else zero
+        not_below += one if score >= low else zero
+    return int(above), int(not_below)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def count_by_codes(
+    products: Int32,
+    left_steps: Float32,
+    left_errors: Float64,
+    right_steps: Float32,
+    farthest: float,
+    first_item: int,
+    matrix: Float32,
+    norms: Float64,
+    tau: float,
+    query_items: Int64,
+    pair_starts: Int64,
+    pair_mates: Int64,
+    pair_similarity: Float64,
+    pair_low: Float32,
+    pair_high: Float32,
+    most_unsure: int,
+    greater: Int64,
+    ties: Int64,
+    unsure: Int64,
+) -> int:
+    """As ``count_above_and_tied`` for cosine, by ``products [lines, columns] int32`` of codes, with all the queries.
+
+    Their scores (see ``scores_of_products``) may be off by more, which follows from ``left_errors [lines]`` and from
+    the largest error of an item, ``farthest``. Of lines with more items to compute again than ``most_unsure`` nothing
+    is counted: they are named in ``unsure [lines]``. Gives how many.
+    """
+    lines, columns = products.shape
+    n_unsure = 0
+    scores = np.empty(columns, dtype=np.float32)
+    low, high = np.empty(len(pair_mates), dtype=np.float32), np.empty(len(pair_mates), dtype=np.float32)
+    above, between = np.empty(len(pair_mates), dtype=np.int64), np.empty(len(pair_mates), dtype=np.int64)
+    for i in range(lines):
+        x, line = query_items[i], products[i]
+        own = x - first_item if first_item <= x < first_item + columns else -1
+        first, last = pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]
+        n_between, slack = 0, slack_of_codes(left_errors[i], farthest)
+        for pair in range(first, last):
+            low[pair] = np.nextafter(np.float32(pair_low[pair] - slack), np.float32(-np.inf))
+            high[pair] = np.nextafter(np.float32(pair_high[pair] + slack), np.float32(np.inf))
+            above[pair], not_below = _count_products(line, left_steps[i], right_steps, low[pair], high[pair])
+            if own >= 0:  # the query is no candidate of its own
+                score = np.float32(line[own]) * (right_steps[own] * left_steps[i])
+                above[pair] -= score > high[pair]
+                not_below -= score >= low[pair]
+            between[pair] = not_below - above[pair]
             n_between += between[pair]
         if n_between > most_unsure:
-            unsure[i] = True
+            unsure[n_unsure] = i
+            n_unsure += 1
             continue
+        if n_between > 0:
+            scores_of_products(line, left_steps[i], right_steps, scores)
+            if own >= 0:
+                scores[own] = -np.inf
         for pair in range(first, last):
             greater[pair] += above[pair]
-            if between[pair] == 0:
-                continue
-            more = _computed_again(
-                line,
-                pair_low[pair],
-                pair_high[pair],
-                first_item,
-                pair_mates[pair],
-                matrix,
-                norms,
-                cosine,
-                x,
-                pair_similarity[pair],
-                tau,
-            )
-            greater[pair] += more[0]
-            ties[pair] += more[1]
+            if between[pair] > 0:
+                again = _computed_again(
+                    scores,
+                    low[pair],
+                    high[pair],
+                    first_item,
+                    pair_mates[pair],
+                    matrix,
+                    norms,
+                    True,
+                    x,
+                    pair_similarity[pair],
+                    tau,
+                )
+                greater[pair] += again[0]
+                ties[pair] += again[1]
+    return n_unsure
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]

@@ -13,7 +13,6 @@ from core.numerics.threads import in_threads
 from core.types import Float32, Float64, Int32, Int64
 
 TAU = 1e-6  # two similarities no further apart than this are tied
-QUERIES_PER_TILE = 1_024
 ROWS_PER_PART = 512  # of what is prepared: in float64 they stay in the processor's cache
 
 
@@ -76,14 +75,6 @@ class RankProblem:
         if self.metric is Metric.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
-
-    @property
-    def queries_at_once(self) -> int:
-        return max(1, min(QUERIES_PER_TILE, len(self.left)))
-
-    def query_tiles(self) -> Iterator[slice]:
-        for first in range(0, len(self.left), self.queries_at_once):
-            yield slice(first, min(first + self.queries_at_once, len(self.left)))
 
     def counts(self, greater: Int64, ties: Int64) -> RankCounts:
         """Counts in the problem's order of the pairs, turned back into the caller's."""

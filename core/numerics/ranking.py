@@ -16,12 +16,15 @@ import numpy as np
 
 from core.numerics import coarse
 from core.numerics.rank_problem import TAU, RankCounts, prepare, slack_of_float32
-from core.numerics.rank_tiles import Screening, Tile, is_to_be_screened
+from core.numerics.rank_tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
 from core.numerics.similarity import Metric, similarity_of_pairs
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
-ITEMS_PER_TILE = 4_096
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
+# Products of codes come so fast that they have to stay near the core. Their rows fill lines of its cache, but are no
+# power of two long: those would all fall on the same places of it.
+QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 1_024, 784
 SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
 FEWEST_PRODUCTS = 100_000_000  # so many multiplications take a millisecond: threads are not worth it below
 
@@ -78,33 +81,37 @@ def _rank_pairs(
 ) -> RankCounts:
     """``rank_pairs`` on so many threads."""
     problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
-    greater = np.zeros(len(problem.order), dtype=np.int64)
-    ties = np.zeros(len(problem.order), dtype=np.int64)
-    adding, caller, buffers = threading.Lock(), threading.get_ident(), threading.local()
-    screening = Screening(problem) if is_to_be_screened(problem) and coarse.pays() else None
+    caller, own, all_counts = threading.get_ident(), threading.local(), []
+    screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
+
+    if screening:
+        at_once, widest = QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE
+    else:
+        at_once, widest = QUERIES_PER_TILE, ITEMS_PER_TILE
+    at_once = max(1, min(at_once, len(problem.left)))
+    asked = list(query_tiles(problem, at_once))
 
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
             progress("ranking", items.start, len(matrix))
-        if not hasattr(buffers, "memory"):  # the first tile of a thread is its largest
-            buffers.memory = np.empty(problem.queries_at_once * (items.stop - items.start), dtype=np.float32)
-        tile = Tile(problem, items, tau, buffers.memory)
+        if not hasattr(own, "memory"):  # the first tile of a thread is its largest
+            own.memory = room_for_scores(at_once * (items.stop - items.start))
+            own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
+            all_counts.append(own.counts)
+        tile = Tile(problem, items, tau, own.memory)
         codes = coarse.coded(tile.right) if screening and screening.pays else None
-        for rows in problem.query_tiles():
+        for tile_of_queries in asked:
             cancel.check()
-            pairs = slice(problem.pair_starts[rows.start], problem.pair_starts[rows.stop])
             if screening and codes is not None and screening.pays:
-                above, tied = screening.count(tile, codes, rows)
+                screening.count(tile, codes, tile_of_queries, *own.counts)
             else:
-                above, tied = tile.count(rows)
-            with adding:  # another thread counts the same pairs among other items
-                greater[pairs] += above
-                ties[pairs] += tied
+                tile.count(tile_of_queries, *own.counts)
 
-    most = min(ITEMS_PER_TILE, max(1, SCORES_AT_ONCE // (threads * problem.queries_at_once)))
+    most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
     within = coarse.one_thread if screening else nullcontext
     in_threads(shrinking(len(matrix), most, threads), rank_tile, threads, within)
     progress("ranking", len(matrix), len(matrix))
+    greater, ties = np.sum(all_counts, axis=0)
     return problem.counts(greater, ties)
 
 

@@ -79,12 +79,13 @@ def one_blas_thread() -> Iterator[int]:
 def shrinking(total: int, most: int, threads: int) -> Iterator[slice]:
     """``range(total)`` in slices of at most ``most``.
 
-    On several threads they become smaller towards the end, so that none waits long for the others.
+    On several threads they become smaller towards the end, so that none waits long for the others, by multiples of 16:
+    rows of so many float32 fill lines of the cache.
     """
     start = 0
     while start < total:
         share = -(-(total - start) // (2 * threads)) if threads > 1 else most
-        width = min(most, max(share, most // 8, 1))
+        width = min(most, -(-max(share, most // 8) // 16) * 16)
         yield slice(start, min(start + width, total))
         start += width
 

@@ -19,7 +19,8 @@ def test_a_row_by_hand() -> None:
     found = coarse.coded(np.array([[1.0, -0.5, 0.004, 0.0], [0.0, 0.0, 0.0, 0.0]], dtype=np.float32))
     assert found.codes.tolist() == [[127, -63, 1, 0], [0, 0, 0, 0]]  # -63.5 steps: halves go up
     assert found.steps.tolist() == [np.float32(1 / 127), 0.0]
-    assert found.errors[0] == pytest.approx(np.hypot(0.5 / 127, 1 / 127 - 0.004), rel=1e-5)
+    exactly = np.hypot(0.5 / 127, 1 / 127 - 0.004)
+    assert exactly <= found.errors[0] <= exactly * 1.01, "at most so much"
     assert found.errors[1] == 0.0
 
 
@@ -40,23 +41,25 @@ def unit_rows(seed: int, rows: int, dimension: int, tails: float) -> Float32:
 )
 @hypothesis_settings(deadline=None)  # the first compiles
 def test_no_score_is_farther_off_than_the_slack(seed: int, m: int, n: int, dimension: int, tails: float) -> None:
-    from core.numerics.kernels import scores_of_products
+    from core.numerics.kernels import scores_of_products, slack_of_codes
 
     x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
     left, right = coarse.coded(x), coarse.coded(y)
     products = np.empty((m, n), dtype=np.int32)
-    coarse.multiply(left.codes, right.codes, products)
+    coarse.multiply(left, right, products)
     assert products.tolist() == (left.codes.astype(np.int64) @ right.codes.astype(np.int64).T).tolist()
     scores = np.empty((m, n), dtype=np.float32)
     for row in range(m):
         scores_of_products(products[row], left.steps[row], right.steps, scores[row])
     off = np.abs(scores - x.astype(np.float64) @ y.astype(np.float64).T)
-    assert np.all(off <= coarse.slack_of_codes(left, right)[:, None])
+    assert np.all(off <= [[slack_of_codes(error, right.farthest)] for error in left.errors])
 
 
 def test_the_slack_is_narrow_where_no_coordinate_stands_out() -> None:
+    from core.numerics.kernels import slack_of_codes
+
     rows = coarse.coded(unit_rows(0, 50, 384, 99))
-    assert 0.01 < coarse.slack_of_codes(rows, rows).max() < 0.02
+    assert 0.01 < slack_of_codes(rows.farthest, rows.farthest) < 0.02
 
 
 def test_it_is_left_alone_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:

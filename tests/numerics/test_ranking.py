@@ -216,7 +216,7 @@ def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metr
     assume(not any(pair.borderline for pair in expected))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking, "ITEMS_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 7, 4_096])))
-        patch.setattr(rank_problem, "QUERIES_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 1_024])))
+        patch.setattr(ranking, "QUERIES_PER_TILE", data.draw(st.sampled_from([1, 2, 3, 1_024])))
         patch.setattr(rank_problem, "ROWS_PER_PART", data.draw(st.sampled_from([1, 2, 512])))
         patch.setattr(ranking, "FEWEST_PRODUCTS", data.draw(st.sampled_from([0, ranking.FEWEST_PRODUCTS])))
         counts = rank(matrix, pairs, metric)
@@ -268,7 +268,7 @@ def test_more_items_and_queries_than_a_tile_holds(metric: Metric) -> None:
     matrix = random.integers(-3, 4, (n, 2)).astype(np.float32)  # a small grid: many exact ties
     seams = [0, 511, 512, *(ranking.ITEMS_PER_TILE * k + offset for k in (1, 2) for offset in (-1, 0, 1)), n - 1]
     checked = [(query, mate) for query in seams[:4] for mate in seams]
-    others = [(query, (7 * query) % n) for query in range(rank_problem.QUERIES_PER_TILE + 50)]
+    others = [(query, (7 * query) % n) for query in range(ranking.QUERIES_PER_TILE + 50)]
     counts = rank(matrix, checked + others, metric)
     # The same in plain numpy, over the few distinct points: exact as the grid is.
     points, number = np.unique(matrix, axis=0, return_inverse=True)
@@ -310,11 +310,13 @@ def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
     matrix[mates[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
     problem = rank_problem.prepare(matrix, queries, mates, Metric.COS, TAU, 1, rank_problem.slack_of_float32(128))
     tile = rank_tiles.Tile(problem, slice(0, 2_000), TAU, np.empty(200 * 2_000, dtype=np.float32))
-    screening = rank_tiles.Screening(problem)
-    above, tied = screening.count(tile, coarse.coded(tile.right), slice(0, 200))
+    screening = rank_tiles.Screening()
+    (asked,) = rank_tiles.query_tiles(problem, 200)
+    found, exact = np.zeros((2, 2, 200), dtype=np.int64)
+    screening.count(tile, coarse.coded(tile.right), asked, *found)
     assert 90 <= screening.unsure <= 110
-    exact_above, exact_tied = tile.count(slice(0, 200))
-    assert (above.tolist(), tied.tolist()) == (exact_above.tolist(), exact_tied.tolist())
+    tile.count(asked, *exact)
+    assert found.tolist() == exact.tolist()
 
 
 def test_codes_that_decide_little_are_given_up() -> None:
@@ -322,7 +324,7 @@ def test_codes_that_decide_little_are_given_up() -> None:
     matrix = np.ones((4_000, 64), dtype=np.float32)
     with screened(), pytest.MonkeyPatch.context() as patch:
         made = []
-        patch.setattr(ranking, "ITEMS_PER_TILE", 500)
+        patch.setattr(ranking, "ITEMS_PER_CODED_TILE", 500)
         multiply = coarse.multiply
         patch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
         counts = ranking._rank_pairs(
@@ -509,7 +511,7 @@ def test_cancel_is_looked_at_between_tiles_of_queries(monkeypatch: pytest.Monkey
                 self.cancel()
             super().check()
 
-    monkeypatch.setattr(rank_problem, "QUERIES_PER_TILE", 2)
+    monkeypatch.setattr(ranking, "QUERIES_PER_TILE", 2)
     queries = np.arange(10, dtype=np.int32)
     token = CountingToken()
     with pytest.raises(Cancelled):
