@@ -148,6 +148,10 @@ class DiagnosticEntry:
         """Name of the metric that stands for a run with these; "" where it has none of them."""
         return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
 
+    @property
+    def headline_is_lower_better(self) -> bool:
+        return any(m.name == self.headline and m.higher_is_better is False for m in self.metrics)
+
     def on(self, device: str) -> Compute:
         """Its computation on a device: ``cpu``, or one of torch's where it has one for that."""
         return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)

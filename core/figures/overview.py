@@ -14,7 +14,13 @@ SIZES = (18, 13, 9)  # pixels: of variants that score alike, each still shows be
 
 
 def score_dots(
-    scores: pd.DataFrame, datasets: Sequence[str], axis: str, styles: Mapping[Variant, Style], scheme: Scheme
+    scores: pd.DataFrame,
+    datasets: Sequence[str],
+    axis: str,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    is_at_most_one: bool = True,
 ) -> go.Figure:
     """One row per dataset, one mark per variant at its score.
 
@@ -22,6 +28,7 @@ def score_dots(
         scores: columns ``variant, dataset, score``; at least one row.
         datasets: the rows, first on top.
         axis: what the score is.
+        is_at_most_one: the axis goes up to 1 then, so that what is missing to it shows.
     """
     figure = go.Figure()
     for i, variant in enumerate(dict.fromkeys(scores["variant"])):
@@ -36,12 +43,10 @@ def score_dots(
             hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title=axis, range=_reach(float(scores["score"].min()), float(scores["score"].max())))
+    low, high = float(scores["score"].min()), float(scores["score"].max())
+    room = 0.08 if is_at_most_one else 0.1 * (high - low) or 0.1
+    start = low - room
+    end = 1.005 if is_at_most_one else high + room
+    figure.update_xaxes(title=axis, range=[max(0.0, start) if low >= 0 else start, end])
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
     return dress(figure, scheme, height=130 + 46 * len(datasets))
-
-
-def _reach(low: float, high: float) -> list[float]:
-    """The ends of the axis: up to 1 for scores that end there, so that what is missing to it shows."""
-    start = low - 0.08
-    return [max(0.0, start) if low >= 0 else start, 1.005 if high <= 1 else high + 0.08]

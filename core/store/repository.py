@@ -148,6 +148,7 @@ class Repository:
             "params": json.dumps(dict(params), sort_keys=True),
             "variants": [str(v) for v in variants] or None,
             "headline": entry.headline,
+            "sign": -1 if entry.headline_is_lower_better else 1,
             "top": top,
         }
         with self.database.cursor() as cursor:

@@ -42,7 +42,14 @@ class Section:
         names = [board.dataset for board in boards]
         scores = parts.headlines(entry, boards)
         if len(scores):  # a user's own minimal pairs may have no synonym
-            chart = figures.score_dots(scores, names, self.axis, variant_styles(), scheme())
+            chart = figures.score_dots(
+                scores,
+                names,
+                self.axis,
+                variant_styles(),
+                scheme(),
+                is_at_most_one=not entry.headline_is_lower_better,
+            )
             st.plotly_chart(chart, key=f"dots_{diagnostic}")
         tested = parts.tested(boards)
         for board in boards:

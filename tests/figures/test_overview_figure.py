@@ -57,3 +57,15 @@ def test_light_and_dark_differ_in_looks_only() -> None:
     for one, other in zip(light.data, dark.data, strict=True):
         assert one.marker.color != other.marker.color
         assert (one.name, list(one.x), list(one.y)) == (other.name, list(other.x), list(other.y))
+
+
+def test_the_axis_of_what_is_not_at_most_one_ends_behind_the_marks() -> None:
+    scores = SCORES.assign(score=[-0.2, 0.1, 1.4, 2.0])
+    looks = styles([A, B, C], Scheme.LIGHT)
+    figure = score_dots(scores, DATASETS, "distance", looks, Scheme.LIGHT, is_at_most_one=False)
+    low, high = figure.layout.xaxis.range
+    assert low < -0.2
+    assert 2.0 < high < 3.0
+    alone = score_dots(scores[:1], DATASETS, "distance", looks, Scheme.LIGHT, is_at_most_one=False)
+    low, high = alone.layout.xaxis.range
+    assert low < -0.2 < high

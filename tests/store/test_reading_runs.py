@@ -119,6 +119,14 @@ def test_a_leaderboard_of_picked_variants_and_of_few(repository: Repository) -> 
     assert repository.leaderboards(ENTRY, PARAMS | {"metric": "l2"}, [], ["mrr"], top=2) == []
 
 
+def test_where_less_is_better_the_lowest_come_first(repository: Repository) -> None:
+    for i, score in enumerate((0.1, 0.3, 0.2)):
+        finish(repository, plan(f"{i}", pair_set(2), f"abtt:{i + 1}"), score)
+    lower = replace(ENTRY, metrics=tuple(replace(metric, higher_is_better=False) for metric in ENTRY.metrics))
+    (board,) = repository.leaderboards(lower, PARAMS, [], ["mrr"], top=2)
+    assert [r.run_id for r in board.runs] == ["0", "2"]
+
+
 def test_nothing_is_created_by_asking(settings, repository: Repository) -> None:
     assert repository.page().total == 0
     assert repository.counts() == []

@@ -1,6 +1,7 @@
 -- Per dataset the best finished runs that can be compared, and how many variants there are: over the newest content,
 -- on the support that most variants were run on (among equals the newest), of each variant the newest run.
--- $variants names those that are wanted, all where it is NULL. "Best" is by $headline, the highest first.
+-- $variants names those that are wanted, all where it is NULL. "Best" is by $headline,
+-- the highest first, or the lowest where $sign is -1.
 WITH fitting AS (
     SELECT run_seq, dataset, dataset_digest, encoder || '~' || transform AS variant,
            coalesce(support_digest, '') AS support_digest
@@ -32,5 +33,5 @@ SELECT newest.run_seq,
        max(newest.run_seq) OVER (PARTITION BY newest.dataset) AS last_run
 FROM newest
 LEFT JOIN metric ON metric.run_seq = newest.run_seq AND metric.name = $headline
-QUALIFY row_number() OVER (PARTITION BY newest.dataset ORDER BY metric.value DESC NULLS LAST, newest.run_seq) <= $top
-ORDER BY last_run DESC, newest.dataset, metric.value DESC NULLS LAST, newest.run_seq
+QUALIFY row_number() OVER (PARTITION BY newest.dataset ORDER BY $sign * metric.value DESC NULLS LAST, newest.run_seq) <= $top
+ORDER BY last_run DESC, newest.dataset, $sign * metric.value DESC NULLS LAST, newest.run_seq

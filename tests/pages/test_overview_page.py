@@ -1,0 +1,62 @@
+"""The Overview: a view per diagnostic that has finished runs, each with its figure, its tables and its way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.benchmarks import app_store
+from core.diagnostics import catalog as diagnostics
+from core.settings import ROOT
+from core.store.repository import Repository
+from core.types import no_progress
+from core.ui.overview_views import SECTIONS
+from tests.pages.conftest import chart, values
+
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with two variants under every diagnostic."""
+    return app_store.fill(tmp_path_factory.mktemp("overview"), no_progress, ("random-projection-64",)).cache
+
+
+def test_every_diagnostic_has_a_section() -> None:
+    assert set(SECTIONS) == set(diagnostics.DIAGNOSTICS)
+    for name, section in SECTIONS.items():
+        declared = {metric.name for metric in diagnostics.find(name).metrics}
+        assert set(section.columns) <= declared, name
+        assert (ROOT / "pages" / f"{section.page}.py").is_file()
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name: str) -> None:
+    app = open_app(filled, "overview", scores=name)
+    assert not app.exception
+    assert not app.info
+    repository = Repository.at(filled / "results.duckdb")
+    entry = diagnostics.find(name)
+    expected = {
+        run.plan.variant.label: run.metrics[entry.headline]
+        for run in repository.runs(diagnostic=name)
+        if run.plan.params == {p.name: p.default for p in entry.parameters}
+    }
+    repository.database.close()
+    assert len(expected) == 2
+    marks = {trace["name"]: values(trace["x"]) for trace in chart(app, 0)["data"]}
+    assert marks == {label: pytest.approx([score]) for label, score in expected.items()}
+    (table,) = (frame.value for frame in app.dataframe)
+    heading = SECTIONS[name].columns[entry.headline]
+    assert dict(zip(table["variant"], table[heading], strict=True)) == pytest.approx(expected)
+    best = (min if entry.headline_is_lower_better else max)(expected.values())
+    assert table[heading].iloc[0] == pytest.approx(best), "the best one first"
+
+
+def test_only_what_was_run_is_offered(open_app: OpenApp, demo_cache: Path) -> None:
+    choice = open_app(demo_cache, "overview").segmented_control(key="scores")
+    assert choice.options == ["evalrank"]
+    assert choice.value == "evalrank"
