@@ -79,8 +79,8 @@ SECTIONS: Mapping[str, Section] = {
         {
             "synonym>antonym": "synonym > antonym",
             "synonym>negation_main": "synonym > negation",
-            "synonym>random_mlm": "synonym > random word",
-            "typo>random_mlm": "typo > random word",
+            "synonym>random_mlm": "synonym > random",
+            "typo>random_mlm": "typo > random",
         },
         "heros",
         "See which rewrites they take for the same",
