@@ -115,6 +115,8 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     second.see("run_demo").get_by_role("button").click()
     expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     for visitor in (first, second):
+        visitor.see("dots_evalrank")
+        visitor.at("scores").get_by_role("radio", name="heros").click()
         visitor.see("dots_heros")
         expect(visitor.at("jobs")).to_have_count(0)
     assert len(Repository.at(cache / "results.duckdb").runs()) == 4
