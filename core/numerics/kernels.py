@@ -377,6 +377,22 @@ def _squared_distance(x: Float32, y: Float32) -> float:
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _order(numbers: Int64, end: int) -> Int64:
+    """Places of numbers from 0 up to ``end``, the lowest number's first, by counting."""
+    starts = np.zeros(end + 1, dtype=np.int64)
+    for number in numbers:
+        starts[number + 1] += 1
+    for number in range(end):
+        starts[number + 1] += starts[number]
+    places = np.empty(len(numbers), dtype=np.int64)
+    for place in range(len(numbers)):
+        number = numbers[place]
+        places[starts[number]] = place
+        starts[number] += 1
+    return places
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def take_most_similar(
     matrix: Float32,
     norms: Float64,
@@ -392,21 +408,28 @@ def take_most_similar(
     Candidates are rows ``found [q, c]`` of the matrix, in any order, without ``own [q]`` (-1 for none). Into ``rows,
     similarity [q, k]``, of equals the lower number first; a cosine with a zero vector is 0.
     """
-    k = rows.shape[1]
-    ranked, values = np.empty(found.shape[1], dtype=np.int64), np.empty(found.shape[1])
-    for i in range(found.shape[0]):
-        x = vectors[i]
-        length = np.sqrt(_product(x, x))
+    k, candidates = rows.shape[1], found.shape[1]
+    lengths = np.empty(len(vectors))
+    for i in range(len(vectors)):
+        lengths[i] = np.sqrt(_product(vectors[i], vectors[i]))
+    # In order of the items, so that a row of the matrix comes from afar once and not for each of its queries.
+    all_values = np.empty(found.shape)
+    for at in _order(found.ravel(), len(matrix)):
+        i, c = at // candidates, at % candidates
+        j = found[i, c]
+        if not cosine:
+            all_values[i, c] = 1.0 / (1.0 + np.sqrt(_squared_distance(matrix[j], vectors[i])))
+        elif lengths[i] > 0.0 and norms[j] > 0.0:
+            all_values[i, c] = _product(matrix[j], vectors[i]) / (norms[j] * lengths[i])
+        else:
+            all_values[i, c] = 0.0
+    ranked, values = np.empty(candidates, dtype=np.int64), np.empty(candidates)
+    for i in range(len(vectors)):
         kept = 0
-        for c in range(found.shape[1]):
-            j = found[i, c]
+        for c in range(candidates - 1, -1, -1):  # of a heap the highest come last, and then need few moves
+            j, value = found[i, c], all_values[i, c]
             if j == own[i]:
                 continue
-            value = 0.0
-            if not cosine:
-                value = 1.0 / (1.0 + np.sqrt(_squared_distance(matrix[j], x)))
-            elif length > 0.0 and norms[j] > 0.0:
-                value = _product(matrix[j], x) / (norms[j] * length)
             at = kept
             while at > 0 and (value > values[at - 1] or (value == values[at - 1] and j < ranked[at - 1])):
                 values[at], ranked[at] = values[at - 1], ranked[at - 1]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.numerics.rank_tiles import room_for_scores
 from core.numerics.similarity import Metric, row_norms
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import Float32, Float64, Int64
@@ -20,8 +21,7 @@ SLACK = 1e-5
 VALUES_AT_ONCE = 4_000_000  # 32 MB of float64
 # Multiplications from which on our own loop finds the candidates: below it is not worth it to import numba.
 COMPILED_FROM = 3_000_000_000
-QUERIES_PER_TILE = 1_024
-ITEMS_PER_TILE = 4_096
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whole lines of the cache, no power of two
 ROWS_AT_ONCE = 8_192
 
 
@@ -127,7 +127,7 @@ class ExactIndex:
             scaled = self._scaled(asked[part])
             kept = np.empty((len(scaled), wanted), dtype=np.float32)
             found = np.empty((len(scaled), wanted), dtype=np.int64)
-            buffer = np.empty(len(scaled) * min(ITEMS_PER_TILE, len(self)), dtype=np.float32)
+            buffer = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
             for first in range(0, len(self), ITEMS_PER_TILE):
                 tile = self._rows[first : first + ITEMS_PER_TILE]
                 scores = buffer[: len(scaled) * len(tile)].reshape(len(scaled), len(tile))
