@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 
 from core.benchmarks import ranking
-from core.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
 from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric
 from core.types import Progress
@@ -24,6 +24,7 @@ def neighbours(progress: Progress) -> list[BenchmarkResult]:
     """
     import faiss
 
+    as_after_encoding()
     matrix, _, _ = ranking.ranking_problem(384)
     rows = np.arange(len(matrix), dtype=np.int64)
     flat = faiss.IndexFlatIP(matrix.shape[1])

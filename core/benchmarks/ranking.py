@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from importlib import import_module
 
 import numpy as np
 
 from core.benchmarks import resident
-from core.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
 from core.numerics.ranking import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Metric
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
@@ -30,14 +29,9 @@ def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -
     return matrix, query_items, mates
 
 
-def _as_after_encoding() -> None:
-    """Ranking takes torch's products of codes where torch is imported, which it is once an encoder was at work."""
-    import_module("torch")
-
-
 def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
     """Exact ranks with ties against the bare matrix products of the same shapes in float32, whole rows."""
-    _as_after_encoding()
+    as_after_encoding()
     results = []
     for dimension in (384, 768):
         matrix, queries, mates = ranking_problem(dimension)
@@ -60,7 +54,7 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
 
 def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
     """The toolkit's way against ours: it has a product of the matrix with one vector, a sort and a search per pair."""
-    _as_after_encoding()
+    as_after_encoding()
     matrix, queries, mates = ranking_problem(384)
     few = min(TOOLKIT_PAIRS, len(queries))
 

@@ -65,6 +65,46 @@ def coded(rows: Float32) -> Coded:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Fine:
+    """Rows in whole steps, and what these leave out in whole steps that are much narrower.
+
+    Attributes:
+        first: as ``coded`` gives it.
+        both: codes of the first and of the second steps side by side, ``[k, 2 d]``: on the left of a product in this
+            order, on the right the other way round, so that what is multiplied is the first of one with the second of
+            the other. Its errors are what both leave out.
+    """
+
+    first: Coded
+    both: Coded
+
+    def part(self, rows: slice) -> Fine:
+        return Fine(self.first.part(rows), self.both.part(rows))
+
+
+def fine(rows: Float32, *, is_right: bool) -> Fine:
+    """``rows [k, d] float32``, no longer than 1, for one side of a product."""
+    from core.numerics.kernels import code_what_is_left
+
+    first = coded(rows)
+    second, errors = np.empty(rows.shape, dtype=np.int8), np.empty(len(rows))
+    code_what_is_left(rows, first.codes, first.steps, second, errors)
+    sides = (second, first.codes) if is_right else (first.codes, second)
+    return Fine(first, Coded(np.hstack(sides), first.steps, errors))
+
+
+def slack_of_fine(left: Fine, right: Fine) -> float:
+    """By how much a product of two such rows may be off; whole ones are exact.
+
+    What is left out is the product of both second steps, which are no longer than what the first ones leave out and
+    their own error, and what ``core.numerics.kernels.slack_of_codes`` says of the errors; rounding as there.
+    """
+    x, y = left.both.farthest, right.both.farthest
+    seconds = (left.first.farthest + x) * (right.first.farthest + y)
+    return seconds + x + (1.0 + x) * y + 2.0**-20 * (1.0 + x) * (1.0 + y)
+
+
 def multiply(left: Coded, right: Coded, out: Int32) -> None:
     """Codes of ``left [q, d]`` times those of ``right [k, d]`` transposed, exactly, into ``out [q, k]``.
 

@@ -84,6 +84,35 @@ def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> No
             errors[i] = np.sqrt(_product(rows[i], rows[i]))
 
 
+# So many second steps are as wide as a first one: what half a first step leaves out is at most 127 of them.
+SECOND_STEPS = 254
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def code_what_is_left(rows: Float32, codes: Int8, steps: Float32, second: Int8, errors: Float64) -> None:
+    """What the first steps (``code_rows``) leave out of each row, in steps that are ``SECOND_STEPS`` times as narrow,
+    and the length of what is left out then."""
+    for i in range(len(rows)):
+        step, total = np.float64(steps[i]), 0.0
+        per_step = SECOND_STEPS / step if step > 0.0 else 0.0
+        for k in range(rows.shape[1]):
+            left_out = np.float64(rows[i, k]) - step * codes[i, k]
+            second[i, k] = np.int8(min(max(np.floor(left_out * per_step + 0.5), -127.0), 127.0))
+            rest = left_out - step / SECOND_STEPS * second[i, k]
+            total += rest * rest
+        errors[i] = np.sqrt(total)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _scores_of_fine_products(
+    products: Int32, crossed: Int32, left_step: np.float32, right_steps: Float32, scores: Float32
+) -> None:
+    """As ``scores_of_products``, where first and second steps were multiplied too."""
+    for c in range(len(products)):
+        whole = np.float32(products[c]) + np.float32(crossed[c]) * np.float32(1 / SECOND_STEPS)
+        scores[c] = whole * (right_steps[c] * left_step)
+
+
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def slack_of_codes(left_error: float, farthest: float) -> float:
     """By how much a product of rows no longer than 1 may be off, with rows whose errors are at most ``farthest``.
@@ -329,6 +358,35 @@ def count_by_codes(
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _keep_highest_of(line: Float32, first_item: int, heap: Float32, items: Int64, filled: int) -> None:
+    """Take one query's scores into its heap, see ``keep_highest``."""
+    width = len(heap)
+    start = min(width - filled, len(line))
+    for c in range(start):
+        at = filled + c
+        while at > 0 and heap[(at - 1) // 2] > line[c]:
+            heap[at], items[at] = heap[(at - 1) // 2], items[(at - 1) // 2]
+            at = (at - 1) // 2
+        heap[at], items[at] = line[c], first_item + c
+    for c in range(start, len(line)):
+        score = line[c]
+        if score <= heap[0]:
+            continue
+        at = 0
+        while True:
+            child = 2 * at + 1
+            if child >= width:
+                break
+            if child + 1 < width and heap[child + 1] < heap[child]:
+                child += 1
+            if heap[child] >= score:
+                break
+            heap[at], items[at] = heap[child], items[child]
+            at = child
+        heap[at], items[at] = score, first_item + c
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def keep_highest(scores: Float32, halves: Float32, first_item: int, kept: Float32, rows: Int64, filled: int) -> None:
     """Take one tile of scores into the highest so far of every query.
 
@@ -337,34 +395,31 @@ def keep_highest(scores: Float32, halves: Float32, first_item: int, kept: Float3
     items are ``rows [q, w]``; ``filled`` of their places are taken, in which all earlier items stand as long as there
     are no more than w.
     """
-    width = kept.shape[1]
     for i in range(scores.shape[0]):
-        line, heap, items = scores[i], kept[i], rows[i]
         if len(halves):
-            _subtract(line, halves)
-        start = min(width - filled, len(line))
-        for c in range(start):
-            at = filled + c
-            while at > 0 and heap[(at - 1) // 2] > line[c]:
-                heap[at], items[at] = heap[(at - 1) // 2], items[(at - 1) // 2]
-                at = (at - 1) // 2
-            heap[at], items[at] = line[c], first_item + c
-        for c in range(start, len(line)):
-            score = line[c]
-            if score <= heap[0]:
-                continue
-            at = 0
-            while True:
-                child = 2 * at + 1
-                if child >= width:
-                    break
-                if child + 1 < width and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= score:
-                    break
-                heap[at], items[at] = heap[child], items[child]
-                at = child
-            heap[at], items[at] = score, first_item + c
+            _subtract(scores[i], halves)
+        _keep_highest_of(scores[i], first_item, kept[i], rows[i], filled)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def keep_highest_by_codes(
+    products: Int32,
+    crossed: Int32,
+    left_steps: Float32,
+    right_steps: Float32,
+    first_item: int,
+    kept: Float32,
+    rows: Int64,
+    filled: int,
+) -> None:
+    """As ``keep_highest``, by products of codes of two steps (``core.numerics.coarse.Fine``).
+
+    ``products`` and ``crossed`` are ``[q, columns] int32``: of the first steps, and of first with second ones.
+    """
+    line = np.empty(products.shape[1], dtype=np.float32)
+    for i in range(len(products)):
+        _scores_of_fine_products(products[i], crossed[i], left_steps[i], right_steps, line)
+        _keep_highest_of(line, first_item, kept[i], rows[i], filled)
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]

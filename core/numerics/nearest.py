@@ -1,14 +1,20 @@
 """Nearest neighbours in the full space, exactly: float32 finds candidates, float64 decides among them.
 
-Of few queries faiss finds the candidates. Of many our own loop does, six times as fast on a processor with AVX-512.
+Of few queries faiss finds the candidates. Of many our own loop does, by cosine and where the processor is made for it
+from products of 8-bit codes in two steps, which are nearly as near (``core.numerics.coarse``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from core.numerics import coarse
+from core.numerics.coarse import Fine
 from core.numerics.rank_tiles import room_for_scores
 from core.numerics.similarity import Metric, row_norms
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
@@ -21,6 +27,9 @@ SLACK = 1e-5
 VALUES_AT_ONCE = 4_000_000  # 32 MB of float64
 # Multiplications from which on our own loop finds the candidates: below it is not worth it to import numba.
 COMPILED_FROM = 3_000_000_000
+# What products of codes may be off by at most: with more, too many queries are asked again by float32.
+MOST_SLACK = 2.5e-3
+FEWEST_DIMENSIONS_CODED = 128  # below, choosing and not the product takes the time
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whole lines of the cache, no power of two
 ROWS_AT_ONCE = 8_192
 
@@ -104,13 +113,17 @@ class ExactIndex:
             order = np.lexsort((found[part], -values), axis=1)[:, :k]
             rows[part] = np.take_along_axis(found[part], order, axis=1)
             similarity[part] = np.take_along_axis(values, order, axis=1)
+        nearest = Nearest(rows, similarity)
         if wanted < len(self):
-            self._settle(vectors, k, own, scores[:, -1], SLACK, rows, similarity)
-        return Nearest(rows, similarity)
+            unsure = np.flatnonzero(self._in_scores(similarity[:, k - 1]) - scores[:, -1] <= SLACK)
+            self._settle(unsure, vectors, own, nearest)
+        return nearest
 
-    def _nearest_of_many(self, vectors: Float32, k: int, own: Int64 | None, wanted: int) -> Nearest:
+    def _nearest_of_many(
+        self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_code: bool = True
+    ) -> Nearest:
         """As ``_nearest``, compiled and on all cores; the last bit of a similarity may differ from its."""
-        from core.numerics.kernels import keep_highest, take_most_similar
+        from core.numerics.kernels import take_most_similar
 
         d = self._matrix.shape[1]
         cosine = self.metric is Metric.COS
@@ -119,21 +132,18 @@ class ExactIndex:
         rows = np.empty((len(asked), k), dtype=np.int64)
         similarity = np.empty((len(asked), k))
         lowest = np.empty(len(asked))  # score of the last candidate
-        halves = np.empty(0, dtype=np.float32)
-        if not cosine:  # the distance falls as x.y - |y|^2/2 rises
-            halves = np.asarray(row_norms(self._rows) ** 2 / 2, dtype=np.float32)
+        slacks = [(d + 8) * 2.0**-24 * (1 if cosine else 6)]
 
         def search(part: slice) -> None:
             scaled = self._scaled(asked[part])
             kept = np.empty((len(scaled), wanted), dtype=np.float32)
             found = np.empty((len(scaled), wanted), dtype=np.int64)
-            buffer = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
-            for first in range(0, len(self), ITEMS_PER_TILE):
-                tile = self._rows[first : first + ITEMS_PER_TILE]
-                scores = buffer[: len(scaled) * len(tile)].reshape(len(scaled), len(tile))
-                np.matmul(scaled, tile.T, out=scores)
-                off = halves[first : first + ITEMS_PER_TILE]
-                keep_highest(scores, off, first, kept, found, min(first, wanted))
+            if is_coded:
+                left = coarse.fine(scaled, is_right=False)
+                slacks.append(coarse.slack_of_fine(left, self._fine))
+                self._keep_by_codes(left, kept, found)
+            else:
+                self._keep_by_floats(scaled, kept, found)
             squares = 0.0 if cosine else np.einsum("qd,qd->q", scaled, scaled, dtype=np.float64)
             lowest[part] = kept[:, 0] if cosine else 2.0 * kept[:, 0] - squares
             take_most_similar(
@@ -141,11 +151,70 @@ class ExactIndex:
             )
 
         with one_blas_thread() as threads:
-            in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads)
-        if wanted < len(self):
-            slack = (d + 8) * 2.0**-24 * (1 if cosine else 6)
-            self._settle(asked, k, own, lowest, slack, rows, similarity)
-        return Nearest(rows, similarity)
+            may_code = may_code and cosine and d >= FEWEST_DIMENSIONS_CODED
+            is_coded = may_code and coarse.pays() and self._is_fine
+            if is_coded:
+                wanted = min(wanted + k // 4, len(self))  # for the slack is wider
+            within = coarse.one_thread if is_coded else nullcontext
+            in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads, within)
+        found = Nearest(rows, similarity)
+        if wanted == len(self):
+            return found
+        unsure = np.flatnonzero(self._in_scores(similarity[:, k - 1]) - lowest <= max(slacks))
+        if not is_coded:
+            self._settle(unsure, asked, own, found)
+        elif len(unsure):
+            those = None if own is None else mine[unsure]
+            again = self._nearest_of_many(asked[unsure], k, those, wanted, may_code=False)
+            rows[unsure], similarity[unsure] = again.rows, again.similarity
+        return found
+
+    def _keep_by_floats(self, scaled: Float32, kept: Float32, found: Int64) -> None:
+        """The highest products of ``[q, d]`` with all the rows, and which rows they are of, ``[q, wanted]``."""
+        from core.numerics.kernels import keep_highest
+
+        room = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
+        for items in self._tiles():
+            tile = self._rows[items]
+            scores = room[: len(scaled) * len(tile)].reshape(len(scaled), -1)
+            np.matmul(scaled, tile.T, out=scores)
+            keep_highest(scores, self._halves[items], items.start, kept, found, min(items.start, kept.shape[1]))
+
+    def _keep_by_codes(self, left: Fine, kept: Float32, found: Int64) -> None:
+        """As ``_keep_by_floats``, by products of codes."""
+        from core.numerics.kernels import keep_highest_by_codes
+
+        queries, steps = len(left.first.codes), left.first.steps
+        rooms = [room_for_scores(queries * min(ITEMS_PER_TILE, len(self))).view(np.int32) for _ in range(2)]
+        for items in self._tiles():
+            right = self._fine.part(items)
+            shape = queries, len(right.first.codes)
+            products, crossed = (room[: shape[0] * shape[1]].reshape(shape) for room in rooms)
+            coarse.multiply(left.first, right.first, products)
+            coarse.multiply(left.both, right.both, crossed)
+            filled = min(items.start, kept.shape[1])
+            keep_highest_by_codes(products, crossed, steps, right.first.steps, items.start, kept, found, filled)
+
+    def _tiles(self) -> Iterator[slice]:
+        for first in range(0, len(self), ITEMS_PER_TILE):
+            yield slice(first, min(first + ITEMS_PER_TILE, len(self)))
+
+    @cached_property
+    def _halves(self) -> Float32:
+        """What is taken off products so that they rise as the distance falls: x.y - |y|^2/2; nothing for cosine."""
+        if self.metric is Metric.COS:
+            return np.empty(0, dtype=np.float32)
+        return np.asarray(row_norms(self._rows) ** 2 / 2, dtype=np.float32)
+
+    @cached_property
+    def _fine(self) -> Fine:
+        """Codes of the rows."""
+        return coarse.fine(self._rows, is_right=True)
+
+    @property
+    def _is_fine(self) -> bool:
+        """Whether products of codes are near enough, of the rows with each other at least."""
+        return coarse.slack_of_fine(self._fine, self._fine) <= MOST_SLACK
 
     def _scaled(self, vectors: Float32) -> Float32:
         """Vectors as they are multiplied with the rows."""
@@ -155,29 +224,15 @@ class ExactIndex:
         factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         return np.ascontiguousarray(vectors * factors[:, None], dtype=np.float32)
 
-    def _settle(
-        self,
-        vectors: Float32,
-        k: int,
-        own: Int64 | None,
-        lowest: Float32 | Float64,
-        slack: float,
-        rows: Int64,
-        similarity: Float64,
-    ) -> None:
-        """Look at all items where one that was no candidate might belong among the k: many nearly equal ones.
-
-        Args:
-            lowest: ``[q]``, the score that no other item exceeds.
-            slack: by how much scores may be off.
-        """
-        worst = self._in_scores(similarity[:, k - 1])
-        for i in np.flatnonzero(worst - lowest <= slack):
+    def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest) -> None:
+        """Look at all items for queries where one that was no candidate might belong among the k: many nearly equal."""
+        k = found.rows.shape[1]
+        for i in unsure:
             values = self._to_all(np.asarray(vectors[i], dtype=np.float64))
             if own is not None:
                 values[own[i]] = -np.inf
-            rows[i] = np.lexsort((np.arange(len(self)), -values))[:k]
-            similarity[i] = values[rows[i]]
+            found.rows[i] = np.lexsort((np.arange(len(self)), -values))[:k]
+            found.similarity[i] = values[found.rows[i]]
 
     def _in_scores(self, similarity: Float64) -> Float64:
         """Similarities on the scale of the scores that candidates are found by."""

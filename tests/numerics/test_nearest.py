@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch  # noqa: F401 - products of codes are asked for where it is there
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.numerics import nearest
+from core.numerics import coarse, nearest
 from core.numerics.nearest import SLACK, ExactIndex
 from core.numerics.similarity import Metric, similarity_to_all
 
@@ -27,11 +28,12 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Metric, 
     levels=st.sampled_from([0, 2, 5]),
     far=st.sampled_from([0.0, 1e3]),
     tile=st.sampled_from([None, 3, 4_096]),
+    is_coded=st.booleans(),
 )
 def test_neighbours_are_those_of_a_full_sort(
-    seed: int, n: int, d: int, metric: Metric, levels: int, far: float, tile: int | None
+    seed: int, n: int, d: int, metric: Metric, levels: int, far: float, tile: int | None, is_coded: bool
 ) -> None:
-    """By the loop for many queries too, in tiles of few items (``tile``) and of all."""
+    """By the loop for many queries too, in tiles of few items (``tile``) and of all; by products of codes too."""
     rng = np.random.default_rng(seed)
     # Few levels: many equal vectors and zero ones. Far from the origin: distances are small differences of large.
     matrix = rng.integers(0, levels, (n, d)) if levels else rng.normal(size=(n, d)) + far
@@ -44,6 +46,9 @@ def test_neighbours_are_those_of_a_full_sort(
             patch.setattr(nearest, "COMPILED_FROM", 0)
             patch.setattr(nearest, "ITEMS_PER_TILE", tile)
             patch.setattr(nearest, "QUERIES_PER_TILE", 2)
+            patch.setattr(coarse, "pays", lambda: is_coded)
+            patch.setattr(nearest, "FEWEST_DIMENSIONS_CODED", 1)
+            patch.setattr(nearest, "MOST_SLACK", 1.0)
         own = index.of_rows(rows, k)
         new = index.of_vectors(matrix[rows], k)
     for i, row in enumerate(rows.tolist()):
@@ -91,9 +96,15 @@ def test_float32_stays_within_the_slack(metric: Metric) -> None:
         assert np.abs(scores[i] - exact).max() < SLACK / 4
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_many_queries_find_what_few_find(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("metric", "is_coded"), [(Metric.COS, False), (Metric.COS, True), (Metric.L2, False)])
+def test_many_queries_find_what_few_find(metric: Metric, is_coded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways on the same rows: clusters of near copies, copies, a zero vector, more items than a tile holds."""
+    made: list[int] = []
+    multiply = coarse.multiply
+    monkeypatch.setattr(coarse, "pays", lambda: is_coded)
+    monkeypatch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
+    monkeypatch.setattr(nearest, "FEWEST_DIMENSIONS_CODED", 1)
+    monkeypatch.setattr(nearest, "MOST_SLACK", 1.0)
     rng = np.random.default_rng(4)
     matrix = rng.standard_normal((300, 24)).repeat(20, axis=0)
     matrix += rng.choice([0.0, 1e-7, 1e-3], (6_000, 1)) * rng.standard_normal((6_000, 24))
@@ -107,6 +118,21 @@ def test_many_queries_find_what_few_find(metric: Metric, monkeypatch: pytest.Mon
     assert (many.rows != few.rows).mean() < 0.05, "but for what rounding decides"
     truth = np.stack([similarity_to_all(matrix.astype(np.float32), row, metric) for row in rows.tolist()])
     np.testing.assert_allclose(np.take_along_axis(truth, many.rows, axis=1), many.similarity, rtol=0, atol=1e-14)
+    assert bool(made) == is_coded
+
+
+def test_codes_are_left_where_a_coordinate_stands_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its steps are so wide that all the others would have to be looked at again."""
+    monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
+    monkeypatch.setattr(coarse, "pays", lambda: True)
+    monkeypatch.setattr(coarse, "multiply", lambda *_: pytest.fail("no products of codes are wanted"))
+    matrix = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32)
+    index = ExactIndex(matrix, Metric.COS)
+    assert index._is_fine
+    matrix[:, 0] = 20.0
+    index = ExactIndex(matrix, Metric.COS)
+    assert not index._is_fine
+    assert index.of_rows(np.array([5]), 3).rows.tolist() == [brute_force(matrix, matrix[5], 3, Metric.COS, 5)]
 
 
 @pytest.mark.parametrize("k", [0, 3])
