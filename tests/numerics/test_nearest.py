@@ -126,10 +126,10 @@ def test_codes_are_left_where_a_coordinate_stands_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
     monkeypatch.setattr(coarse, "pays", lambda: True)
     monkeypatch.setattr(coarse, "multiply", lambda *_: pytest.fail("no products of codes are wanted"))
-    matrix = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32)
+    matrix = np.random.default_rng(0).standard_normal((300, 1_000)).astype(np.float32)
     index = ExactIndex(matrix, Metric.COS)
     assert index._is_fine
-    matrix[:, 0] = 20.0
+    matrix[:, 0] = 60.0
     index = ExactIndex(matrix, Metric.COS)
     assert not index._is_fine
     assert index.of_rows(np.array([5]), 3).rows.tolist() == [brute_force(matrix, matrix[5], 3, Metric.COS, 5)]
