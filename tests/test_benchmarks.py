@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from core import pipeline
-from core.benchmarks import app, catalog, encoding, measuring, ranking
+from core.benchmarks import app, backend, catalog, encoding, measuring, ranking
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from core.datasets import catalog as datasets
 from core.datasets import fetch
@@ -49,6 +50,24 @@ def test_a_ratio_is_ours_over_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
     ratios = measuring.interleaved_ratios(lambda: takes(3.0), lambda: takes(2.0), no_progress, "")
     assert ratios == (1.5,) * PAIRS_OF_TIMINGS
+
+
+def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    report = catalog.run(["encode_backend"])
+    assert report.results == ()
+    assert report.not_measured == {
+        "encode_backend": "openvino is not installed (pip install openvino; it is no requirement)"
+    }
+
+
+def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    pytest.importorskip("openvino")
+    few = fetch.load(datasets.find("demo-pairs"), settings).items[:40]
+    monkeypatch.setattr(backend, "sentences", lambda *_: few)
+    ratio, difference = backend.encode_backend(no_progress)
+    assert ratio.value > 0
+    assert 0 < difference.value < 1e-4, "0 would say that torch was compared with itself"
 
 
 def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, bootstrap, encoding, gpu, neighbours, ranking
+from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking
 from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
@@ -72,6 +72,13 @@ BENCHMARKS: dict[str, Benchmark] = {
             1.35,
             False,
             encoding.encode_vs_st,
+        ),
+        Benchmark(
+            "encode_backend",
+            "OpenVINO, where it is installed, times as fast as torch at the same batches in float32",
+            None,
+            False,
+            backend.encode_backend,
         ),
         Benchmark(
             "encode_poolings",

@@ -46,7 +46,7 @@ def encode_vs_st(progress: Progress) -> list[BenchmarkResult]:
 
     settings = Settings.from_environment()
     texts = sentences(settings, SENTENCES)
-    encoder = replace(_minilm(settings), others=())
+    encoder = replace(minilm(settings), others=())
     model = SentenceTransformer(str(encoder.folder), device=encoder.device, local_files_only=True)
     model.max_seq_length = encoder.max_length
     encoder.load()
@@ -73,7 +73,7 @@ def encode_vs_st(progress: Progress) -> list[BenchmarkResult]:
 def encode_poolings(progress: Progress) -> list[BenchmarkResult]:
     """All poolings of MiniLM, encoded and stored, against the published one alone."""
     settings = Settings.from_environment()
-    together = _minilm(settings)
+    together = minilm(settings)
     alone = replace(together, others=())
     texts = fetch.load(datasets.find("demo-pairs"), settings).items[:TEXTS_OF_POOLINGS]
     for encoder in (together, alone):
@@ -117,7 +117,7 @@ def gpu_encode(progress: Progress) -> list[BenchmarkResult]:
         raise NotMeasured("torch sees no CUDA device")
     settings = Settings.from_environment()
     texts = sentences(settings, SENTENCES)
-    on_cpu = replace(_minilm(settings), others=(), wanted_device="cpu")
+    on_cpu = replace(minilm(settings), others=(), wanted_device="cpu")
     vectors = on_cpu.encode(texts, CancelToken())
     results = []
     for dtype in (Dtype.FLOAT32, Dtype.FLOAT16):
@@ -153,7 +153,7 @@ def sentences(settings: Settings, count: int) -> tuple[str, ...]:
     return tuple(items[row] for row in order[:count])
 
 
-def _minilm(settings: Settings) -> SentenceTransformerEncoder:
+def minilm(settings: Settings) -> SentenceTransformerEncoder:
     encoder = encoders.resolve("minilm", settings)
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise TypeError("the catalog's minilm is of another kind")
