@@ -1,7 +1,8 @@
 """Compiled loops. Import only inside functions that run in a worker: numba takes a second to import.
 
 None of them is parallel: they let go of the interpreter's lock, so that several threads run them side by side, each on
-a piece of its own (``core.numerics.threads``).
+a piece of its own (``core.numerics.threads``). They stand in one file because numba keeps what it compiled until that
+file changes, and would not see that a function changed which another file calls.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from core.types import Float32, Float64, Int8, Int32, Int64
 
-_BLOCK = 512  # columns counted before deciding whether any of them needs a closer look
+_BLOCK = 512  # columns counted at a time
 
 
 # Any order of summation is allowed, so that eight products are added at a time. It is the same order for every row, so
