@@ -10,6 +10,7 @@ from dataclasses import asdict
 from core import cli_output as output
 from core import doctor
 from core.doctor import Finding, State
+from core.doctor.content import without_each_absent
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.store.repository import Repository
@@ -27,7 +28,7 @@ def report(*, as_json: bool) -> None:
     if as_json:
         output.print_json({"findings": [asdict(finding) for finding in findings], "problems": len(problems)})
     else:
-        _print(findings, problems)
+        _print(without_each_absent(findings), problems)
     if problems:
         raise BlindspotError(
             f"the doctor found {_counted(len(problems), 'problem')}: "

@@ -12,7 +12,7 @@ from core import cli_output as output
 from core import explore, training_overlap
 from core.cli_kinds import AsJson, RunId, finished_run
 from core.datasets import catalog as datasets
-from core.datasets import fetch
+from core.datasets import fetch, own
 from core.diagnostics.evalrank import DEFINITION
 from core.evalrank_rows import Score, rows_of_runs
 from core.evalrank_trust import (
@@ -85,7 +85,11 @@ def trust(
 def overlap(
     run_id: RunId,
     training: Annotated[
-        str, typer.Option(help=f"a .txt, .csv, .tsv, .jsonl or .parquet of training texts, or {STS_TRAIN}")
+        str,
+        typer.Option(
+            help=f"path, or {datasets.OWN_FILE}, of a .txt, .csv, .tsv, .jsonl or .parquet of training texts, or "
+            f"{STS_TRAIN}"
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +97,7 @@ def overlap(
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     entry, run = finished_run(run_id, repository)
-    texts = _sts_benchmark(settings) if training == STS_TRAIN else training_overlap.read_file(Path(training))
+    texts = _sts_benchmark(settings) if training == STS_TRAIN else training_overlap.read_file(_file_of(training))
     rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
     pairs = PairTexts.of(rows, explore.pair_table(entry, [run.run_id], repository).frame)
     found = training_overlap.overlap(pairs.queries, pairs.mates, texts)
@@ -127,6 +131,11 @@ def overlap(
             for name, ways in scores.items()
         ],
     )
+
+
+def _file_of(training: str) -> Path:
+    """The file that is named, by its path or as ``--dataset`` names one."""
+    return own.path_of(training) if own.is_own(training) else Path(training)
 
 
 def _sts_benchmark(settings: Settings) -> TrainingSet:

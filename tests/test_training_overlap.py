@@ -129,6 +129,8 @@ def test_the_command_gives_the_score_on_the_rest(
     rest = printed["scores"]["rest"]["raw"]
     assert rest["pairs"] == 7
     assert rest["mrr"] == pytest.approx(np.mean([r for i, r in enumerate(reciprocal) if i not in (0, 2)]))
+    assert main(["runs", "overlap", run.run_id, "--training", f"file:{path}", "--json"]) == 0  # as --dataset has it
+    assert json.loads(capsys.readouterr().out) == printed
     assert main(["runs", "overlap", run.run_id, "--training", str(tmp_path / "none.csv")]) == 2
     assert "there is no file" in capsys.readouterr().err
 

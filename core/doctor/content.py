@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
@@ -11,7 +11,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState
-from core.doctor.findings import Finding, counted, note, ok, problem, problem_of, size
+from core.doctor.findings import Finding, State, counted, note, ok, problem, problem_of, size
 from core.doctor.software import without_password
 from core.encoders import catalog as encoders
 from core.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -19,6 +19,7 @@ from core.errors import BlindspotError
 from core.settings import Settings
 
 ENCODERS, DATASETS, UPLOADS = "encoders", "datasets", "uploads"
+NOT_DOWNLOADED = "not downloaded"
 BUNDLED = "minilm"
 MIRROR_PATIENCE_SECONDS = 2.0
 INSTALL = "install the requirements again: python -m pip install --force-reinstall -r requirements.txt"
@@ -63,8 +64,22 @@ def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
         parts = [file.path.with_name(f"{file.path.name}.part") for file in missing]
         begun = sum(part.stat().st_size for part in parts if part.is_file())
         here = f"; {size(begun)} are here, of a download that broke off" if begun else ""
-        return note(DATASETS, entry.id, f"not downloaded{here}", f"download it where you want to use it: {fetch_it}")
+        remedy = f"download it where you want to use it: {fetch_it}"
+        return note(DATASETS, entry.id, f"{NOT_DOWNLOADED}{here}", remedy)
     return ok(DATASETS, entry.id, DataState.DOWNLOADED.value)
+
+
+def without_each_absent(findings: Sequence[Finding]) -> list[Finding]:
+    """The same findings, for people: datasets that nobody downloaded are one of them, in the place of the first."""
+    absent = [f for f in findings if f.area == DATASETS and f.state is State.NOTE and f.what == NOT_DOWNLOADED]
+    if len(absent) < 2:
+        return list(findings)
+    what = f"{len(absent)} datasets are {NOT_DOWNLOADED}"
+    remedy = (
+        "download one where you want to use it: python -m core data fetch ID (IDs: python -m core data list)"
+    )
+    summary = note(DATASETS, "downloads", what, remedy)
+    return [summary if finding is absent[0] else finding for finding in findings if finding not in absent[1:]]
 
 
 def mirror(settings: Settings) -> Iterator[Finding]:
