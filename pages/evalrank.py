@@ -20,7 +20,7 @@ if runs:
     comparability.protocol_note(ENTRY, runs, picks)
     filtered = parts.reading()
     suffix = "_filtered" if filtered else ""
-    styles, scheme = ui.variant_styles(), ui.scheme()
+    styles, scheme = ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
     pairs = parts.pairs(ENTRY, runs)
     samples = uncertainty.samples(ENTRY, pairs, runs)
     bars, curve = parts.side_by_side(runs)

@@ -15,7 +15,9 @@ parts.offer(ENTRY, dataset, runs)
 if runs:
     rows = parts.rows(ENTRY, runs)
     subsets = parts.subsets_of(ENTRY, runs, rows)
-    shown = Shown(ENTRY, picks, dataset, runs, subsets, rows, ui.variant_styles(), ui.scheme())
+    shown = Shown(
+        ENTRY, picks, dataset, runs, subsets, rows, ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
+    )
     heros_profile.show(shown)
     look_closer(shown)
 ui.how_computed(ENTRY)

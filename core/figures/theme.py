@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -21,7 +21,7 @@ class Scheme(StrEnum):
 
 # Okabe and Ito's palette in their order, black and yellow standing in for each other where they would not
 # show, the others made lighter or darker until they stand out from the background. Then four more, after Paul Tol's
-# muted scheme, so that no two of eleven variants share one (prime, so that symbols repeat late).
+# muted scheme, so that no two of eleven variants share one (a prime: symbols repeat late, see also ``styles``).
 _COLOURS = {
     Scheme.LIGHT: (
         *("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650"),
@@ -47,9 +47,39 @@ class Style:
     dash: str
 
 
-def styles(variants: Sequence[Variant], scheme: Scheme) -> Mapping[Variant, Style]:
-    """The look of each variant by its place in ``variants``, which only ever grows at the end."""
-    return dict(zip(variants, looks(len(variants), scheme), strict=True))
+def palette_size() -> int:
+    """How many variants can be shown at once with a colour of their own."""
+    return len(_COLOURS[Scheme.LIGHT])
+
+
+def styles(
+    variants: Sequence[Variant], scheme: Scheme, shown: Collection[Variant] = frozenset()
+) -> Mapping[Variant, Style]:
+    """The look of each variant by its place in ``variants``, which only ever grows at the end.
+
+    The palette is shorter than many a store, so colours come again. Where two of ``shown`` would have the same, the
+    later one takes another that none of them has, as long as there is one; its symbol and dash stay.
+    """
+    colours = _COLOURS[scheme]
+    found = dict(zip(variants, looks(len(variants), scheme), strict=True))
+    taken: set[str] = set()
+    doubles = []
+    for place, variant in enumerate(variants):
+        if variant not in shown:
+            continue
+        if found[variant].colour in taken:
+            doubles.append(place)
+        taken.add(found[variant].colour)
+    for place in doubles:
+        # In an order of the variant's own, so that it mostly gets the same one among others, too. As the palette's
+        # size is prime, every step leads through all of it.
+        step = 1 + place // len(colours) % (len(colours) - 1)
+        order = (colours[(place + step * n) % len(colours)] for n in range(len(colours)))
+        free = next((colour for colour in order if colour not in taken), None)
+        if free is not None:
+            taken.add(free)
+            found[variants[place]] = replace(found[variants[place]], colour=free)
+    return found
 
 
 def looks(n: int, scheme: Scheme) -> list[Style]:

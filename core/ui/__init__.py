@@ -2,8 +2,9 @@
 
 from core.ui.navigation import pages, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
-from core.ui.resources import jobs, repository, scheme, settings, variant_styles
+from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.scaffold import errors_shown, how_computed, page
+from core.ui.variant_looks import variant_styles
 from core.ui.work import being_computed, demo_button, encode_button, fetch_button, job_panel, rerun_button, run_button
 
 __all__ = [

@@ -12,7 +12,8 @@ from core.figures.evalrank_published import PANELS, Dot, published_dots
 from core.reference import PublishedScore
 from core.store.records import RunRecord
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
-from core.ui.resources import scheme, variant_styles
+from core.ui.resources import scheme
+from core.ui.variant_looks import variant_styles
 
 ALL = "all"
 
@@ -38,7 +39,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
         same = [row for row in kept if row.metric == picks.metric]
         measured = [run for run in runs if chosen in (ALL, reference.post_processing_of(run.plan.variant.transform))]
         if same:
-            figure = published_dots(_dots(same, measured), variant_styles(), scheme())
+            figure = published_dots(_dots(same, measured), variant_styles(run.plan.variant for run in runs), scheme())
             st.plotly_chart(figure, key="published_dots")
             st.caption(
                 "Hollow on a dashed line: published, not computed here. Filled: measured here under the toolkit "

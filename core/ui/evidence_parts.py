@@ -11,7 +11,6 @@ from core.diagnostics import catalog as diagnostics
 from core.errors import BlindspotError
 from core.evidence.correlation import FEWEST_VARIANTS
 from core.evidence.scores import LIKE_SIMILARITY, Downstream, Level, Outcome, ScoreTable, score_table
-from core.figures import theme
 from core.numerics.family_bootstrap import FEWEST_FAMILIES
 from core.store.digests import store_digest
 from core.sweeps import Sweep
@@ -19,6 +18,7 @@ from core.ui.evidence_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.work import duration, run_button
 
 ALL, PLAIN = "all", "untransformed"
@@ -65,9 +65,7 @@ def gather(picks: Picks) -> Shown | None:
             icon=":material/info:",
         )
         return None
-    stored = repository().variants()
-    styles = theme.styles([*stored, *(v for v in every.variants if v not in stored)], scheme())
-    return Shown(picks, level, downstream, every, table, styles, scheme())
+    return Shown(picks, level, downstream, every, table, variant_styles(table.variants), scheme())
 
 
 @st.cache_data(show_spinner="Reading scores …", max_entries=8)

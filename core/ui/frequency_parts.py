@@ -11,7 +11,6 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.errors import BlindspotError
-from core.figures import theme
 from core.frequency_sources import Frequencies
 from core.spaces import NotEncoded, Space
 from core.transforms import TransformChain
@@ -21,6 +20,7 @@ from core.ui.frequency_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4  # that are shown where none are picked
@@ -56,8 +56,6 @@ def gather(picks: Picks) -> Shown | None:
     except BlindspotError as error:
         st.error(as_text(str(error)))
         return None
-    stored = repository().variants()
-    extra = [space.variant for space in found if space.variant not in stored]
     _say_what_is_shown(entry, dataset, found, frequencies)
     return Shown(
         picks,
@@ -66,7 +64,7 @@ def gather(picks: Picks) -> Shown | None:
         found,
         frequencies.of(found[0].items),
         after,
-        theme.styles([*stored, *extra], scheme()),
+        variant_styles(space.variant for space in found),
         scheme(),
     )
 

@@ -10,8 +10,6 @@ import streamlit as st
 
 from core.errors import BlindspotError
 from core.figures import judgement as figures
-from core.figures import theme
-from core.figures.theme import Style
 from core.judgement import scoring, verdict
 from core.judgement.automatic import Automatic
 from core.judgement.scoring import ALPHA, By, PairTest, Scores, VariantScore
@@ -22,8 +20,9 @@ from core.ui import judgement_missed, judgement_reference, judgement_votes
 from core.ui.judgement_state import Judged
 from core.ui.judgement_votes import Findings, Votes
 from core.ui.markdown import as_text
-from core.ui.resources import repository, scheme
+from core.ui.resources import scheme
 from core.ui.scaffold import fragment
+from core.ui.variant_looks import variant_styles
 
 REFRESH_SECONDS = 3.0
 _SHOWN = "_votes_shown"  # of the votes that the page shows; the watch compares
@@ -145,13 +144,8 @@ def _rows(
     return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
 
 
-def _styles(variants: Sequence[Variant]) -> Mapping[Variant, Style]:
-    known = repository().variants()
-    return theme.styles([*known, *dict.fromkeys(v for v in variants if v not in known)], scheme())
-
-
 def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_votes") -> None:
-    styles = _styles(list(rows["variant"]))
+    styles = variant_styles(rows["variant"])
     st.plotly_chart(figures.own_votes(rows, styles, scheme(), task, legend=legend), key=key)
 
 

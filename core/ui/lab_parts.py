@@ -8,7 +8,6 @@ import streamlit as st
 
 from core import estimates
 from core.errors import BlindspotError
-from core.figures import theme
 from core.figures.theme import Style
 from core.lab import cells
 from core.lab.grid import Grid, Reading, cannot_be, headlines, readings, requests
@@ -20,6 +19,7 @@ from core.ui.lab_fit import fit_note
 from core.ui.lab_view import Shown
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.work import duration, run_button
 
 MANY_CELLS = 2_000  # runs of a grid that a page starts at once
@@ -150,7 +150,6 @@ def _address(reading: Reading) -> str:
 
 def encoder_styles(grid: Grid) -> dict[str, Style]:
     """The look of each encoder: that of its untransformed variant."""
-    stored = repository().variants()
     wanted = [Variant(encoder, "none") for encoder in grid.encoders]
-    looks = theme.styles([*stored, *(variant for variant in wanted if variant not in stored)], scheme())
+    looks = variant_styles(wanted)
     return {variant.encoder: looks[variant] for variant in wanted}

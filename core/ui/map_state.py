@@ -12,7 +12,6 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.errors import BlindspotError
-from core.figures import theme
 from core.figures.theme import Scheme, Style
 from core.maps import Map, MapRequest, Method, NoMap
 from core.numerics.nearest import ExactIndex
@@ -22,6 +21,7 @@ from core.types import Dataset, Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4
@@ -77,13 +77,11 @@ def gather(picks: Picks) -> Ground | None:
         return None
     if not found:
         return None
-    stored = repository().variants()
-    extra = [space.variant for space in found if space.variant not in stored]
     if len(found[0].items) < len(dataset.items):
         st.caption(
             f"The {len(found[0].items):,} of {len(dataset.items):,} items for which every shown encoder has a vector."
         )
-    return Ground(picks, dataset, found, theme.styles([*stored, *extra], scheme()), scheme())
+    return Ground(picks, dataset, found, variant_styles(space.variant for space in found), scheme())
 
 
 @st.cache_resource(show_spinner="Reading the dataset …", max_entries=4)

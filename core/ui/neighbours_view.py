@@ -11,7 +11,6 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.errors import BlindspotError
-from core.figures import theme
 from core.figures.theme import Scheme, Style
 from core.numerics.similarity import Metric
 from core.settings import prepare_runtime
@@ -20,7 +19,8 @@ from core.types import Dataset, Variant, digest_of_strings
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings, variant_styles
+from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.work import encode_button, fetch_button
 
 MOST_SIDE_BY_SIDE = 4
@@ -71,11 +71,7 @@ def open_inside(picks: Picks) -> Inside | None:
     if len(spaces[0].items) < 2:
         st.info("There is one item only, and so no neighbour. Pick a larger dataset.", icon=":material/info:")
         return None
-    styles = variant_styles()
-    if any(variant not in styles for variant in variants):  # encoded, but nothing was run on it
-        known = repository().variants()
-        styles = theme.styles([*known, *(v for v in variants if v not in known)], scheme())
-    return Inside(picks, dataset, spaces, Metric(picks.metric), styles, scheme())
+    return Inside(picks, dataset, spaces, Metric(picks.metric), variant_styles(variants), scheme())
 
 
 def _is_here(entry: DatasetEntry) -> bool:

@@ -11,8 +11,9 @@ from core.diagnostics import catalog as diagnostics
 from core.figures import overview as figures
 from core.ui import overview_parts as parts
 from core.ui.pickers import Picks
-from core.ui.resources import scheme, variant_styles
+from core.ui.resources import scheme
 from core.ui.scaffold import how_computed
+from core.ui.variant_looks import variant_styles
 from core.ui.views import View, choose_view
 
 
@@ -46,7 +47,7 @@ class Section:
                 scores,
                 names,
                 self.axis,
-                variant_styles(),
+                variant_styles(scores["variant"]),
                 scheme(),
                 is_at_most_one=not entry.headline_is_lower_better,
             )

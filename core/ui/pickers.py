@@ -53,6 +53,12 @@ class Picks:
         return picks
 
 
+def picked_variants() -> tuple[Variant, ...]:
+    """The variants that are picked; none where no picker was drawn yet."""
+    picks: Picks | None = st.session_state.get(_PICKED)
+    return picks.variants if picks else ()
+
+
 def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str, str | list[str]]:
     """Query parameters for ``st.page_link`` to another page with these picks."""
     return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: "link"}

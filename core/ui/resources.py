@@ -1,4 +1,4 @@
-"""What pages work with: settings, the store, the worker. And the look of variants.
+"""What pages work with: settings, the store, the worker, the theme.
 
 All sessions of a server share them. On a demo, a session that has picked a text of its own works in a part of the
 cache that is its own: ``settings()`` and ``repository()`` then are of that part, so that nothing of it comes among
@@ -7,19 +7,15 @@ what the others see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from core import joblog, policy, visitors
 from core.datasets.own import is_own
-from core.figures import theme
-from core.figures.theme import Scheme, Style
+from core.figures.theme import Scheme
 from core.jobs import JobQueue
 from core.policy import Policy
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import Variant
 from core.visitors import Visitor
 
 PICKED_DATASET = "data"  # the key of the shared picker
@@ -87,8 +83,3 @@ def repository() -> Repository:
 def scheme() -> Scheme:
     """The theme that the reader sees."""
     return Scheme.DARK if st.context.theme.type == "dark" else Scheme.LIGHT
-
-
-def variant_styles() -> Mapping[Variant, Style]:
-    """The look of every variant in the store: by first appearance, so that it never changes."""
-    return theme.styles(repository().variants(), scheme())

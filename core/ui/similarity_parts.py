@@ -15,9 +15,10 @@ from core.store.records import RunRecord, RunState
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
-from core.ui.resources import repository, scheme, settings, variant_styles
+from core.ui.resources import repository, scheme, settings
 from core.ui.run_form import run_form
 from core.ui.similarity_view import Shown
+from core.ui.variant_looks import variant_styles
 from core.ui.work import run_button
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
@@ -49,7 +50,7 @@ def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
             icon=":material/balance:",
         )
         return None
-    return Shown(entry, picks, runs, table, variant_styles(), scheme())
+    return Shown(entry, picks, runs, table, variant_styles(r.plan.variant for r in runs), scheme())
 
 
 def runs_of(entry: DiagnosticEntry, picks: Picks, dataset: str) -> list[RunRecord]:

@@ -23,6 +23,7 @@ from core.ui import transfer_offer
 from core.ui.markdown import as_text
 from core.ui.transfer_parts import OFFERED, outcomes_of, title
 from core.ui.transfer_view import Shown
+from core.ui.variant_looks import variant_styles
 
 MEAN = "mean"
 
@@ -164,7 +165,8 @@ def _picked(shown: Shown) -> str:
 
 def _places(shown: Shown, one: Crossed) -> None:
     better = rankings.oriented(one.values, np.ones(len(one.classifiers)))
-    styles = {v.label: shown.styles[v] for v in one.variants}
+    looks = variant_styles(one.variants)
+    styles = {v.label: looks[v] for v in one.variants}
     figure = figures.place_lines(
         rankings.places(better), one.values, [v.label for v in one.variants], one.classifiers, styles, shown.scheme
     )

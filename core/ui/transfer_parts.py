@@ -19,7 +19,7 @@ from core.types import Variant
 from core.ui import tables, transfer_offer
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import repository, scheme, settings, variant_styles
+from core.ui.resources import repository, scheme, settings
 from core.ui.transfer_view import Shown
 
 CLASSIFIERS_IN_WORDS = {
@@ -84,7 +84,6 @@ def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
         overlap,
         own,
         is_labelled(entry, picks.dataset),
-        variant_styles(),
         scheme(),
     )
 

@@ -19,6 +19,7 @@ from core.ui import transfer_offer
 from core.ui.markdown import as_text
 from core.ui.transfer_parts import coverage_in_words, outcomes_of, title
 from core.ui.transfer_view import Shown
+from core.ui.variant_looks import variant_styles
 
 MOST_DOTS = 11  # variants: no two of so many share a colour
 Scores = Mapping[tuple[str, Variant], Score]
@@ -140,7 +141,7 @@ def _figure(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], sco
     )
     baselines = {title(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
     figure = figures.task_dots(
-        _in_order(rows, [title(t) for t in tasks]), baselines, shown.styles, shown.scheme, axis=shown.axis
+        _in_order(rows, [title(t) for t in tasks]), baselines, variant_styles(drawn), shown.scheme, axis=shown.axis
     )
     st.plotly_chart(figure, key="transfer_dots")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.diagnostics.base import DiagnosticEntry
-from core.figures.theme import Scheme, Style
+from core.figures.theme import Scheme
 from core.store.records import RunRecord
 from core.transfer.outcomes import Measure
 from core.types import Variant
@@ -40,7 +40,6 @@ class Shown:
     overlap: bool
     own: bool
     is_task: bool
-    styles: Mapping[Variant, Style]
     scheme: Scheme
 
     @property

@@ -20,7 +20,8 @@ from core.types import Variant
 from core.ui import tables
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings, variant_styles
+from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
 from core.ui.words_view import Shown
 from core.ui.work import run_button
 from core.word_benchmarks import BUILT_IN, GROUPS, NOT_COMPARABLE, SOURCE, TASKS, Task, published
@@ -60,7 +61,9 @@ def gather(picks: Picks) -> Shown:
     }
     hidden = {r.plan.variant for place, runs in found.items() for r in runs if r.plan.variant not in shown[place]}
     variants = picks.variants or stored
-    return Shown(picks, variants, shown, [v for v in variants if v in hidden], own, rule, variant_styles(), scheme())
+    return Shown(
+        picks, variants, shown, [v for v in variants if v in hidden], own, rule, variant_styles(variants), scheme()
+    )
 
 
 def params_of(diagnostic: str, rule: str) -> dict[str, str]:

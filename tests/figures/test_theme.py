@@ -6,11 +6,12 @@ import colorsys
 import itertools
 import json
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from core.figures.theme import Scheme, dress, ink, log_axis, styles
+from core.figures.theme import Scheme, dress, ink, log_axis, palette_size, styles
 from core.types import Variant
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
@@ -51,6 +52,33 @@ def test_no_two_variants_look_the_same(scheme: Scheme) -> None:
     first = looks[:7]
     assert len({look.colour for look in first}) == 7
     assert len({look.symbol for look in first}) == 7
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_any_two_that_are_shown_have_two_colours(scheme: Scheme) -> None:
+    alone = styles(VARIANTS, scheme)
+    for first, second in itertools.combinations(VARIANTS, 2):
+        both = styles(VARIANTS, scheme, [second, first])
+        assert both[first] == alone[first], "who came first keeps its colour"
+        assert both[first].colour != both[second].colour
+        assert (both[second].symbol, both[second].dash) == (alone[second].symbol, alone[second].dash)
+        if alone[first].colour != alone[second].colour:
+            assert both == alone
+
+
+@pytest.mark.parametrize("count", [3, 7, palette_size(), palette_size() + 1, 25, len(VARIANTS)])
+def test_the_palette_is_used_up_before_a_colour_comes_again(count: int) -> None:
+    rng = np.random.default_rng(18)
+    alone = styles(VARIANTS, Scheme.LIGHT)
+    for _ in range(40):
+        shown = [VARIANTS[i] for i in rng.choice(len(VARIANTS), count, replace=False)]
+        looks = styles(VARIANTS, Scheme.LIGHT, shown)
+        assert len({looks[v].colour for v in shown}) == min(count, palette_size())
+        assert len({(looks[v].colour, looks[v].symbol) for v in shown}) == count, "the symbol tells the rest apart"
+        assert {v: look for v, look in looks.items() if v not in shown} == {
+            v: look for v, look in alone.items() if v not in shown
+        }
+        assert looks == styles(VARIANTS, Scheme.LIGHT, shown[::-1]), "the order in which they are shown is no matter"
 
 
 def test_light_and_dark_differ_in_colour_only() -> None:
