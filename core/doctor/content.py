@@ -75,9 +75,7 @@ def without_each_absent(findings: Sequence[Finding]) -> list[Finding]:
     if len(absent) < 2:
         return list(findings)
     what = f"{len(absent)} datasets are {NOT_DOWNLOADED}"
-    remedy = (
-        "download one where you want to use it: python -m core data fetch ID (IDs: python -m core data list)"
-    )
+    remedy = "download one where you want to use it: python -m core data fetch ID (IDs: python -m core data list)"
     summary = note(DATASETS, "downloads", what, remedy)
     return [summary if finding is absent[0] else finding for finding in findings if finding not in absent[1:]]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from core.figures.theme import Scheme, ink
+from core.figures.theme import Scheme, faint, ink
 
 NAMES = ("choice", "MRR", "Δ", "Hits@1", "Δ", "pairs")
 
@@ -28,7 +28,7 @@ class ChoiceRow:
 
 def choices_table(rows: Sequence[ChoiceRow], scheme: Scheme, label: str) -> str:
     """HTML of the table; ``label`` names it for screen readers. Narrow screens scroll it sideways."""
-    faint = "#5B6673" if scheme is Scheme.LIGHT else "#9AA7B5"
+    quiet = faint(scheme)
     line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
     tint = "#E8F1F8" if scheme is Scheme.LIGHT else "#1B3347"
     cell = f"padding:6px 8px;border-bottom:1px solid {line};vertical-align:top;text-align:"
@@ -45,12 +45,12 @@ def choices_table(rows: Sequence[ChoiceRow], scheme: Scheme, label: str) -> str:
         )
         body.append(
             f'<tr{style}><td style="{cell}left"><b>{escape(row.about)}</b>: {escape(row.way)}<br>'
-            f'<span style="color:{faint}">{escape(row.meaning)}</span></td>'
+            f'<span style="color:{quiet}">{escape(row.meaning)}</span></td>'
             + "".join(f'<td style="{number}">{value}</td>' for value in values)
             + "</tr>"
         )
     head = "".join(
-        f'<th scope="col" style="{cell}{"left" if i == 0 else "right"};color:{faint};font-weight:400">{name}</th>'
+        f'<th scope="col" style="{cell}{"left" if i == 0 else "right"};color:{quiet};font-weight:400">{name}</th>'
         for i, name in enumerate(NAMES)
     )
     return (

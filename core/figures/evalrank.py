@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.heros_orderings import wrapped
+from core.figures.theme import MANY_VARIANTS, Scheme, Style, dress, ink, text_on
 from core.types import Variant
 
 FIGURE_HEIGHT = 390
 LOW = 0.2  # a bar below this has no room for its value
+ROW = 20  # pixels of a bar with its value beside it; HALF_ROW more for every further line of a name
+HALF_ROW = 7
+NAME_WIDTH = 20  # characters of a variant's name in one line: more would take a narrow screen's room
+VALUES_FROM, AXIS_END = 1.05, 1.62  # scores end at 1; a column of values stands behind
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
 
 # Per variant and key of SCORES the ends of an interval.
@@ -26,13 +33,18 @@ def score_bars(
     scheme: Scheme,
     intervals: Intervals | None = None,
 ) -> go.Figure:
-    """MRR and Hits@k per variant as grouped bars with their values, and a line at the ceiling.
+    """MRR and Hits@k per variant as bars with their values, and a line at the ceiling.
+
+    Few variants stand side by side. Of many the bars would be too narrow for their values, on a telephone above all:
+    they lie below each other, a block per score.
 
     Args:
         scores: a column ``variant`` and one per key of ``SCORES``, fractions.
         ceiling: the best that any encoder could reach, per key of ``SCORES``; None to leave it out.
         intervals: drawn as error bars; of a variant that has none, none is drawn.
     """
+    if len(scores) >= MANY_VARIANTS:
+        return _lying_bars(scores, ceiling, styles, scheme, intervals or {})
     figure = go.Figure()
     labels = list(SCORES.values())
     for row in scores.to_dict("records"):
@@ -47,7 +59,7 @@ def score_bars(
             textposition=["inside" if value >= LOW else "outside" for value in values],
             insidetextanchor="middle",
             textangle=-90,  # legible however narrow the bars are
-            insidetextfont={"color": "white" if scheme is Scheme.LIGHT else "black", "size": 12},
+            insidetextfont={"color": text_on(style.colour), "size": 12},
             outsidetextfont={"color": ink(scheme), "size": 12},
             marker={"color": style.colour},
             error_y=_error_bars(values, ends, scheme),
@@ -76,6 +88,71 @@ def score_bars(
             hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
         )
     return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
+
+
+def _lying_bars(
+    scores: pd.DataFrame,
+    ceiling: Mapping[str, float] | None,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    intervals: Intervals,
+) -> go.Figure:
+    """A block of bars per score, two by two; the values in a column behind them."""
+    figure = make_subplots(
+        rows=2,
+        cols=2,
+        subplot_titles=list(SCORES.values()),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        vertical_spacing=40 / (2 * ROW * len(scores) + 80),
+    )
+    rows = scores.to_dict("records")
+    places = list(range(len(rows)))
+    names = [wrapped(row["variant"].label, NAME_WIDTH) for row in rows]
+    for i, (name, title) in enumerate(SCORES.items()):
+        where = {"row": i // 2 + 1, "col": i % 2 + 1}
+        for place, row in zip(places, rows, strict=True):
+            value, end = row[name], intervals.get(row["variant"], {}).get(name)
+            figure.add_bar(
+                name=escape(row["variant"].label, quote=False),
+                orientation="h",
+                x=[value],
+                y=[place],
+                width=0.78,
+                marker={"color": styles[row["variant"]].colour},
+                error_x=_error_bars([value], [end], scheme),
+                customdata=["" if end is None else f" [{end[0]:.4f}, {end[1]:.4f}]"],
+                hovertemplate=f"{title}: %{{x:.4f}}%{{customdata}}<extra>%{{fullData.name}}</extra>",
+                **where,
+            )
+        figure.add_scatter(
+            x=[VALUES_FROM] * len(rows),
+            y=places,
+            mode="text",
+            name=title,
+            text=[f"{row[name]:.4f}" for row in rows],
+            textposition="middle right",
+            textfont={"color": ink(scheme), "size": 11},
+            hoverinfo="skip",
+            cliponaxis=False,
+            **where,
+        )
+        if ceiling:
+            figure.add_scatter(
+                x=[ceiling[name]] * 2,
+                y=[-0.5, len(rows) - 0.5],
+                mode="lines",
+                name="ceiling of raw ranks",
+                line={"color": ink(scheme), "width": 2, "dash": "dot"},
+                hovertemplate=f"no encoder can exceed %{{x:.4f}}<extra>{title}</extra>",
+                **where,
+            )
+    figure.update_annotations(font={"color": ink(scheme), "size": 13})
+    figure.update_xaxes(range=[0, AXIS_END], tickvals=[0, 0.5, 1], ticktext=["0", "0.5", "1"])
+    figure.update_yaxes(tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
+    figure.update_layout(barmode="overlay", showlegend=False)
+    lines = max(name.count("<br>") for name in names)
+    return dress(figure, scheme, height=120 + 2 * (ROW + HALF_ROW * lines) * len(rows))
 
 
 def _error_bars(

@@ -8,8 +8,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from core.figures.heros_orderings import DIVERGING, wrapped
-from core.figures.theme import Scheme, Style, dress, ink, looks
+from core.figures.heros_orderings import wrapped
+from core.figures.theme import DIVERGING, Scheme, Style, dress, ink, looks
 from core.types import Variant
 
 LABEL_WIDTH = 22  # characters of a line of an evaluator's name, and of a task's
@@ -92,7 +92,7 @@ def correlation_map(cells: Sequence[MapCell], scheme: Scheme) -> go.Figure:
             text=[["×" if cell.rho is None else "" for cell in row] for row in grid],
             hovertext=[[_pointed_at(cell) for cell in row] for row in grid],
             texttemplate="%{text}",
-            textfont={"size": 14, "color": _GREY},
+            textfont={"size": 14, "color": ink(scheme)},
             hovertemplate="%{hovertext}<extra></extra>",
             hoverongaps=False,
             colorscale=((0.0, plain), (1.0, plain)),

@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
-from core.figures.heros_orderings import DIVERGING, wrapped
-from core.figures.theme import Scheme, dress, ink
+from core.figures.heros_orderings import wrapped
+from core.figures.theme import DIVERGING, Scheme, dress, ink
 
 ROW_HEIGHT = 27
 LABEL_WIDTH = 18  # characters of a row's name in one line

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from core.figures.theme import Scheme, ink
+from core.figures.theme import Scheme, faint, ink
 
 
 def facts_table(facts: Mapping[str, str], scheme: Scheme, label: str) -> str:
     """HTML of the table; ``label`` names it for screen readers. A value that starts with https:// becomes a link."""
-    faint = "#5B6673" if scheme is Scheme.LIGHT else "#9AA7B5"
+    quiet = faint(scheme)
     line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
     cell = f"padding:5px 8px 5px 0;border-bottom:1px solid {line};vertical-align:top;text-align:left;"
     link = "#0072B2" if scheme is Scheme.LIGHT else "#56B4E9"
     rows = "".join(
-        f'<tr><th scope="row" style="{cell}color:{faint};font-weight:400;width:8.5rem">{escape(name)}</th>'
+        f'<tr><th scope="row" style="{cell}color:{quiet};font-weight:400;width:8.5rem">{escape(name)}</th>'
         f'<td style="{cell}overflow-wrap:anywhere;white-space:pre-wrap">{_value(value, link)}</td></tr>'
         for name, value in facts.items()
     )

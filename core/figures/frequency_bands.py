@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress, ink
+from core.figures.theme import Scheme, dress, ink, shade, text_on
 
 HEIGHT = 330
 # Viridis, from low to high: told apart by lightness too, and without a grey, which is for cells of few pairs.
-_SCALE = [[0.0, "#440154"], [0.25, "#3B528B"], [0.5, "#21918C"], [0.75, "#5EC962"], [1.0, "#FDE725"]]
+_SCALE = ((0.0, "#440154"), (0.25, "#3B528B"), (0.5, "#21918C"), (0.75, "#5EC962"), (1.0, "#FDE725"))
 _GREY = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
 
 
@@ -74,4 +74,4 @@ def _ink_on(cell: Cell, few: int, highest: float, scheme: Scheme) -> str:
     """A colour that can be read on the cell's own."""
     if cell.pairs < few:
         return ink(scheme)
-    return "#FFFFFF" if cell.score < 0.55 * highest else "#000000"
+    return text_on(shade(_SCALE, cell.score / highest if highest else 0.0))

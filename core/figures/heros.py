@@ -9,13 +9,12 @@ from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress
+from core.figures.theme import SEQUENTIAL, Scheme, dress, ink
 from core.types import Variant
 
 ROW_HEIGHT = 46
 ROW_HEIGHT_INTERVALS = 72
 LEGEND_HEIGHT = 22  # of a variant: on a narrow screen each has a line of its own
-SCALES = {Scheme.LIGHT: "Blues", Scheme.DARK: "Blues_r"}  # one hue: it reads without telling colours apart
 
 LABELS = {
     "negation_main": "negation of the clause",
@@ -52,8 +51,8 @@ def profile(
             z=[[value for value, _ in row] for row in cells],
             text=[[_printed(value, ends) for value, ends in row] for row in cells],
             texttemplate="%{text}",
-            textfont={"size": 13},
-            colorscale=SCALES[scheme],
+            textfont={"size": 13, "color": ink(scheme)},
+            colorscale=SEQUENTIAL[scheme],
             showscale=False,
             xgap=2,
             ygap=2,

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.heros import LEGEND_HEIGHT
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import DIVERGING, Scheme, Style, dress, ink
 from core.types import Float64, Variant
 
 ROW_ROOM = 15  # pixels of a variant in the row of an ordering
@@ -20,12 +20,6 @@ LABEL_WIDTH = 14  # characters of a line of a label: a narrow screen has room fo
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
 CELL_HEIGHT = 44
 ROUNDS_TO_0 = 0.005  # of a share: half a percentage point
-# Orange to blue through the background, which nobody takes for each other. No end is so strong that the values
-# printed on it could not be read.
-DIVERGING = {
-    Scheme.LIGHT: ((0.0, "#E08A2E"), (0.25, "#F3C48F"), (0.5, "#F5F5F5"), (0.75, "#A9CBE9"), (1.0, "#5FA0DA")),
-    Scheme.DARK: ((0.0, "#A05F14"), (0.25, "#654525"), (0.5, "#252C35"), (0.75, "#28507A"), (1.0, "#2A6CB0")),
-}
 
 _Written = Callable[[float, bool], str]  # a value, and whether there is room for more than digits
 _PointedAt = Callable[[str, str, float], str]  # row, column, value

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
-from core.figures.heros import ROW_HEIGHT, ROW_HEIGHT_INTERVALS, SCALES, label, profile
-from core.figures.theme import Scheme, Style, dress, ink, styles
+from core.figures.heros import ROW_HEIGHT, ROW_HEIGHT_INTERVALS, label, profile
+from core.figures.theme import SEQUENTIAL, Scheme, Style, dress, ink, shade, styles
 from core.types import Float64, Variant
 
 ROW_HEIGHT_PUBLISHED = 34  # two lines of small type
@@ -68,7 +67,7 @@ def profile_beside_published(
         if subset in columns
     ]
     shares = np.clip([(row.values[subset] - low) / ((high - low) or 1.0) for *_, row, subset in cells], 0.0, 1.0)
-    colours = sample_colorscale(SCALES[scheme], shares) if cells else []
+    colours = [shade(SEQUENTIAL[scheme], float(share)) for share in shares]
     figure.add_bar(
         name=PUBLISHED,
         orientation="h",
@@ -79,7 +78,7 @@ def profile_beside_published(
         x=[CELL_WIDTH] * len(cells),
         width=0.84,
         marker={
-            "color": [colour.replace("rgb", "rgba").replace(")", f", {TINT})") for colour in colours],
+            "color": [f"{colour}{round(255 * TINT):02X}" for colour in colours],
             "line": {"color": colours, "width": 3},
         },
         hovertext=["<br>".join([f"{label(s)}: {row.values[s]:.3f}", *row.about]) for *_, row, s in cells],
@@ -93,7 +92,7 @@ def profile_beside_published(
         x=[column for _, column, *_ in cells],
         y=[row_no for row_no, *_ in cells],
         text=[f"{row.values[subset]:.3f}" for *_, row, subset in cells],
-        textfont={"size": 12},
+        textfont={"size": 12, "color": ink(scheme)},
         hoverinfo="skip",
         showlegend=False,
     )

@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.heros import LEGEND_HEIGHT, label
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, dress, faint, ink
 from core.texts import Change, Segment
 from core.types import Variant
 
@@ -27,7 +27,6 @@ _MARK = {  # told apart by more than colour: bold and underlined, or struck thro
     Scheme.DARK: {Change.ADDED: "#8CCBF5", Change.REMOVED: "#F0B46A"},
 }
 _LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
-_FAINT = {Scheme.LIGHT: "#5B6673", Scheme.DARK: "#9AA7B5"}
 
 
 @dataclass(frozen=True)
@@ -48,21 +47,21 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
         columns: what the similarities are of.
         name: of the table, for screen readers.
     """
-    faint = _FAINT[scheme]
+    quiet = faint(scheme)
     cell = f"padding:5px 8px 5px 0;border-bottom:1px solid {_LINE[scheme]};vertical-align:top;text-align:"
     body = []
     for row in rows:
-        note = f' <span style="color:{faint}">({escape(row.note)})</span>' if row.note else ""
+        note = f' <span style="color:{quiet}">({escape(row.note)})</span>' if row.note else ""
         text = "".join(_marked(segment, scheme) for segment in row.segments)
         numbers = "".join(f'<td style="{cell}right">{_number(value)}</td>' for value in row.similarities)
         body.append(
-            f'<tr><th scope="row" style="{cell}left;color:{faint};font-weight:400;overflow-wrap:anywhere;'
+            f'<tr><th scope="row" style="{cell}left;color:{quiet};font-weight:400;overflow-wrap:anywhere;'
             f'min-width:5rem">{escape(label(row.subset))}</th><td style="{cell}left;'
             f'overflow-wrap:anywhere;min-width:9rem">{text}{note}</td>{numbers}</tr>'
         )
     heads = [("rewrite", "left"), ("text", "left"), *((column, "right") for column in columns)]
     head = "".join(
-        f'<th scope="col" style="{cell}{align};color:{faint};font-weight:400">{escape(title)}</th>'
+        f'<th scope="col" style="{cell}{align};color:{quiet};font-weight:400">{escape(title)}</th>'
         for title, align in heads
     )
     return (

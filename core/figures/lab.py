@@ -9,19 +9,14 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.heros_orderings import DIVERGING, wrapped
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.heros_orderings import wrapped
+from core.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, dress, faint, ink
 from core.types import Float64
 
 ROW = 27  # pixels of a row of a grid
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
 NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
 LARGEST_PRINTED = 30  # settings: a matrix of more has no room for numbers
-_SEQUENTIAL = {
-    Scheme.LIGHT: ((0.0, "#F3F6F9"), (1.0, "#6FAEE3")),
-    Scheme.DARK: ((0.0, "#222A33"), (1.0, "#2A6CB0")),
-}
-_GREY = "#8A94A0"  # to be seen on light and dark
 
 
 def score_grid(
@@ -54,7 +49,7 @@ def score_grid(
             textfont={"size": 12, "color": ink(scheme)},
             hovertemplate="%{hovertext}<extra></extra>",
             hoverongaps=False,
-            colorscale=_SEQUENTIAL[scheme],
+            colorscale=SEQUENTIAL[scheme],
             reversescale=direction < 0,
             showscale=False,
             xgap=2,
@@ -68,7 +63,7 @@ def score_grid(
             y=setting.tolist(),
             mode="text",
             text=["–"] * len(encoder),
-            textfont={"color": _GREY},
+            textfont={"color": faint(scheme)},
             hovertext=[f"{names[e]}, {rows[s]}: not computed" for e, s in zip(encoder, setting, strict=True)],
             hovertemplate="%{hovertext}<extra></extra>",
             showlegend=False,

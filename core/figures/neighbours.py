@@ -8,14 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress, ink
+from core.figures.theme import SEQUENTIAL, Scheme, dress, ink, shade
 from core.types import Float64
 
 # Ink is legible on all of them: a heatmap's text has one colour.
-_SCALE = {
-    Scheme.LIGHT: ["#F2F6FA", "#A9D0E8", "#63A9D6"],
-    Scheme.DARK: ["#17222D", "#244F6E", "#2E709C"],
-}
 _BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
 CELL_HEIGHT = 56
 ROW_HEIGHT = 46
@@ -45,7 +41,7 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
             orientation="h",
             showlegend=False,
             line={"color": _BAR[scheme], "width": 1.5},
-            fillcolor=_SCALE[scheme][1],
+            fillcolor=shade(SEQUENTIAL[scheme], 0.5),
             hoverinfo="x+y",
         )
     shown = [name for name in names if name in own]
@@ -81,7 +77,7 @@ def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], sche
             y=list(names),
             zmin=0,
             zmax=1,
-            colorscale=_SCALE[scheme],
+            colorscale=SEQUENTIAL[scheme],
             showscale=False,
             xgap=2,
             ygap=2,

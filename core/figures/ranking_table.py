@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from core.figures.theme import Scheme, ink
+from core.figures.theme import Scheme, faint, ink
 from core.texts import twin_key
 
 
@@ -29,15 +29,15 @@ class TableRow:
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
     """HTML of the table; ``label`` names it for screen readers."""
     known = {twin_key(word) for word in query.split()}
-    faint = "#5B6673" if scheme is Scheme.LIGHT else "#9AA7B5"
+    quiet = faint(scheme)
     line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
     tint = "#E8F1F8" if scheme is Scheme.LIGHT else "#1B3347"
     cell = f"padding:5px 8px;border-bottom:1px solid {line};vertical-align:top;text-align:"
     body = []
     for row in rows:
         style = f' style="background:{tint}"' if row.is_mate else ""
-        note = f' <span style="color:{faint}">({escape(row.note)})</span>' if row.note else ""
-        why = f'<div style="color:{faint};font-size:0.8rem">{escape(row.why)}</div>' if row.why else ""
+        note = f' <span style="color:{quiet}">({escape(row.note)})</span>' if row.note else ""
+        why = f'<div style="color:{quiet};font-size:0.8rem">{escape(row.why)}</div>' if row.why else ""
         body.append(
             f"<tr{style}>"
             f'<td style="{cell}right;white-space:nowrap">{row.rank:,} {escape(row.mark)}</td>'
@@ -46,7 +46,7 @@ def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: s
             "</tr>"
         )
     head = "".join(
-        f'<th scope="col" style="{cell}{align};color:{faint};font-weight:400">{name}</th>'
+        f'<th scope="col" style="{cell}{align};color:{quiet};font-weight:400">{name}</th>'
         for name, align in (("rank", "right"), ("similarity", "right"), ("text", "left"))
     )
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from core.figures.theme import Scheme, ink
+from core.figures.theme import Scheme, faint, ink
 
 COLUMN_WIDTH = 150  # pixels at least; a narrow screen scrolls sideways
 
@@ -16,11 +16,11 @@ def ranks_table(columns: Mapping[str, Sequence[str]], ranks: Sequence[int], sche
     Args:
         columns: per encoder a text for each of ``ranks``.
     """
-    faint = "#5B6673" if scheme is Scheme.LIGHT else "#9AA7B5"
+    quiet = faint(scheme)
     line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
     cell = f"padding:6px 10px 6px 0;border-bottom:1px solid {line};vertical-align:top;text-align:left;"
     head = "".join(
-        f'<th scope="col" style="{cell}color:{faint};font-weight:400">{escape(name)}</th>'
+        f'<th scope="col" style="{cell}color:{quiet};font-weight:400">{escape(name)}</th>'
         for name in ("rank", *columns)
     )
     body = "".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +34,19 @@ _COLOURS = {
     ),
 }
 _INK = {Scheme.LIGHT: "#1B2430", Scheme.DARK: "#E6EAF0"}
+_FAINT = {Scheme.LIGHT: "#5B6673", Scheme.DARK: "#9AA7B5"}
 _GRID = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
+# Scales for cells that hold a number: from one end to the other the ink can be read on them (4.5 to 1, WCAG 2).
+Scale = Sequence[tuple[float, str]]
+SEQUENTIAL: Mapping[Scheme, Scale] = {
+    Scheme.LIGHT: ((0.0, "#F3F6F9"), (1.0, "#6FAEE3")),
+    Scheme.DARK: ((0.0, "#222A33"), (1.0, "#2767A6")),
+}
+# Orange to blue through the background, which nobody takes for each other.
+DIVERGING: Mapping[Scheme, Scale] = {
+    Scheme.LIGHT: ((0.0, "#E08A2E"), (0.25, "#F3C48F"), (0.5, "#F5F5F5"), (0.75, "#A9CBE9"), (1.0, "#5FA0DA")),
+    Scheme.DARK: ((0.0, "#94570F"), (0.25, "#654525"), (0.5, "#252C35"), (0.75, "#28507A"), (1.0, "#2767A6")),
+}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross", "triangle-down")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
@@ -100,6 +113,37 @@ def ink(scheme: Scheme) -> str:
     return _INK[scheme]
 
 
+def faint(scheme: Scheme) -> str:
+    """Colour of text that steps back: headings of columns, axes, notes."""
+    return _FAINT[scheme]
+
+
+def text_on(colour: str) -> str:
+    """Black or white, whichever is easier to read on a colour (``#RRGGBB``): one of them has 4.5 to 1 on any."""
+    luminance = _luminance(colour)
+    return "#FFFFFF" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance after WCAG 2."""
+    shares = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def shade(scale: Scale, share: float) -> str:
+    """The colour of a scale at a share of it, as plotly mixes it."""
+    share = min(max(share, 0.0), 1.0)
+    for (low, first), (high, second) in itertools.pairwise(scale):
+        if share <= high:
+            part = (share - low) / (high - low)
+            mixed = (
+                round((1 - part) * int(first[i : i + 2], 16) + part * int(second[i : i + 2], 16)) for i in (1, 3, 5)
+            )
+            return "#" + "".join(f"{value:02X}" for value in mixed)
+    return scale[-1][1]
+
+
 MANY_VARIANTS = 4  # from so many on, a legend on top would take the figure's room
 
 
@@ -121,6 +165,8 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) 
     )
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
         settle(axis, automargin=True, gridcolor=_GRID[scheme], zeroline=False)
+        settle(axis, tickfont={"color": _FAINT[scheme]})
+        axis.title.font.color = _FAINT[scheme]
     return figure
 
 

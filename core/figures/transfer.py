@@ -11,17 +11,13 @@ import plotly.graph_objects as go
 
 from core.figures.heros_orderings import wrapped
 from core.figures.similarity import dots
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import SEQUENTIAL, Scheme, Style, dress, ink
 from core.types import Int64, Variant
 
 BASELINE = "always the most frequent class"
 MOST_PRINTED = 12  # classes: cells of a larger matrix have no room for numbers
 _CELL = 46  # pixels, of a matrix whose cells are printed
 _NAME_WIDTH = 12  # characters of a class in one line
-_SHARES = {
-    Scheme.LIGHT: ((0.0, "#F3F6F9"), (1.0, "#6FAEE3")),
-    Scheme.DARK: ((0.0, "#222A33"), (1.0, "#2A6CB0")),
-}
 
 
 def task_dots(
@@ -91,7 +87,7 @@ def confusion(counts: Int64, classes: Sequence[str], scheme: Scheme) -> go.Figur
             textfont={"size": 12, "color": ink(scheme)},
             hovertemplate="%{hovertext}<extra></extra>",
             hoverongaps=False,
-            colorscale=_SHARES[scheme],
+            colorscale=SEQUENTIAL[scheme],
             zmin=0.0,
             zmax=1.0,
             showscale=False,

@@ -9,11 +9,10 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import SEQUENTIAL, Scheme, Style, dress, ink
 from core.types import Float64, Int64, Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
-SHADES = {Scheme.LIGHT: "Blues", Scheme.DARK: "Viridis"}
 LABEL_WIDTH = 30
 ROW_HEIGHT = 30
 SIZES = (16, 12, 8)  # pixels: of variants that score alike, each still shows behind the next
@@ -106,7 +105,7 @@ def confusion(
         x=[str(c) for c in clusters],
         y=labels,
         customdata=table.T,
-        colorscale=SHADES[scheme],
+        colorscale=SEQUENTIAL[scheme],
         zmin=0,
         zmax=100,
         xgap=1,
@@ -116,7 +115,11 @@ def confusion(
         hovertemplate="%{y}<br>cluster %{x}: %{customdata} words, %{z:.0f}% of the class<extra></extra>",
     )
     if len(classes) <= MANY:
-        figure.update_traces(text=[[str(v) if v else "" for v in row] for row in table.T], texttemplate="%{text}")
+        figure.update_traces(
+            text=[[str(v) if v else "" for v in row] for row in table.T],
+            texttemplate="%{text}",
+            textfont={"color": ink(scheme)},
+        )
     figure.update_xaxes(title="cluster", type="category", showgrid=False)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     return dress(figure, scheme, height=140 + (22 if len(classes) <= MANY else 15) * len(classes))

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.figures.evalrank import SCORES, rank_curve, score_bars
-from core.figures.theme import Scheme, styles
+from core.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
 from core.types import Variant
 
 MOST_POINTS = 25_000
@@ -34,7 +34,7 @@ def checked(figure: go.Figure) -> go.Figure:
 
 
 @pytest.mark.parametrize("scheme", Scheme)
-@pytest.mark.parametrize("count", [1, len(VARIANTS)])
+@pytest.mark.parametrize("count", [1, MANY_VARIANTS - 1])
 def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
     variants = VARIANTS[:count]
     given = scores(variants)
@@ -48,11 +48,43 @@ def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
         assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
         assert bar.marker.color == looks[variant].colour
         assert bar.textangle == -90
+        assert bar.insidetextfont.color == text_on(bar.marker.color)
     assert figure.layout.barmode == "group"
     low, high = figure.layout.yaxis.range
     assert low == 0
     assert high >= 1
     assert not figure.layout.shapes
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("count", [MANY_VARIANTS, len(VARIANTS)])
+def test_of_many_variants_every_value_stands_beside_its_bar(scheme: Scheme, count: int) -> None:
+    variants = VARIANTS[:count]
+    given = scores(variants)
+    intervals = {variants[0]: {"mrr": (given["mrr"][0] - 0.1, given["mrr"][0] + 0.05)}}
+    looks = styles(VARIANTS, scheme)
+    figure = checked(score_bars(given, CEILING, looks, scheme, intervals))
+    assert not figure.layout.showlegend
+    blocks = {trace.xaxis: trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"}
+    assert [trace.name for trace in blocks.values()] == list(SCORES.values())
+    for (axis, values), name in zip(blocks.items(), SCORES, strict=True):
+        bars = [trace for trace in figure.data if trace.type == "bar" and trace.xaxis == axis]
+        assert [bar.name for bar in bars] == [variant.label for variant in variants]
+        assert [bar.x[0] for bar in bars] == given[name].tolist()
+        assert [bar.marker.color for bar in bars] == [looks[variant].colour for variant in variants]
+        assert [bar.y[0] for bar in bars] == list(values.y), "each value in its bar's row"
+        assert list(values.text) == [f"{value:.4f}" for value in given[name]]
+        assert min(values.x) > 1.0, "behind the longest bar and the end of any interval"
+        assert (values.textfont.color, values.textfont.size) == (ink(scheme), 11)
+        (line,) = (trace for trace in figure.data if trace.xaxis == axis and trace.name.startswith("ceiling"))
+        assert list(line.x) == [CEILING[name]] * 2
+    first = figure.data[0]
+    np.testing.assert_allclose([first.error_x.arrayminus[0], first.error_x.array[0]], [0.1, 0.05])
+    for axis in figure.select_yaxes():
+        rows = axis.range[0] - axis.range[1]
+        domain = axis.domain[1] - axis.domain[0]
+        assert rows == count
+        assert (figure.layout.height - 100) * domain / rows >= 15, "room for a line of text"
 
 
 def test_the_ceiling_is_drawn_where_it_is() -> None:

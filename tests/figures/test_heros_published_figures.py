@@ -19,7 +19,7 @@ from core.figures.heros_published import (
     profile_beside_published,
     profile_map,
 )
-from core.figures.theme import Scheme, styles
+from core.figures.theme import SEQUENTIAL, Scheme, styles
 from core.types import Variant
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")
@@ -61,11 +61,14 @@ def test_published_cells_are_frames_in_their_columns(scheme: Scheme) -> None:
 
 
 def test_a_frame_has_the_colour_that_a_measured_cell_would_have() -> None:
-    """On the light scale the ends are nearly white and dark blue; what fills a frame is that colour, thinned."""
+    """The scale's ends; what fills a frame is that colour, thinned."""
     rows = [PublishedRow("low and high", {"synonym": 0.0, "typo": 1.0})]
     frames = profile_beside_published(VALUES, rows, (0.0, 1.0), Scheme.LIGHT).data[1]
-    assert list(frames.marker.line.color) == ["rgb(247, 251, 255)", "rgb(8, 48, 107)"]
-    assert frames.marker.color[1].startswith("rgba(8, 48, 107, 0.")
+    ends = [colour for _, colour in SEQUENTIAL[Scheme.LIGHT]]
+    assert list(frames.marker.line.color) == ends
+    for colour, end in zip(frames.marker.color, ends, strict=True):
+        assert colour[:7] == end
+        assert 0 < int(colour[7:], 16) < 128
 
 
 def test_measured_and_published_share_the_height_and_do_not_overlap() -> None:

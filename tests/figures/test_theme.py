@@ -5,16 +5,35 @@ from __future__ import annotations
 import colorsys
 import itertools
 import json
+import tomllib
+from collections.abc import Callable
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from core.figures.theme import Scheme, dress, ink, log_axis, palette_size, styles
+from core.figures import heros, heros_orderings, lab, neighbours, transfer, words
+from core.figures.theme import (
+    DIVERGING,
+    SEQUENTIAL,
+    Scale,
+    Scheme,
+    dress,
+    faint,
+    ink,
+    log_axis,
+    palette_size,
+    shade,
+    styles,
+    text_on,
+)
+from core.settings import ROOT
 from core.types import Variant
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
+READABLE = 4.5  # WCAG 2, of text
+CAPTION_OPACITY = 0.6  # Streamlit's, of the page's text
 PAGE = {Scheme.LIGHT: (1.0, 1.0, 1.0), Scheme.DARK: (0.055, 0.067, 0.09)}  # about what lies behind a figure
 
 
@@ -102,12 +121,83 @@ def test_every_colour_stands_out_from_the_page_and_from_the_others(scheme: Schem
         assert distance > 0.15 or min(hue, 1 - hue) > 0.08, (one, other)
 
 
+def page_colours(scheme: Scheme) -> dict[str, str]:
+    with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
+        found: dict[str, str] = tomllib.load(file)["theme"][scheme.value]
+    return found
+
+
+def mixed(colour: str, share: float, ground: str) -> tuple[float, float, float]:
+    """A colour that lets the ground through."""
+    red, green, blue = (share * c + (1 - share) * g for c, g in zip(rgb(colour), rgb(ground), strict=True))
+    return red, green, blue
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_text_of_the_page_can_be_read(scheme: Scheme) -> None:
+    page = page_colours(scheme)
+    for ground in (page["backgroundColor"], page["secondaryBackgroundColor"]):
+        assert contrast(rgb(page["textColor"]), rgb(ground)) >= 7
+        assert contrast(mixed(page["textColor"], CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "captions"
+        if code := page.get("codeTextColor"):
+            assert contrast(mixed(code, CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "code in captions"
+        for colour in (ink(scheme), faint(scheme)):
+            assert contrast(rgb(colour), rgb(ground)) >= READABLE
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("scale", [SEQUENTIAL, DIVERGING])
+def test_ink_can_be_read_on_every_shade_of_a_scale(scale: dict[Scheme, Scale], scheme: Scheme) -> None:
+    for share in np.linspace(0, 1, 201):
+        assert contrast(rgb(shade(scale[scheme], share)), rgb(ink(scheme))) >= READABLE, share
+
+
+def test_black_or_white_can_be_read_on_any_colour() -> None:
+    for channels in itertools.product((0, 64, 100, 128, 160, 200, 255), repeat=3):
+        colour = "#" + "".join(f"{channel:02X}" for channel in channels)
+        assert contrast(rgb(colour), rgb(text_on(colour))) >= READABLE
+
+
+def test_a_shade_lies_between_the_colours_around_it() -> None:
+    scale = ((0.0, "#000000"), (0.25, "#102030"), (1.0, "#FFFFFF"))
+    for share in (0.0, 0.1, 0.25, 0.4, 1.0):
+        stops, colours = [stop for stop, _ in scale], [rgb(colour) for _, colour in scale]
+        expected = [np.interp(share, stops, channel) for channel in zip(*colours, strict=True)]
+        np.testing.assert_allclose(rgb(shade(scale, share)), expected, atol=0.5 / 255 + 1e-9)
+    assert (shade(scale, -1.0), shade(scale, 2.0)) == ("#000000", "#FFFFFF")
+
+
+CELLS = np.array([[1.0, 0.5], [0.25, 0.0]])
+NAMES = ["a", "b"]
+HEAT_MAPS: dict[str, Callable[[Scheme], go.Figure]] = {
+    "profile": lambda scheme: heros.profile({VARIANTS[0]: {"synonym": 0.9, "typo": 0.2}}, scheme),
+    "win rates": lambda scheme: heros_orderings.win_rate_matrix(CELLS, NAMES, scheme),
+    "differences": lambda scheme: heros_orderings.win_rate_differences(CELLS, NAMES, scheme),
+    "grid": lambda scheme: lab.score_grid(CELLS, NAMES, NAMES, 1.0, scheme),
+    "agreement": lambda scheme: lab.agreement_matrix(CELLS, NAMES, scheme),
+    "confusion": lambda scheme: transfer.confusion(np.array([[3, 1], [0, 4]]), NAMES, scheme),
+    "clusters": lambda scheme: words.confusion(np.array([[3, 1], [0, 4]]), CELLS, NAMES, [1, 2], scheme),
+    "overlap": lambda scheme: neighbours.encoder_matrix(CELLS.tolist(), NAMES, scheme, "shared"),
+}
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("name", HEAT_MAPS)
+def test_the_values_of_a_heat_map_can_be_read_on_its_cells(name: str, scheme: Scheme) -> None:
+    heat = next(trace for trace in HEAT_MAPS[name](scheme).data if trace.type == "heatmap")
+    assert heat.texttemplate == "%{text}"
+    scale = [(stop, colour) for stop, colour in heat.colorscale]
+    for share in np.linspace(0, 1, 101):
+        assert contrast(rgb(shade(scale, share)), rgb(heat.textfont.color)) >= READABLE, share
+
+
 @pytest.mark.parametrize("scheme", Scheme)
 def test_dress_lays_out_any_figure(scheme: Scheme) -> None:
     figure = dress(go.Figure(go.Scatter(x=[1], y=[2])), scheme, height=123)
     assert figure.layout.height == 123
     assert figure.layout.font.color == ink(scheme)
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert figure.layout.xaxis.tickfont.color == figure.layout.yaxis.title.font.color == faint(scheme)
     assert figure.layout.hoverlabel.namelength == -1  # long names are not cut off
 
 
@@ -123,7 +213,7 @@ def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
 def dressed_slowly(figure: go.Figure, scheme: Scheme, height: int, variants: int) -> go.Figure:
     """``dress`` by plotly's own update, which merges nested properties path by path."""
     bare = dress(go.Figure(), scheme, height=height, variants=variants).to_plotly_json()["layout"]
-    axis = {name: bare["xaxis"][name] for name in ("automargin", "gridcolor", "zeroline")}
+    axis = {name: bare["xaxis"][name] for name in ("automargin", "gridcolor", "tickfont", "title", "zeroline")}
     common = {name: value for name, value in bare.items() if name not in {"xaxis", "yaxis", "template"}}
     return figure.update_layout(common).update_xaxes(axis).update_yaxes(axis)
 
@@ -139,11 +229,12 @@ def test_dressing_keeps_what_a_figure_had(scheme: Scheme, variants: int) -> None
             legend={"title": {"text": "kept"}, "y": 0.3},
             margin={"pad": 5, "l": 99},
             font={"family": "kept"},
-            xaxis={"title": "kept", "gridcolor": "red"},
+            xaxis={"title": "kept", "gridcolor": "red", "tickfont": {"size": 9}},
         )
         return made
 
     dressed = dress(figure(), scheme, height=321, variants=variants)
     assert json.loads(dressed.to_json()) == json.loads(dressed_slowly(figure(), scheme, 321, variants).to_json())
+    assert (dressed.layout.xaxis.title.text, dressed.layout.xaxis.tickfont.size) == ("kept", 9)
     assert dressed.layout.legend.title.text == dressed.layout.font.family == dressed.layout.title.text == "kept"
     assert (dressed.layout.margin.pad, dressed.layout.margin.l, dressed.layout.height) == (5, 8, 321)
