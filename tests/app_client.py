@@ -14,7 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 REPEAT_SECONDS = 0.5
 
 

@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         cut = site.breaks.pop(0) if site.breaks else None
         try:
             self.wfile.write(body[: min(1, len(body) if cut is None else cut)])
-            site.gate.wait(30)
+            site.gate.wait(300)
             self.wfile.write(body[1:cut])
         except (BrokenPipeError, ConnectionResetError):  # the client hung up: it was cancelled
             self.close_connection = True

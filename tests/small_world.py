@@ -26,7 +26,7 @@ from core.types import CancelToken, Dataset, Float32
 
 D = TypeVar("D", bound=Dataset)
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 
 
 def no_gate(cancel: CancelToken) -> None:
@@ -90,9 +90,9 @@ class Gate:
         self._permits.release(chunks)
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> None:
     """Wait for something that another thread brings about; fails when it never does."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.005)

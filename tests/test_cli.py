@@ -48,7 +48,7 @@ RUN_KEYS = {"run_id", "diagnostic", "encoder", "dataset", "params", "metrics", "
 MORE_RUN_KEYS = {"transform", "computed"}  # beside those of DESIGN 6
 DEMO = ("run", "evalrank", "--encoder", "minilm", "--dataset", "demo-pairs")
 SMALL = ("run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs")
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from core import cli
 from core.settings import ROOT, Settings
 from tests.loopback import closed_port
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ datasets = ["small-pairs", "small-minimal"]
 diagnostics = ["evalrank", "heros"]
 params.metric = "cos"
 """
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 ORIGINALS = ["the cat is big", "a small dog runs", "it rains a lot"]
 SMALL_MINIMAL = minimal_pair_set(
     "small-minimal",

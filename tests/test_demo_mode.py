@@ -221,7 +221,7 @@ def flood(w: World, visitors_: int) -> None:
 
     def hold(*_: object) -> str:
         begun.set()
-        held.wait(20)
+        held.wait(120)
         return ""
 
     queue = JobQueue(w.settings, w.repository)
@@ -283,13 +283,13 @@ def test_only_who_asked_may_cancel_and_the_last_of_them_does(world: World) -> No
 
     def hold(*_: object) -> str:
         begun.set()
-        held.wait(20)
+        held.wait(120)
         return ""
 
     queue._do = hold  # type: ignore[method-assign]
     try:
         queue.submit("first", [run("demo-pairs")], "a")
-        assert begun.wait(20)
+        assert begun.wait(120)
         waiting = queue.submit("second", [run("demo-words")], "a")
         last = queue.submit("third", [run("ws353")], "a")
         assert queue.submit("second", [run("demo-words")], "b") == waiting
@@ -438,7 +438,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             yield found
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(120)
     log_text = (folder / "log").read_text()
     assert "Traceback" not in log_text
     assert "External URL" not in log_text

@@ -197,7 +197,7 @@ def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None)
     assert child.stdout
     assert json.loads(child.stdout.readline())["stage"] == "finding neighbours"  # it is at work
     child.stdin.close()  # what the kernel does for a parent that is killed
-    assert child.wait(60) == ABANDONED
+    assert child.wait(300) == ABANDONED
     child.stdout.close()
     assert not (tmp_path / "coordinates.npy").exists()
 

@@ -228,7 +228,7 @@ def test_two_threads_with_the_same_request_agree(
     barrier = threading.Barrier(2)
 
     def work(mine: Repository) -> RunOutcome:
-        barrier.wait(30)
+        barrier.wait(300)
         return pipeline.run(asked(shared_settings), shared_settings, mine)
 
     with ThreadPoolExecutor(2) as pool:

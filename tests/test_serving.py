@@ -98,7 +98,7 @@ def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPat
 def asked_until(address: str, status: int) -> str:
     """Ask until the answer has a status (for two seconds the last one is given again); its text."""
     deadline = time.monotonic() + 60
-    while (answer := httpx.get(f"{address}{READY}", timeout=60)).status_code != status:
+    while (answer := httpx.get(f"{address}{READY}", timeout=300)).status_code != status:
         assert time.monotonic() < deadline, answer.text
         time.sleep(0.2)
     return answer.text
@@ -107,7 +107,7 @@ def asked_until(address: str, status: int) -> str:
 def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
     with serving(stored.cache) as server:
         assert httpx.get(f"{server.address}/_stcore/health").text == "ok"
-        first = httpx.get(f"{server.address}{READY}", timeout=60)
+        first = httpx.get(f"{server.address}{READY}", timeout=300)
         assert (first.status_code, first.text, first.headers["cache-control"]) == (200, "ready\n", "no-store")
         # It lets go of the store: another program gets it at once.
         command = [sys.executable, "-c", HOLD, str(stored.store)]

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,8 +25,11 @@ ARGUMENTS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
-START_SECONDS = 60
-PATIENCE_MS = 120_000  # a cold page imports pandas, plotly and duckdb on a busy machine
+START_SECONDS = 180
+FAILED = pytest.StashKey[bool]()
+# Waiting costs nothing where there is nothing to wait for, and beside other work a server and a browser may get a
+# tenth of a core: the newcomer's way takes 10 s on a quiet machine, 205 s on a fifth of a core.
+PATIENCE_MS = 300_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -35,6 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             if not CHROMIUM:
                 item.add_marker(pytest.mark.skip(reason="no chromium on this machine: browser tests are skipped"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +80,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
     yield started
     for server in servers:
         server.terminate()
-        server.wait(20)
+        server.wait(120)
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -162,10 +173,23 @@ def _is_outside(address: str) -> bool:
     return parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname != "127.0.0.1"
 
 
+def _keep_what_was_seen(pages: Sequence[Page], folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, page in enumerate(pages, 1):
+        file = folder / f"{name}-{number}"
+        page.screenshot(path=f"{file}.png", full_page=True)
+        Path(f"{file}.html").write_text(f"<!-- {page.url} -->\n{page.content()}", "utf-8")
+        print(f"what page {number} of {name} showed: {file}.png")
+
+
 @pytest.fixture
-def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
+def reader(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Reader]]:
     """A fresh browser context each time: no cookies, no session. No page of any test asks for anything from elsewhere,
-    and nothing of a page is refused by its own security headers: looked at after each test."""
+    and nothing of a page is refused by its own security headers: looked at after each test.
+
+    Of a test that failed, what its pages showed is kept: a picture and the HTML, in ``BLINDSPOT_ARTIFACTS`` or the
+    test's own folder.
+    """
     contexts = []
     outside: list[str] = []
     refused: list[str] = []
@@ -183,6 +207,9 @@ def reader(browser: Browser) -> Iterator[Callable[..., Reader]]:
         return Reader(context.new_page())
 
     yield new
+    pages = [page for context in contexts for page in context.pages]
+    if request.node.stash.get(FAILED, False):
+        _keep_what_was_seen(pages, Path(os.environ.get("BLINDSPOT_ARTIFACTS") or tmp_path / "seen"), request.node.name)
     for context in contexts:
         context.close()
     assert outside == []

@@ -92,7 +92,7 @@ def test_browsers_vote_at_once_and_the_server_is_killed(
     port = address.rpartition(":")[2]
     (server,) = (child for child in psutil.Process().children() if port in child.cmdline())
     server.kill()
-    server.wait(20)
+    server.wait(120)
     votes = store.votes(INTRUDER.set_id, "team")
     assert Counter(vote.rater for vote in votes) == {f"rater {number}": ANSWERS for number in range(browsers)}
     assert len({(vote.rater, vote.item_no) for vote in votes}) == browsers * ANSWERS

@@ -348,10 +348,10 @@ def test_whoever_waits_for_the_same_file_can_cancel(site: Site, file: SourceFile
         second = pool.submit(fetch.fetch_file, file, settings, cancel=cancel)
         cancel.cancel()
         with pytest.raises(Cancelled):
-            second.result(timeout=20)
+            second.result(timeout=300)
         assert not first.done()
         site.gate.set()
-        first.result(timeout=20)
+        first.result(timeout=300)
     assert_fetched(file, settings)
 
 

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 180
 SHARED = {"data", "enc", "metric", "protocol"}
 
 
