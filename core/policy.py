@@ -80,6 +80,7 @@ class Policy:
         downloads: have data brought from its public source; from a mirror that the host named they always may.
         orders_queue: move other visitors' work in the queue, or cancel it.
         error_details: read what an unexpected error was.
+        raters_names: take the nicknames of raters along in files; a facilitator always has those of their session.
         uploads: limits of an upload.
         text: characters of a text that is typed.
         queued_by_one, queued_in_all: tasks that may wait or run, of one visitor and of all; None is no limit.
@@ -91,6 +92,7 @@ class Policy:
     downloads: bool
     orders_queue: bool
     error_details: bool
+    raters_names: bool
     uploads: UploadLimits
     text: int
     queued_by_one: int | None = None
@@ -124,6 +126,7 @@ LOCAL = Policy(
     downloads=True,
     orders_queue=True,
     error_details=True,
+    raters_names=True,
     uploads=UploadLimits(("csv", "tsv", "jsonl", "parquet")),
     text=20_000,  # no encoder here reads more than a few thousand
 )
@@ -134,6 +137,7 @@ DEMO = Policy(
     downloads=False,
     orders_queue=False,
     error_details=False,
+    raters_names=False,
     # No Parquet: what a small file unpacks to is only known afterwards.
     uploads=UploadLimits(("csv", "tsv", "jsonl"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
@@ -181,3 +185,24 @@ def check_dataset(reference: str, settings: Settings) -> None:
             expected="a dataset of the catalog, or a file that you uploaded in this session",
             remedy=f"{OWN_MACHINE} for your own files",
         )
+
+
+def check_delivery(dataset: str, settings: Settings, *, reader_is_gone: bool) -> None:
+    """Whether a file of a dataset's texts ("": of none) may leave now, for the reader whose page offers it.
+
+    Asked when the file is asked for, not when the page was drawn: pages stay open for hours.
+
+    Raises:
+        InputError: the reader has left, the dataset is none that they may name, or it is their own and gone.
+    """
+    if reader_is_gone:
+        raise InputError("this visit has ended, and what was made in it is deleted", remedy="open the page anew")
+    check_dataset(dataset, settings)
+    is_gone = dataset.startswith(_FILE) and not Path(dataset.removeprefix(_FILE)).is_file()
+    if is_gone and not of(settings).server_files:  # at home stored runs outlive the file, and are shown
+        raise InputError("these texts have been deleted", remedy="upload them again")
+
+
+def may_read_votes(*, revealed: bool, facilitates: bool) -> bool:
+    """Whether a reader may have what a session's raters answered."""
+    return revealed or facilitates

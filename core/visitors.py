@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass, field, replace
 
 import psutil
 
@@ -22,11 +23,13 @@ class Visitor:
         name: told to nobody; it names the visitor's folder, after the process that made it.
         place: where the work on their own texts is kept.
         queue: the server's.
+        gone: set when they left; what their pages still offer is not delivered any more.
     """
 
     name: str
     place: Place
     queue: JobQueue
+    gone: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
 
 def begin(settings: Settings, queue: JobQueue) -> Visitor:
@@ -38,6 +41,7 @@ def begin(settings: Settings, queue: JobQueue) -> Visitor:
 
 def end(visitor: Visitor) -> None:
     """Forget a visitor: their work in the queue, their texts and all that was made of them."""
+    visitor.gone.set()
     visitor.queue.leave(visitor.name)
     visitor.place.repository.database.close()
     shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # what a job still holds goes at the next start

@@ -9,24 +9,30 @@ session's facilitator is in it.
 from __future__ import annotations
 
 import json
+import os
 import re
+import secrets
 import stat
 import struct
+import threading
 import unicodedata
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from io import BytesIO
 from itertools import groupby
+from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from core.errors import InputError
+from core.errors import DataCorrupt, InputError
+from core.files import cannot_write, make_folder
 from core.judgement import plain_tables
 from core.judgement.plain_tables import Cell, Column, Kind, TableFormat
-from core.judgement.raters import nickname, rater_key
+from core.judgement.raters import nickname, pseudonym, rater_key
 from core.judgement.types import DIGITS, NOT_ASKED, Item, ItemSet, Query, Task, Vote
 from core.store.judgements import Judgements, Merged
 from core.types import Variant
@@ -40,6 +46,8 @@ MOST_VARIANTS = 200
 LONGEST_TITLE = 300
 LONGEST_SESSION = 100
 SET = "set.json"
+SECRET_BYTES = 32
+_SECRETS = threading.Lock()
 _ENTRY = b"PK\x01\x02"  # how an entry of a zip's directory begins
 _MOST_ENTRIES = 20
 _AGAIN = "the file was damaged or edited: export it again where it comes from"
@@ -86,11 +94,17 @@ class Bundle:
 # --- writing
 
 
-def collect(judgements: Judgements, set_id: str, without: Collection[str] = ()) -> Bundle:
+def collect(
+    judgements: Judgements,
+    set_id: str,
+    without: Collection[str] = (),
+    named: Callable[[Vote], str] = lambda vote: vote.rater,
+) -> Bundle:
     """A stored set with its votes.
 
     Args:
         without: sessions whose votes are left out.
+        named: what a vote's rater is called in the file.
 
     Raises:
         InputError: there is no such set (any more).
@@ -98,7 +112,41 @@ def collect(judgements: Judgements, set_id: str, without: Collection[str] = ()) 
     items = judgements.find_set(set_id)
     if items is None:
         raise InputError(f"there is no set of items '{set_id}'", remedy="it may have been removed meanwhile")
-    return Bundle(items, tuple(judgements.votes(set_id, without=without)))
+    votes = judgements.votes(set_id, without=without)
+    return Bundle(items, tuple(replace(vote, rater=named(vote)) for vote in votes))
+
+
+def under_pseudonyms(secret: bytes, set_id: str, but_in: Collection[str] = ()) -> Callable[[Vote], str]:
+    """For ``collect``: pseudonyms in place of nicknames, but for the raters of some sessions."""
+
+    def named(vote: Vote) -> str:
+        return vote.rater if vote.session in but_in else pseudonym(secret, set_id, vote.rater)
+
+    return named
+
+
+def secret_in(folder: Path) -> bytes:
+    """What the pseudonyms of a server are made with; written when it is first needed, and kept: a rater then has the
+    same one in every file.
+
+    Raises:
+        BlindspotError: it cannot be written, or what is there is no secret.
+    """
+    path = folder / "pseudonyms.key"
+    with _SECRETS:
+        if not path.exists():
+            try:
+                make_folder(folder)
+                number, temporary = mkstemp(dir=folder, prefix=".", suffix=".tmp")  # for its owner's eyes alone
+                with os.fdopen(number, "wb") as file:
+                    file.write(secrets.token_bytes(SECRET_BYTES))
+                Path(temporary).replace(path)
+            except OSError as error:
+                raise cannot_write(path, error) from error
+    secret = path.read_bytes()
+    if len(secret) != SECRET_BYTES:
+        raise DataCorrupt(f"{path} is no secret", remedy="delete it: another one is made, and pseudonyms change")
+    return secret
 
 
 def table(bundle: Bundle, part: Part, form: TableFormat) -> bytes:

@@ -9,6 +9,7 @@ a session would deal the cards anew.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import unicodedata
 
 from core.errors import InputError
@@ -50,6 +51,16 @@ def rater_key(name: str) -> str:
     for _ in range(3):  # the capital of one form may be another form: twice is enough, a third time changes nothing
         key = unicodedata.normalize("NFKC", key).casefold()
     return unicodedata.normalize("NFKC", key)
+
+
+def pseudonym(secret: bytes, set_id: str, name: str) -> str:
+    """A name in place of a rater's, the same for all their votes on a set, of which nobody can tell the nickname.
+
+    Args:
+        secret: known to the server alone: whoever has it can try nicknames.
+    """
+    digest = hmac.new(secret, f"{set_id}\0{rater_key(name)}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+    return f"rater-{digest.hexdigest()[:12]}"
 
 
 def item_order(items: ItemSet, ballot: Ballot) -> list[int]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +14,8 @@ from core.explore import PairTable
 from core.figures.theme import MANY_VARIANTS
 from core.pair_browsing import MEANING, NEED_B, Which
 from core.types import Bool
-from core.ui import tables
+from core.ui import downloads, tables
+from core.ui.downloads import Holds
 from core.ui.evalrank_pair_state import Sides, features
 from core.ui.evalrank_view import Shown
 
@@ -210,27 +209,19 @@ def _downloads(found: pd.DataFrame, shown: Shown) -> None:
     """Files with all rows of the table; made when they are asked for."""
     variants = {run.run_id: run.plan.variant for run in shown.runs}
     names = features(shown).columns.tolist()
-    stem = re.sub(r"[^\w.-]+", "-", f"evalrank-{shown.runs[0].plan.dataset}-pairs").strip("-")
+    dataset = shown.runs[0].plan.dataset
 
     def content(ending: str) -> bytes:
         return pair_browsing.as_file(pair_browsing.for_export(found, shown.pairs, variants, names), ending)
 
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for label, ending, mime in (
-            ("CSV", ".csv", "text/csv"),
-            ("Parquet", ".parquet", "application/vnd.apache.parquet"),
-        ):
-            st.download_button(
-                label,
-                data=partial(content, ending),
-                file_name=f"{stem}{ending}",
-                mime=mime,
-                key=f"download{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-                help=f"All {len(found):,} rows of the table in its order, with ranks, similarities and ties of every "
-                "shown variant.",
-            )
+    downloads.tables(
+        content,
+        Holds(dataset, tuple(variants)),
+        stem=downloads.stem_of("evalrank", dataset, "pairs"),
+        key="download",
+        help=f"All {len(found):,} rows of the table in its order, with ranks, similarities and ties of every shown "
+        "variant.",
+    )
 
 
 def chosen(table: PairTable, found: pd.DataFrame) -> int | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Sequence
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +13,8 @@ from core import heros_browsing as browsing
 from core import pair_browsing
 from core.figures.heros import label
 from core.heros_browsing import Filter, Sentences
-from core.ui import tables
+from core.ui import downloads, tables
+from core.ui.downloads import Holds
 from core.ui.heros_sentence_filters import Sides, clear, in_words
 from core.ui.heros_view import Shown
 from core.ui.markdown import as_text
@@ -187,28 +186,19 @@ def _step(title: str, key: str, found: pd.DataFrame, to: int | None) -> None:
 # --- files
 
 
-def downloads(found: pd.DataFrame, sentences: Sentences, shown: Shown) -> None:
+def files(found: pd.DataFrame, sentences: Sentences, shown: Shown) -> None:
     """Files with all originals of the table and their rewrites; made when they are asked for."""
     variants = {run.run_id: run.plan.variant for run in shown.runs}
-    stem = re.sub(r"[^\w.-]+", "-", f"heros-{shown.dataset}-sentences").strip("-")
 
     def content(ending: str) -> bytes:
         rows = browsing.for_export(sentences, found[browsing.NUMBER].tolist(), variants)
         return pair_browsing.as_file(rows, ending)
 
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for title, ending, mime in (
-            ("CSV", ".csv", "text/csv"),
-            ("Parquet", ".parquet", "application/vnd.apache.parquet"),
-        ):
-            st.download_button(
-                title,
-                data=partial(content, ending),
-                file_name=f"{stem}{ending}",
-                mime=mime,
-                key=f"sent_download{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-                help=f"All {len(found):,} originals of the table in its order, a row per rewrite, with its similarity "
-                "and cosine in every shown variant.",
-            )
+    downloads.tables(
+        content,
+        Holds(shown.dataset, tuple(variants)),
+        stem=downloads.stem_of("heros", shown.dataset, "sentences"),
+        key="sent_download",
+        help=f"All {len(found):,} originals of the table in its order, a row per rewrite, with its similarity "
+        "and cosine in every shown variant.",
+    )

@@ -30,7 +30,7 @@ def show(shown: Shown) -> None:
         st.info("No original is left. Loosen a condition above, or search for something shorter.")
     else:
         table.show(listed, shown, chosen, table.columns(wish, order, shown.subsets, b=b is not None))
-        table.downloads(listed, found, shown)
+        table.files(listed, found, shown)
     place = table.chosen_original(found, listed, shown.dataset)
     if place is not None:
         drill.show(shown, found, chosen, place)

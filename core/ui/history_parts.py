@@ -18,6 +18,8 @@ from core.figures import flows as figures
 from core.manifests import NOT_THERE
 from core.pipeline import Repetition
 from core.store.records import RunRecord, RunState
+from core.ui import downloads
+from core.ui.downloads import Holds
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
 from core.ui.pickers import Picks, link_to
@@ -238,13 +240,13 @@ def _one(run: RunRecord) -> None:
             st.caption(f"Run `{run.run_id}` · {stages}")
             st.json(dict(run.manifest), expanded=1)
         _flows(run)
-        st.download_button(
+        downloads.button(
             "Download the manifest",
-            json.dumps(dict(run.manifest), ensure_ascii=False, indent=2),
+            lambda: json.dumps(dict(run.manifest), ensure_ascii=False, indent=2).encode(),
+            Holds(run.plan.dataset, (run.run_id,)),
             file_name=f"{run.run_id}.json",
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
+            mime=downloads.JSON,
+            key="manifest_download",
         )
 
 

@@ -263,10 +263,10 @@ def _thank(judged: Judged, desk: Desk, ballot: Ballot, total: int) -> None:
     st.progress(1.0, text=f"{total} of {total} answered")
     st.subheader(f"Thank you, {as_text(desk.rater)}: that was all", anchor=False)
     st.markdown(f"You answered {'the one item' if total == 1 else f'all {total} items'}.")
-    if judged.session and not (judged.facilitates or judged.session.revealed):
+    if judged.session and not judged.sees_votes:
         judgement_votes.wait_for_reveal(judged.session.name)
     with st.container(horizontal=True, gap="small"):
-        if (not judged.session or judged.facilitates or judged.session.revealed) and st.button(
+        if judged.sees_votes and st.button(
             "See the results", key="judge_see", type="primary", icon=":material/bar_chart:", on_click=_show_results
         ):
             st.rerun()  # the view is chosen outside of this fragment

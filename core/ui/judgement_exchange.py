@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from core import policy
 from core.errors import BlindspotError
 from core.judgement import bundles
 from core.judgement.bundles import Bundle, Part
 from core.judgement.plain_tables import TableFormat
 from core.judgement.types import SetSummary, Task
 from core.store.judgements import Merged
-from core.ui.judgement_state import hidden_sessions, judgements
+from core.ui import downloads
+from core.ui.downloads import Holds
+from core.ui.judgement_state import facilitated, hidden_sessions, judgements
 from core.ui.markdown import as_text
-from core.ui.resources import allowed
+from core.ui.resources import allowed, shared_settings
 
 _ROUND = "_judgement_import_round"  # a new number gives an empty uploader
 _SAID = "_judgement_import_said"  # what the last import came to, shown once
-_MIME = {TableFormat.CSV: "text/csv", TableFormat.PARQUET: "application/vnd.apache.parquet"}
+_MIME = {TableFormat.CSV: downloads.CSV, TableFormat.PARQUET: downloads.PARQUET}
 
 
-def show(task: Task, facilitated: Collection[str] = ()) -> None:
+def show(task: Task, keys: Mapping[str, str] = MappingProxyType({})) -> None:
     """Take sets of a task along as files, and take in such files.
 
     Args:
-        facilitated: sessions whose facilitator the reader is: their votes may be taken before they are revealed.
+        keys: the reader's as a facilitator, by the session: its votes may be taken before they are revealed.
     """
     _say()
     if sets := judgements().sets(task):
-        _export(sets, facilitated)
+        _export(sets, keys)
     _import()
 
 
@@ -44,7 +48,7 @@ def _say() -> None:
 # --- taking along
 
 
-def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
+def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
     with st.expander("Take items and votes along", icon=":material/download:"):
         by_id = {one.set_id: one for one in sets}
         chosen = st.selectbox(
@@ -66,13 +70,17 @@ def _export(sets: list[SetSummary], facilitated: Collection[str]) -> None:
             "apostrophe in front; the import takes it away again.",
         )
         one = by_id.get(str(chosen), sets[0])
-        hidden = hidden_sessions(facilitated)
-        _buttons(one, TableFormat(str(form)), hidden)
+        _buttons(one, TableFormat(str(form)), keys)
+        names = (
+            "Raters' nicknames are in the votes"
+            if allowed().raters_names
+            else "Raters stand in the votes under pseudonyms, but for those of a session that is yours"
+        )
         st.caption(
             "The zip holds everything that another Blindspot needs to go on with it; the tables alone are for analysis "
-            "of your own. Raters' nicknames are in the votes; facilitators' keys are in none of them."
+            f"of your own. {names}; facilitators' keys are in none of them."
         )
-        if not hidden.isdisjoint(judgements().sessions_with_votes(one.set_id)):
+        if not hidden_sessions(keys).isdisjoint(judgements().sessions_with_votes(one.set_id)):
             st.info(
                 "Votes of a session whose results are not revealed yet are left out.", icon=":material/visibility_off:"
             )
@@ -87,33 +95,40 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _buttons(one: SetSummary, form: TableFormat, hidden: frozenset[str]) -> None:
-    """Files, made when they are asked for."""
-    collect = partial(bundles.collect, judgements(), one.set_id, hidden)
+def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> None:
     with st.container(horizontal=True):
-        st.download_button(
+        downloads.button(
             "Everything (.zip)",
-            data=lambda: bundles.pack(collect(), form),
+            lambda: bundles.pack(_collected(one.set_id, keys), form),
+            Holds(),
             file_name=f"judgements-{one.set_id}.zip",
-            mime="application/zip",
+            mime=downloads.ZIP,
             key="exchange_zip",
-            on_click="ignore",
             icon=":material/folder_zip:",
         )
         for part in Part:
-            st.download_button(
+            downloads.button(
                 part.capitalize(),
-                data=partial(_table, collect, part, form),
+                partial(_table, one.set_id, keys, part, form),
+                Holds(),
                 file_name=f"{part}-{one.set_id}.{form}",
                 mime=_MIME[form],
                 key=f"exchange_{part}",
-                on_click="ignore",
-                icon=":material/download:",
             )
 
 
-def _table(collect: Callable[[], Bundle], part: Part, form: TableFormat) -> bytes:
-    return bundles.table(collect(), part, form)
+def _collected(set_id: str, keys: Mapping[str, str]) -> Bundle:
+    """A set with the votes that the reader may have now, under the names that they may have."""
+    settings = shared_settings()
+    mine = facilitated(keys)
+    if policy.of(settings).raters_names:
+        return bundles.collect(judgements(), set_id, hidden_sessions(keys))
+    named = bundles.under_pseudonyms(bundles.secret_in(settings.cache), set_id, mine)
+    return bundles.collect(judgements(), set_id, hidden_sessions(keys), named)
+
+
+def _table(set_id: str, keys: Mapping[str, str], part: Part, form: TableFormat) -> bytes:
+    return bundles.table(_collected(set_id, keys), part, form)
 
 
 # --- taking in

@@ -52,6 +52,10 @@ def _watch() -> None:
 
 @fragment  # what the reader does here draws nothing above again
 def _results(judged: Judged) -> None:
+    if judged.session and not judged.sees_votes:  # hidden since the page was drawn
+        st.session_state.pop(_SHOWN, None)
+        judgement_votes.wait_for_reveal(judged.session.name)
+        return
     votes = judgement_votes.choose(judged)
     st.session_state[_SHOWN] = votes
     tally = judgement_votes.tally_of(judged, votes)

@@ -158,14 +158,16 @@ def _facilitate(judged: Judged, session: Session) -> None:
         icon=":material/visibility_off:" if session.revealed else ":material/visibility:",
         type="secondary" if session.revealed else "primary",
         on_click=_reveal,
-        args=(session.name, not session.revealed),
+        args=(judged, not session.revealed),
     )
     _watch(judged, session)
 
 
-def _reveal(name: str, revealed: bool) -> None:
+def _reveal(judged: Judged, revealed: bool) -> None:
     try:
-        judgements().reveal(name, revealed)
+        if judged.session is None or not judged.facilitates:
+            raise InputError("this session is not yours any more", remedy="open its link anew")
+        judgements().reveal(judged.session.name, revealed)
     except BlindspotError as error:
         st.toast(as_text(f"Not changed: {error}"), icon=":material/error:")
 
@@ -173,6 +175,8 @@ def _reveal(name: str, revealed: bool) -> None:
 @st.fragment(run_every=REFRESH_SECONDS)
 def _watch(judged: Judged, session: Session) -> None:
     try:
+        if not judged.facilitates:  # it was removed since the page was drawn
+            st.rerun()
         _progress(judged, session)
     except BlindspotError as error:  # the store is busy: asked again in a moment
         st.warning(as_text(str(error)), icon=":material/error:")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import streamlit as st
 
+from core import policy
 from core.judgement.types import ItemSet, Session, Task
 from core.store.judgements import Judgements
 from core.ui.resources import shared_repository
@@ -17,10 +19,22 @@ def judgements() -> Judgements:
     return Judgements(shared_repository().database)
 
 
-def hidden_sessions(facilitated: Collection[str] = ()) -> frozenset[str]:
-    """Sessions whose results are not revealed yet, without those whose facilitator the reader is."""
+def facilitated(keys: Mapping[str, str]) -> frozenset[str]:
+    """The sessions, of those that a reader has keys of, whose facilitator the reader is now."""
+    return frozenset(name for name, key in keys.items() if key and judgements().is_facilitator(name, key))
+
+
+def hidden_sessions(keys: Mapping[str, str] = MappingProxyType({})) -> frozenset[str]:
+    """Sessions whose votes a reader may not have now.
+
+    Args:
+        keys: a facilitator's, by the session.
+    """
+    mine = facilitated(keys)
     return frozenset(
-        session.name for session in judgements().sessions() if not session.revealed and session.name not in facilitated
+        session.name
+        for session in judgements().sessions()
+        if not policy.may_read_votes(revealed=session.revealed, facilitates=session.name in mine)
     )
 
 
@@ -29,14 +43,33 @@ class Judged:
     """A set of items that is answered and looked at.
 
     Attributes:
-        session: the session that the reader is in; None outside of one: then everybody sees the results.
-        facilitates: whether the reader is the session's facilitator.
+        session: the session that the reader is in, as it was when the page was drawn; None outside of one: then
+            everybody sees the results.
+        key: what the reader's address gives as the key of the session's facilitator; "" where it gives none.
     """
 
     task: Task
     items: ItemSet
     session: Session | None = None
-    facilitates: bool = False
+    key: str = field(default="", repr=False)
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """For ``hidden_sessions``."""
+        return {self.session.name: self.key} if self.session and self.key else {}
+
+    @property
+    def facilitates(self) -> bool:
+        """Whether the reader is the session's facilitator now: it may have been removed, and opened by another."""
+        return bool(facilitated(self.keys))
+
+    @property
+    def sees_votes(self) -> bool:
+        """Whether the reader may have the session's votes now."""
+        if self.session is None:
+            return True
+        name = self.session.name
+        return judgements().session(name) is not None and name not in hidden_sessions(self.keys)
 
     @property
     def session_name(self) -> str:

@@ -32,6 +32,7 @@ class Place:
     task: Task
     session: Session | None = None
     facilitates: bool = False
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _items(place: Place) -> None:
     """Making items, and taking them along; a facilitator also the votes of a session that is not revealed."""
     job_panel()
     judgement_making.show(place.task)
-    judgement_exchange.show(place.task, [place.session.name] if place.session and place.facilitates else [])
+    judgement_exchange.show(place.task, {place.session.name: place.key} if place.session else {})
 
 
 def _open_view(place: Place, show_judged: Callable[[Judged], None]) -> None:
@@ -107,7 +108,7 @@ def _place(task: Task) -> Place | None:
         for other in session.sets:
             st.page_link(page_of(other), label="To its items", query_params=_session_link(name, key))
         return None
-    return Place(task, session, facilitates)
+    return Place(task, session, facilitates, key)
 
 
 def _stay_in_session() -> None:
@@ -154,7 +155,7 @@ def _with_set(place: Place, show_judged: Callable[[Judged], None], blind: bool) 
     items = item_set(judgements(), str(judgements().database.path), set_id) if set_id else None
     with shown:
         if items is not None:
-            show_judged(Judged(place.task, items, place.session, place.facilitates))
+            show_judged(Judged(place.task, items, place.session, place.key))
         elif set_id:
             item_set.clear()  # they may be imported again
             st.warning("The items of this session are no longer here.", icon=":material/link_off:")

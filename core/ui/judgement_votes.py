@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -29,23 +29,23 @@ class Votes:
         session: "" for those outside of any, None for all.
         without: sessions whose votes are left out.
         digest: of the votes as they are now.
-        may_be_hidden: whether the reader sees them also while the session is not revealed, as its facilitator does.
+        key: the reader's as the session's facilitator, who sees them also while it is not revealed.
     """
 
     set_id: str
     session: str | None
     without: tuple[str, ...]
     digest: str
-    may_be_hidden: bool = False
+    key: str = field(default="", repr=False)  # the caches go by ``repr``
 
     @property
     def are_current(self) -> bool:
         """Whether the reader would see the same votes now: none came or went, no session was revealed or hidden."""
-        hidden = hidden_sessions()
+        hidden = hidden_sessions({self.session: self.key} if self.session else {})
         if self.session is None or self.session == "":
             seen = tuple(sorted(hidden.intersection(judgements().sessions_with_votes(self.set_id)))) == self.without
         else:
-            seen = self.may_be_hidden or self.session not in hidden
+            seen = self.session not in hidden
         return seen and judgements().votes_digest(self.set_id, self.session, self.without) == self.digest
 
 
@@ -63,7 +63,7 @@ def choose(judged: Judged) -> Votes:
     set_id = judged.items.set_id
     if judged.session:
         name = judged.session.name
-        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), judged.facilitates)
+        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), judged.key)
     without = tuple(sorted(hidden_sessions().intersection(judgements().sessions_with_votes(set_id))))
     session = _chosen_session(set_id, without)
     return Votes(set_id, session, without, judgements().votes_digest(set_id, session, without))

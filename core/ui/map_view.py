@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from core.map_colours import Colouring
 from core.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
 from core.numerics.projection import Quality
 from core.types import Int64
-from core.ui import map_colours, map_query
+from core.ui import downloads, map_colours, map_query
+from core.ui.downloads import Holds
 from core.ui.map_state import Drawn, Ground, draw
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
@@ -304,14 +306,13 @@ def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence
     st.dataframe(frame.head(MOST_ROWS), hide_index=True, key="map_selection", column_config=config)
     if len(frame) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} of them; the file has all.")
-    st.download_button(
+    downloads.button(
         "CSV",
-        data=lambda: pair_browsing.as_file(frame, ".csv"),
+        partial(pair_browsing.as_file, frame, ".csv"),
+        Holds(ground.picks.dataset),
         file_name="map-selection.csv",
-        mime="text/csv",
+        mime=downloads.CSV,
         key="map_download",
-        on_click="ignore",
-        icon=":material/download:",
     )
 
 

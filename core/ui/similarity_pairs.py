@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import pandas as pd
@@ -14,7 +13,8 @@ from core.scored import misjudged
 from core.scored.misjudged import Fit, Order
 from core.scored.table import ScoredTable
 from core.store.records import RunRecord
-from core.ui import tables
+from core.ui import downloads, tables
+from core.ui.downloads import Holds
 from core.ui.heros_sides import two_variants
 from core.ui.markdown import as_text
 from core.ui.similarity_view import Shown
@@ -166,7 +166,6 @@ def _choose(key: str, numbers: list[int]) -> None:
 
 
 def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
-    stem = re.sub(r"[^\w.-]+", "-", f"similarity-{shown.picks.dataset.rsplit('/', 1)[-1]}-pairs").strip("-")
     rows = found.rename(
         columns={
             f"{what} in {side}": f"{what} of {run.plan.variant}"
@@ -174,21 +173,13 @@ def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -
             for what in ("similarity", "fitted", "residual")
         }
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for title, ending, mime in (
-            ("CSV", ".csv", "text/csv"),
-            ("Parquet", ".parquet", "application/vnd.apache.parquet"),
-        ):
-            st.download_button(
-                title,
-                data=partial(pair_browsing.as_file, rows, ending),
-                file_name=f"{stem}{ending}",
-                mime=mime,
-                key=f"sim_download{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-                help=f"All {len(found):,} pairs in the table's order.",
-            )
+    downloads.tables(
+        partial(pair_browsing.as_file, rows),
+        Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
+        stem=downloads.stem_of("similarity", shown.picks.dataset, "pairs"),
+        key="sim_download",
+        help=f"All {len(found):,} pairs in the table's order.",
+    )
 
 
 # --- one pair

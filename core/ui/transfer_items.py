@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -14,8 +11,9 @@ from core.transfer import examples
 from core.transfer.examples import GOLD, NUMBER, OF_ONE, OF_TWO, OVERLAP, SECOND, TEXT, Order, Which
 from core.transfer.outcomes import Outcomes
 from core.transfer.paired import Paired
-from core.types import Variant
+from core.ui import downloads
 from core.ui import transfer_items_table as table
+from core.ui.downloads import Holds
 from core.ui.markdown import as_text
 from core.ui.transfer_parts import outcomes_of, runs_of_task
 from core.ui.transfer_sides import sides_of
@@ -42,7 +40,7 @@ def show(shown: Shown) -> None:
         st.info("No example is left. Choose others above, or search for something shorter.")
     else:
         table.show(listed, shown, sides)
-        _downloads(listed, shown, {side: run.plan.variant for side, run in sides.items()})
+        _downloads(listed, shown, sides)
     if (number := table.chosen_example(rows, listed, shown.picks.dataset)) is not None:
         _example(rows, number, sides)
 
@@ -160,24 +158,16 @@ def _example(rows: pd.DataFrame, number: int, sides: dict[str, RunRecord]) -> No
         )
 
 
-def _downloads(listed: pd.DataFrame, shown: Shown, variants: dict[str, Variant]) -> None:
-    stem = re.sub(r"[^\w.-]+", "-", f"transfer-{shown.picks.dataset.rsplit('/', 1)[-1]}-{shown.classifier}").strip("-")
+def _downloads(listed: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+    variants = {side: run.plan.variant for side, run in sides.items()}
 
     def content(ending: str) -> bytes:
         return pair_browsing.as_file(examples.for_export(listed, variants), ending)
 
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for name, ending, mime in (
-            ("CSV", ".csv", "text/csv"),
-            ("Parquet", ".parquet", "application/vnd.apache.parquet"),
-        ):
-            st.download_button(
-                name,
-                data=partial(content, ending),
-                file_name=f"{stem}{ending}",
-                mime=mime,
-                key=f"transfer_download{ending}",
-                on_click="ignore",
-                icon=":material/download:",
-                help=f"All {len(listed):,} examples of the table in its order.",
-            )
+    downloads.tables(
+        content,
+        Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
+        stem=downloads.stem_of("transfer", shown.picks.dataset, shown.classifier),
+        key="transfer_download",
+        help=f"All {len(listed):,} examples of the table in its order.",
+    )

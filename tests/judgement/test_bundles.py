@@ -120,6 +120,30 @@ def test_a_file_holds_exactly_what_was_put_in(form: TableFormat, bundle: Bundle)
     assert found.items.set_id == bundle.items.set_id
 
 
+def test_pseudonyms_tell_raters_apart_and_nothing_else(store: Judgements, tmp_path: Path) -> None:
+    made, other = intruder_set(), comparative_set()
+    for items in (made, other):
+        store.add_set(items)
+        store.vote(Ballot(items.set_id, "", "Anna"), 0, 0, 1.5)
+    store.vote(Ballot(made.set_id, "group", "ANNA"), 1, 0, 1.5)
+    store.vote(Ballot(made.set_id, "mine", "Ben"), 1, 0, 1.5)
+    secret = bundles.secret_in(tmp_path)
+    assert bundles.secret_in(tmp_path) == secret
+    assert (tmp_path / "pseudonyms.key").stat().st_mode & 0o077 == 0, "others on the machine can read it"
+
+    def raters(set_id: str, key: bytes = secret) -> list[str]:
+        named = bundles.under_pseudonyms(key, set_id, but_in=["mine"])
+        bundle = bundles.unpack(bundles.pack(bundles.collect(store, set_id, named=named), TableFormat.CSV))
+        return [vote.rater for vote in bundle.votes]
+
+    alone, group, mine = raters(made.set_id)
+    assert alone == group, "capitals make no other rater, nor does a session"
+    assert mine == "Ben"
+    assert raters(made.set_id) == [alone, group, mine], "from file to file"
+    assert raters(other.set_id) != [alone], "another set tells nothing"
+    assert raters(made.set_id, b"other" * 8)[0] != alone, "whoever guesses the nickname could check it"
+
+
 @pytest.mark.parametrize("form", TableFormat)
 @pytest.mark.parametrize("made", [intruder_set(), comparative_set()], ids=lambda made: made.task.value)
 def test_from_one_machine_to_another(store: Judgements, tmp_path: Path, made: ItemSet, form: TableFormat) -> None:
