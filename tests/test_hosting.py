@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from streamlit import config as streamlit_config
 
+from core import policy
 from core.serving import READY
 from core.settings import ROOT, Settings
 from tests.test_readme import parse
@@ -23,6 +24,7 @@ UNIT, NGINX, CADDY, CONTAINER = (
     (HOSTING / name).read_text("utf-8") for name in ("blindspot.service", "nginx.conf", "Caddyfile", "Containerfile")
 )
 UPLOAD_MB = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["server"]["maxUploadSize"]
+DEMO_MB = 1 + (policy.DEMO.uploads.size or 0) // 2**20  # a file that a demo takes, and the form around it
 
 
 def code(text: str) -> str:
@@ -106,8 +108,10 @@ def test_the_proxies_pass_websockets_and_uploads_on() -> None:
         "proxy_set_header Host $http_host",
     ):
         assert needed in pages
-    assert f"client_max_body_size {UPLOAD_MB}m" in directives
-    assert f"max_size {UPLOAD_MB}MB" in code(CADDY)
+    assert f"client_max_body_size {DEMO_MB}m" in directives
+    assert f"max_size {DEMO_MB}MB" in code(CADDY)
+    assert f"({UPLOAD_MB}m)" in NGINX, "what a private server needs"
+    assert f"({UPLOAD_MB}MB)" in CADDY, "what a private server needs"
     assert f"location = {READY} {{" in code(NGINX)
     assert f"health_uri {READY}\n" in code(CADDY)
 
