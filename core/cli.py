@@ -31,11 +31,20 @@ from core import (
 )
 from core import cli_output as output
 from core.at_work import at_work
-from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
+from core.cli_options import (
+    FIT_ON_HELP,
+    SUPPORT_HELP,
+    TRANSFORM_HELP,
+    AsJson,
+    Support,
+    names_columns,
+    of_columns,
+)
 from core.cli_sweep import HELP as SWEEP_HELP
 from core.cli_sweep import sweep
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.own_reference import NamedColumns
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import FIT_ON, in_words
 from core.encoders import catalog as encoders
@@ -141,6 +150,7 @@ def list_(
 
 
 @app.command()
+@names_columns
 def run(
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
@@ -154,9 +164,12 @@ def run(
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
+    *,
+    columns: NamedColumns | None,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
     settings = Settings.from_environment()
+    dataset = of_columns(dataset, columns)
     given = {"metric": metric, "protocol": protocol, "rule": rule, "classifier": classifier, "seed": seed}
     params = {name: value for name, value in given.items() if value is not None}
     compared = encoder if support is Support.COMMON else []

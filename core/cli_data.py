@@ -10,10 +10,11 @@ import typer
 
 from core import cli_output as output
 from core import lexical_overlap
-from core.cli_options import AsJson
+from core.cli_options import AsJson, names_columns, of_columns
 from core.datasets import catalog as datasets
 from core.datasets import fetch, preview
 from core.datasets.labelled_counts import LabelledCounts
+from core.datasets.own_reference import NamedColumns
 from core.encoders.word_pieces import bert_uncased
 from core.errors import InputError
 from core.labelled import LabelledTexts
@@ -24,14 +25,18 @@ from core.types import Dataset, MinimalPairSet, Progress, ScoredPairs
 SHOWN_ROWS = 5
 
 
+@names_columns
 def show(
     dataset: Annotated[str, typer.Argument(help=f"dataset id or {datasets.OWN_FILE}")],
     rows: Annotated[int, typer.Option(min=0, max=1_000, help="how many of its rows, from the first")] = SHOWN_ROWS,
     as_json: AsJson = False,
+    *,
+    columns: NamedColumns | None,
 ) -> None:
     """What a dataset holds: its first rows; of labelled texts also classes, splits, and what repeats or leaks."""
     settings = Settings.from_environment()
-    entry = datasets.find(dataset)
+    (reference,) = of_columns([dataset], columns)
+    entry = datasets.find(reference)
     with output.progress(entry.id) as progress:
         data = fetch.load(entry, settings, progress)
     counts = LabelledCounts.of(data) if isinstance(data, LabelledTexts) else None

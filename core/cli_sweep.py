@@ -13,8 +13,17 @@ import typer
 
 from core import cli_output as output
 from core import estimates, pipeline, sweeps
-from core.cli_options import FIT_ON_HELP, SUPPORT_HELP, TRANSFORM_HELP, AsJson, Support
+from core.cli_options import (
+    FIT_ON_HELP,
+    SUPPORT_HELP,
+    TRANSFORM_HELP,
+    AsJson,
+    Support,
+    names_columns,
+    of_columns,
+)
 from core.datasets import catalog as datasets
+from core.datasets.own_reference import NamedColumns
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import FIT_ON, DiagnosticEntry, Metric, in_words
 from core.errors import BlindspotError, DataMissing, InputError
@@ -69,6 +78,7 @@ class Done:
         return self.outcome.record
 
 
+@names_columns
 def sweep(
     file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
@@ -85,8 +95,11 @@ def sweep(
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would run and what is there")] = False,
     as_json: AsJson = False,
+    *,
+    columns: NamedColumns | None,
 ) -> None:
     """See ``HELP``."""
+    dataset = of_columns(dataset or [], columns)
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     params = {"metric": metric, "protocol": protocol}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}

@@ -178,8 +178,10 @@ def check_dataset(reference: str, settings: Settings) -> None:
     """
     if not reference.startswith(_FILE) or of(settings).server_files:
         return
-    path = Path(os.path.normpath(reference.removeprefix(_FILE)))
-    if not settings.session or settings.uploads not in path.parents:
+    target = reference.removeprefix(_FILE)
+    path = Path(os.path.normpath(target))
+    names_columns = "?" in target.removeprefix(str(settings.uploads))  # an upload's are known; the path ends before it
+    if not settings.session or names_columns or settings.uploads not in path.parents:
         raise InputError(
             "files cannot be named on a hosted demo",
             expected="a dataset of the catalog, or a file that you uploaded in this session",

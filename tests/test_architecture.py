@@ -146,7 +146,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.free_text core.spaces core.numerics",
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_evidence": f"{WORLD} core.cli_options core.cli_output core.evidence core.numerics core.store.repository",
-    "core.cli_options": f"{NOUNS} core.transforms",
+    "core.cli_options": f"{NOUNS} core.datasets.own_reference core.transforms",
     "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.estimates core.sweeps core.cli_options core.cli_output",
     "core.cli_judge_results": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement "
     "core.spaces core.numerics",

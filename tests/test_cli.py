@@ -288,6 +288,32 @@ OWN = (
 )
 
 
+def test_columns_are_named_where_their_names_do_not_say_it(blindspot: Command, tmp_path: Path) -> None:
+    """Three texts that are about as long: the two that are named are paired, and the run says which."""
+    path = tmp_path / "kb.csv"
+    lines = [f"T-{n},a dog barks {n},the dog is barking {n},rain {n} falls" for n in range(6)]
+    path.write_text("\n".join(["ticket_id,first one,second,third", *lines]), "utf-8")
+    run = ("run", "evalrank", "--encoder", "minilm", "--dataset", f"file:{path}")
+    refused = blindspot(*run)
+    assert (refused.code, refused.out) == (2, "")
+    (line,) = refused.err.splitlines()
+    assert "--query-column 'first one' --mate-column second" in line
+    named = ("--query-column", "first one", "--mate-column", "second", "--json")
+    said = blindspot(*run, *named)
+    assert said.code == 0, said.err
+    (stored,) = said.json["runs"]
+    assert stored["dataset"] == f"file:{path}?query=first%20one&mate=second"
+    reading = stored["manifest"]["dataset"]["reading"]
+    assert (reading["query"], reading["mate"]) == ("first one", "second")
+    (again,) = blindspot(*run[:-1], stored["dataset"], "--json").json["runs"]
+    assert (again["run_id"], again["computed"]) == (stored["run_id"], False)
+    sweep = ("sweep", "--diagnostic", "evalrank", *run[2:], *named)
+    assert blindspot(*sweep).json["runs"][0]["run_id"] == stored["run_id"]
+    shown = blindspot("data", "show", f"file:{path}", "--word-column", "first one", "--count-column", "third")
+    assert (shown.code, shown.err.count("\n")) == (2, 1)
+    assert blindspot(*DEMO, *named).code == 2, "columns of no file"
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
 def test_pairs_of_ones_own_in_every_format(
     blindspot: Command, environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str

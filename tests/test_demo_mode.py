@@ -139,6 +139,11 @@ WAYS = [
     # paths and other visitors' texts
     Way("a file of the host as dataset", lambda w: asked(w, dataset=f"file:{w.secret}"), FILES),
     Way("a file by a climbing path", lambda w: asked(w, dataset="file:../../etc/passwd"), FILES),
+    Way(
+        "a file of the host whose named columns climb to the visitor's uploads",
+        lambda w: asked(w, dataset=f"file:{w.secret}?query=a&mate=b{'/..' * 20}{w.upload.path}"),
+        FILES,
+    ),
     Way("a file to fit a transform on", lambda w: asked(w, fit_on=f"file:{w.secret}"), FILES),
     Way("a file named by a sweep", lambda w: sweeps.expand(sweeps.read_toml(w.sweep), w.settings), FILES),
     Way(

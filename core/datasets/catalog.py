@@ -14,6 +14,7 @@ from core.datasets.entries import (
 from core.datasets.labelled_sets import LABELLED
 from core.datasets.own_columns import OwnFile, size_in_words
 from core.datasets.own_labelled import OwnLabelledTexts
+from core.datasets.own_reference import ROLES, OwnReference
 from core.datasets.similarity_sets import SIMILARITY
 from core.datasets.sources import SOURCES
 from core.datasets.word_relations import RELATIONS
@@ -39,7 +40,8 @@ OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FORMS = (
     "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate), of scored pairs (text1, text2 and score), of "
     "labelled texts (text and label, or text1, text2 and label; perhaps split), of words (word and count) or of "
-    f"minimal pairs (a column original and any of {', '.join(minimal_pairs.SUBSETS)}, or rewrites under other names)"
+    f"minimal pairs (a column original and any of {', '.join(minimal_pairs.SUBSETS)}, or rewrites under other names). "
+    f"Columns of other names: {OWN_FILE}?query=NAME&mate=NAME, with {', '.join(ROLES)} for the roles"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _SIF_REPOSITORY = "PrincetonML/SIF"
@@ -280,7 +282,7 @@ def find(reference: str) -> DatasetEntry:
         InputError: no such dataset (the nearest id is suggested), or what is wrong with the file.
     """
     if own.is_own(reference):
-        return _own_entry(own.find(reference))
+        return _own_entry(own.find(reference), canonical(reference))
     entry = DATASETS.get(reference) or SOURCES.get(reference)
     if entry is None:
         raise unknown("dataset", reference, [*DATASETS, OWN_FILE])
@@ -293,13 +295,13 @@ def canonical(reference: str) -> str:
     Raises:
         InputError: no such dataset.
     """
-    return f"{own.PREFIX}{own.path_of(reference)}" if own.is_own(reference) else find(reference).id
+    return str(OwnReference.parse(reference)) if own.is_own(reference) else find(reference).id
 
 
-def _own_entry(file: OwnFile) -> DatasetEntry:
+def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
     """The entry of a user's file. It holds what was read, so that revision and content are of the same bytes."""
     return DatasetEntry(
-        id=f"{own.PREFIX}{file.path}",
+        id=reference,
         title=file.path.name,
         description=file.description,
         kind=file.kind,

@@ -9,19 +9,28 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from core.datasets import minimal_pairs, own_files, own_labelled, own_minimal, own_pairs, own_scored, own_vocabulary
+from core.datasets import (
+    minimal_pairs,
+    own_columns,
+    own_files,
+    own_labelled,
+    own_minimal,
+    own_pairs,
+    own_reference,
+    own_scored,
+    own_vocabulary,
+)
 from core.datasets.own_columns import ColumnReading, OwnFile
 from core.datasets.own_files import FileFormat, FileTable
 from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.own_reference import PREFIX, NamedColumns, OwnReference, is_own, path_of
 from core.datasets.own_scored import OwnScoredPairs
 from core.datasets.own_vocabulary import OwnVocabulary
-from core.errors import InputError
-from core.files import require_name
 from core.types import DatasetKind
 
-PREFIX = "file:"
+__all__ = ["PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
 
 @dataclass(frozen=True)
@@ -156,12 +165,17 @@ class OwnTable:
         facts = (self.path, self.format, self.separator, self.sha256, readings)
         return OwnMinimalPairs(*facts, originals, texts, could_be)
 
-    def contents(self) -> OwnFile:
-        """What the file holds by its header.
+    def contents(self, columns: NamedColumns | None = None) -> OwnFile:
+        """What the file holds.
+
+        Args:
+            columns: as somebody named them; by the header if left out.
 
         Raises:
             InputError: as ``pairs``, ``minimal_pairs``, ``scored_pairs``, ``vocabulary`` or ``labelled_texts``.
         """
+        if columns is not None:
+            return self._named(columns)
         if self.kind is DatasetKind.LABELLED_TEXTS:
             return self.labelled_texts()
         if self.kind is DatasetKind.SCORED_PAIRS:
@@ -170,38 +184,35 @@ class OwnTable:
             return self.vocabulary()
         return self.minimal_pairs() if self.kind is DatasetKind.MINIMAL_PAIR_SET else self.pairs()
 
-
-def is_own(reference: str) -> bool:
-    """Whether a dataset reference names a user's file."""
-    return reference.startswith(PREFIX)
-
-
-def path_of(reference: str) -> Path:
-    """The absolute path of a ``file:`` reference; the file need not exist.
-
-    Raises:
-        InputError: there is no path, or none that a system could have.
-    """
-    name = reference.removeprefix(PREFIX)
-    if not name.strip():
-        raise InputError(f"'{reference}' names no file", expected=f"{PREFIX}PATH, for example {PREFIX}pairs.csv")
-    require_name(name, f"{PREFIX}PATH of a file")
-    try:
-        return Path(name).expanduser().resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a zero character, a circle of links, no such user
-        raise InputError(f"'{reference}' is no path: {error}", expected=f"{PREFIX}PATH of a file") from error
+    def _named(self, columns: NamedColumns) -> OwnFile:
+        own_columns.require(self.path, self.table, [name for _, name in columns.named])
+        match columns.kind, [name for _, name in columns.named]:
+            case DatasetKind.PAIR_SET, [query, mate]:
+                return self.pairs((query, mate))
+            case DatasetKind.SCORED_PAIRS, [text1, text2, score]:
+                return self.scored_pairs((text1, text2, score))
+            case DatasetKind.VOCABULARY, [word, count]:
+                return self.vocabulary((word, count))
+            case DatasetKind.MINIMAL_PAIR_SET, [original, *rewrites]:
+                return self.minimal_pairs(own_minimal.roles(self.path, self.table, original, rewrites))
+            case DatasetKind.LABELLED_TEXTS, [text, *_]:
+                label = columns.of_role(own_reference.LABEL) or ""
+                second, split = columns.of_role(own_reference.TEXT2), columns.of_role(own_reference.SPLIT)
+                return self.labelled_texts(LabelledColumns(text, label, second, split))
+        raise TypeError(f"no {columns.kind} has the columns {columns}")
 
 
-def read(path: Path) -> OwnFile:
+def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
     """What a file holds, and how its columns were read.
 
     Args:
         path: absolute; see ``tabulate``.
+        columns: as in ``OwnTable.contents``.
 
     Raises:
         InputError: what is wrong with the file, in one line.
     """
-    return parse(path, own_files.read_bytes(path))
+    return tabulate(path, own_files.read_bytes(path)).contents(columns)
 
 
 def parse(path: Path, data: bytes) -> OwnFile:
@@ -226,16 +237,16 @@ def find(reference: str) -> OwnFile:
     """What a ``file:`` reference names; read once for as long as the file stays as it is.
 
     Raises:
-        InputError: as ``path_of`` and ``read``.
+        InputError: as ``OwnReference.parse`` and ``read``.
     """
-    path = path_of(reference)
+    found = OwnReference.parse(reference)
     try:
-        stat = path.stat()
+        stat = found.path.stat()
     except (OSError, ValueError):
-        return read(path)  # says what is wrong
-    return _read_once(path, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return read(found.path)  # says what is wrong
+    return _read_once(found, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
 
 @lru_cache(maxsize=2)
-def _read_once(path: Path, _state: tuple[int, int, int]) -> OwnFile:
-    return read(path)
+def _read_once(reference: OwnReference, _state: tuple[int, int, int]) -> OwnFile:
+    return read(reference.path, reference.columns)

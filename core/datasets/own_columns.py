@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,14 +34,18 @@ _FIRST = (
 )  # in this order; other subsets follow as the file has them
 
 
+class UnclearColumns(InputError):
+    """A file's columns do not say by themselves which of them are to be read: somebody has to."""
+
+
 @dataclass(frozen=True)
 class ColumnReading:
     """How one column is read, for people to confirm.
 
     Attributes:
         use: ``QUERY``, ``LABEL`` or another of these, ``UNUSED``, ``original``, or the name of a subset.
-        why: "by its name", "by its sentences", "first text column", "second text column", "the only other text column",
-            "as asked", or why it is not used, or "".
+        why: "by its name", "by its sentences", a reason of ``own_guess``, "the only other text column", "as asked", or
+            why it is not used, or "".
         examples: its first cells, as text.
     """
 
@@ -125,6 +129,16 @@ def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str
         return f"{rows:,} labelled examples, {texts:,} texts"
     each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
     return f"{rows:,} originals with {each} each, {texts:,} texts"
+
+
+def require(path: Path, table: FileTable, names: Sequence[str]) -> None:
+    """See that a file has columns of these names.
+
+    Raises:
+        InputError: one is missing; the names that there are stand in the error.
+    """
+    if missing := [name for name in names if name not in table.names]:
+        raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
 
 
 def readings(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[ColumnReading, ...]:

@@ -15,11 +15,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from core.datasets import own_pairs, own_scored, own_vocabulary
+from core.datasets import own_guess, own_pairs, own_scored, own_vocabulary
 from core.datasets.labelled_counts import LabelledCounts
 from core.datasets.labelled_texts import Example, labelled_texts
 from core.datasets.own_classes import SPLIT_NAMES, class_names, is_split_column, split_numbers
-from core.datasets.own_columns import FIRST, LABEL, SECOND, SPLIT, TEXT, ColumnReading, OwnFile, readings, texts_of
+from core.datasets.own_columns import (
+    FIRST,
+    LABEL,
+    SECOND,
+    SPLIT,
+    TEXT,
+    ColumnReading,
+    OwnFile,
+    UnclearColumns,
+    readings,
+    require,
+    texts_of,
+)
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import LONGEST_SHOWN
 from core.errors import InputError
@@ -171,7 +183,7 @@ def guess(table: FileTable) -> Guess:
     text = next((n for n in _named(keys, TEXT_NAMES) if n != label), None)
     if text is not None:
         return Guess(text, None, label, split, by_name=True)
-    texts = [n for n, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT and n not in {label, split}]
+    texts, _ = own_guess.text_columns(table, {label, split})
     return Guess(texts[0] if len(texts) == 1 else None, None, label, split, by_name=False)
 
 
@@ -217,9 +229,10 @@ def read_columns(path: Path, table: FileTable, asked: LabelledColumns | None) ->
         return readings(table, _asked(path, table, {**uses, LABEL: asked.label, SPLIT: asked.split}))
     found = guess(table)
     if found.first is None or found.label is None:
-        raise InputError(
+        raise UnclearColumns(
             f"{path} has no text and label: {', '.join(repr(name[:LONGEST_SHOWN]) for name in table.names)}",
             expected="a column text (or text1 and text2) and a column label (or class, category)",
+            remedy="if it has them, name them with --text-column and --label-column",
         )
     why = "by its name" if found.by_name else "the only other text column"
     numbers = {FIRST if found.second is not None else TEXT: found.first, SECOND: found.second, LABEL: found.label}
@@ -230,8 +243,7 @@ def read_columns(path: Path, table: FileTable, asked: LabelledColumns | None) ->
 
 def _asked(path: Path, table: FileTable, asked: Mapping[str, str | None]) -> dict[int, tuple[str, str]]:
     names = [name for name in asked.values() if name is not None]
-    if missing := [name for name in names if name not in table.names]:
-        raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
+    require(path, table, names)
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         uses = " and ".join(use for use, name in asked.items() if name == twice[0])
         raise InputError(f"column '{twice[0]}' cannot be both {uses}", expected="a column for each")

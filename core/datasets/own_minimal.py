@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -138,6 +138,21 @@ def named_columns(table: FileTable) -> dict[str, int]:
     found = minimal_pairs.places(table.names)
     alone = {role: found[role][0] for role in (ORIGINAL, *SUBSETS) if len(found.get(role, ())) == 1}
     return {role: number for role, number in alone.items() if table.kinds[number] is not ColumnKind.NUMBER}
+
+
+def roles(path: Path, table: FileTable, original: str, rewrites: Sequence[str]) -> dict[str, int]:
+    """Per role the number of the column that somebody named; a rewrite is the subset that its column's name says.
+
+    Raises:
+        InputError: two rewrites whose names say the same.
+    """
+    found = {ORIGINAL: table.names.index(original)}
+    for name in rewrites:
+        role = next(iter(minimal_pairs.places([own_rewrites.without_mark(name)])), own_rewrites.subset_name(name))
+        if role in found:
+            raise _several(path, table, role, [found[role], table.names.index(name)])
+        found[role] = table.names.index(name)
+    return found
 
 
 def read_columns(path: Path, table: FileTable, asked: Mapping[str, int] | None) -> tuple[ColumnReading, ...]:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from core.datasets import loaders
-from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile, readings, texts_of
+from core.datasets import loaders, own_guess
+from core.datasets.own_columns import (
+    MATE,
+    QUERY,
+    UNUSED,
+    ColumnReading,
+    OwnFile,
+    UnclearColumns,
+    readings,
+    require,
+    texts_of,
+)
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
 from core.texts import twin_key
@@ -107,10 +119,12 @@ def read_columns(path: Path, table: FileTable, asked: tuple[str, str] | None) ->
         asked: the names of the query's and the mate's column, where they are known; guessed if left out.
 
     Raises:
-        InputError: no such columns, or nothing to guess by.
+        UnclearColumns: nothing to guess by, or several guesses are about as good.
+        InputError: no such columns, or the first line names none.
     """
-    query, mate, reasons = _asked(path, table, asked) if asked else _guess(path, table)
-    return readings(table, {query: (QUERY, reasons[0]), mate: (MATE, reasons[1])})
+    query, mate, reasons, left_out = (*_asked(path, table, asked), {}) if asked else _guess(path, table)
+    unused = {number: (UNUSED, why) for number, why in left_out.items()}
+    return readings(table, {**unused, query: (QUERY, reasons[0]), mate: (MATE, reasons[1])})
 
 
 def read_pairs(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> tuple[tuple[str, str], ...]:
@@ -136,31 +150,45 @@ def known_columns(table: FileTable) -> tuple[int, int] | None:
 
 
 def _asked(path: Path, table: FileTable, asked: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:
-    if missing := [name for name in asked if name not in table.names]:
-        raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
+    require(path, table, asked)
     if asked[0] == asked[1]:
         raise InputError(f"column '{asked[0]}' cannot be both query and mate", expected="two columns")
     return table.names.index(asked[0]), table.names.index(asked[1]), ("as asked", "as asked")
 
 
-def _guess(path: Path, table: FileTable) -> tuple[int, int, tuple[str, str]]:
+def _guess(path: Path, table: FileTable) -> tuple[int, int, tuple[str, str], Mapping[int, str]]:
+    """Numbers of the two columns, why they are, and why other columns of text are not."""
     if known := known_columns(table):
-        return *known, ("by its name", "by its name")
+        return *known, ("by its name", "by its name"), {}
     texts = [number for number, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT]
-    if len(texts) < 2:
-        found = ", ".join(f"'{name[:40]}' ({kind})" for name, kind in zip(table.names, table.kinds, strict=True))
-        raise InputError(
-            f"{path} has no two columns of text: {found}",
-            expected="the texts of a pair in two columns, best named query and mate",
-        )
-    if table.separator and all(_is_sentence(table.names[number]) for number in texts[:2]):
+    if len(texts) >= 2 and table.separator and all(_is_sentence(table.names[number]) for number in texts[:2]):
         first = " and ".join(f"'{table.names[number][:40]}'" for number in texts[:2])
         raise InputError(
             f"the first line of {path} holds texts, not names: {first}",
             expected="a first line that names the columns",
             remedy="put a line such as query,mate before it",
         )
-    return texts[0], texts[1], ("first text column", "second text column")
+    found = own_guess.pair(table)
+    if found.pair is None:
+        raise UnclearColumns(
+            f"{path} has no two columns of text: {_listed(table, found)}",
+            expected="the texts of a pair in two columns, best named query and mate",
+            remedy="if two of these hold them, name them with --query-column and --mate-column",
+        )
+    if not found.is_clear:
+        query, mate = (table.names[number] for number in found.pair)
+        raise UnclearColumns(
+            f"{path}: it is not clear which columns are query and mate: {_listed(table, found)}",
+            expected="two columns named query and mate, or two that are clearly the longest texts",
+            remedy=f"name them, for example: --query-column {quote(query)} --mate-column {quote(mate)}",
+        )
+    return *found.pair, found.whys, found.left_out
+
+
+def _listed(table: FileTable, found: own_guess.PairGuess) -> str:
+    """Every column with what it seems to hold."""
+    held = (found.left_out.get(number, kind) for number, kind in enumerate(table.kinds))
+    return ", ".join(f"'{name[:40]}' ({what})" for name, what in zip(table.names, held, strict=True))
 
 
 def _is_sentence(name: str) -> bool:

@@ -6,10 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from core.datasets import own_pairs, scored_pairs
-from core.datasets.own_columns import FIRST, SCORE, SECOND, ColumnReading, OwnFile, readings, texts_of
+from core.datasets import own_guess, own_pairs, scored_pairs
+from core.datasets.own_columns import (
+    FIRST,
+    SCORE,
+    SECOND,
+    UNUSED,
+    ColumnReading,
+    OwnFile,
+    UnclearColumns,
+    readings,
+    require,
+    texts_of,
+)
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import finite_number
 from core.errors import InputError
@@ -81,7 +93,9 @@ class OwnScoredPairs(OwnFile):
 
 def is_told(table: FileTable) -> bool:
     """Whether a file's header says that it holds scored pairs: a score by its name, and two columns for the texts."""
-    return score_column(table) is not None and None not in text_columns(table)
+    score = score_column(table)
+    texts = sum(kind is ColumnKind.TEXT for number, kind in enumerate(table.kinds) if number != score)
+    return score is not None and (own_pairs.known_columns(table) is not None or texts >= 2)
 
 
 def score_column(table: FileTable) -> int | None:
@@ -96,13 +110,11 @@ def score_column(table: FileTable) -> int | None:
     return None
 
 
-def text_columns(table: FileTable) -> tuple[int | None, int | None]:
-    """A guess at the columns of the texts: those whose names mean a pair, else the first two of text."""
+def text_columns(table: FileTable) -> own_guess.PairGuess:
+    """A guess at the columns of the texts: those whose names mean a pair, else as ``own_guess.pair``."""
     if (known := own_pairs.known_columns(table)) is not None:
-        return known
-    score = score_column(table)
-    texts = [i for i, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT and i != score]
-    return (texts[0] if texts else None, texts[1] if len(texts) > 1 else None)
+        return own_guess.PairGuess(known, ("by its name", "by its name"), is_clear=True)
+    return own_guess.pair(table, {score_column(table)})
 
 
 def read_columns(path: Path, table: FileTable, asked: tuple[str, str, str] | None) -> tuple[ColumnReading, ...]:
@@ -112,24 +124,33 @@ def read_columns(path: Path, table: FileTable, asked: tuple[str, str, str] | Non
         asked: the names of the two texts' and the score's column, where they are known; guessed if left out.
 
     Raises:
-        InputError: no such columns, one of them twice, or names that say nothing.
+        UnclearColumns: names that say nothing, or several guesses are about as good.
+        InputError: no such columns, or one of them twice.
     """
     if asked is not None:
-        if missing := [name for name in asked if name not in table.names]:
-            raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
+        require(path, table, asked)
         if len(set(asked)) < len(asked):
             raise InputError(f"one column cannot be two of {', '.join(asked)}", expected="three columns")
         first, second, score = (table.names.index(name) for name in asked)
         return readings(table, {first: (FIRST, "as asked"), second: (SECOND, "as asked"), score: (SCORE, "as asked")})
-    named, (one, other) = score_column(table), text_columns(table)
-    if named is None or one is None or other is None:
-        raise InputError(
+    named, texts = score_column(table), text_columns(table)
+    if named is None or texts.pair is None:
+        raise UnclearColumns(
             f"{path} has no two texts and a score: {', '.join(repr(name[:40]) for name in table.names)}",
             expected="two columns of texts and a column score (or gold, similarity, relatedness)",
+            remedy="if it has them, name them with --text1-column, --text2-column and --score-column",
         )
-    known = own_pairs.known_columns(table) is not None
-    whys = ("by its name", "by its name") if known else ("first text column", "second text column")
-    return readings(table, {one: (FIRST, whys[0]), other: (SECOND, whys[1]), named: (SCORE, "by its name")})
+    if not texts.is_clear:
+        one, other, number = (quote(table.names[column]) for column in (*texts.pair, named))
+        raise UnclearColumns(
+            f"{path}: it is not clear which two columns are scored: {', '.join(repr(n[:40]) for n in table.names)}",
+            expected="two columns named text1 and text2, or two that are clearly the longest texts",
+            remedy=f"name them, for example: --text1-column {one} --text2-column {other} --score-column {number}",
+        )
+    (first, second), (why_first, why_second) = texts.pair, texts.whys
+    unused = {number: (UNUSED, why) for number, why in texts.left_out.items()}
+    used = {first: (FIRST, why_first), second: (SECOND, why_second), named: (SCORE, "by its name")}
+    return readings(table, unused | used)
 
 
 def read_pairs(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[scored_pairs.Row, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.datasets import vocabularies
-from core.datasets.own_columns import COUNT, WORD, ColumnReading, OwnFile, readings, texts_of
+from core.datasets.own_columns import COUNT, WORD, ColumnReading, OwnFile, readings, require, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import finite_number
 from core.errors import InputError
@@ -93,8 +93,7 @@ def read_columns(path: Path, table: FileTable, asked: tuple[str, str] | None) ->
         InputError: no such columns, the same one twice, or names that say nothing.
     """
     if asked is not None:
-        if missing := [name for name in asked if name not in table.names]:
-            raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
+        require(path, table, asked)
         if asked[0] == asked[1]:
             raise InputError(f"column '{asked[0]}' cannot be both word and count", expected="two columns")
         numbers, why = [table.names.index(name) for name in asked], "as asked"

@@ -119,6 +119,6 @@ def _gone(facts: StoreFacts) -> Iterator[Finding]:
 
 def _is_gone(reference: str) -> bool:
     scheme, colon, rest = reference.partition(":")
-    path = Path(rest if own.is_own(reference) else rest.partition("?")[0])
+    path = own.path_of(reference) if own.is_own(reference) else Path(rest.partition("?")[0])
     by_path = own.is_own(reference) or scheme in {"dir", "vectors", "table"}
     return bool(colon) and by_path and path.is_absolute() and not path.exists()

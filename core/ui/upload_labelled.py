@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.datasets import own_labelled
 from core.datasets.own import OwnTable
+from core.datasets.own_columns import FIRST, LABEL, SECOND, SPLIT, TEXT
 from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
 from core.labelled import SPLITS, UNSPLIT
 from core.ui.data_labelled import class_table, overlap
@@ -20,13 +21,13 @@ def columns(table: OwnTable, key: str) -> LabelledColumns | None:
     Returns:
         None until there are a text and a label, and no column is chosen twice.
     """
-    told = own_labelled.guess(table.table)
+    told = preselected(table)
     guesses = {
-        "Text": (told.first, ""),
-        "Second text": (told.second, "Where an example is two texts, as in paraphrase or entailment."),
-        "Label": (told.label, "The class of each example."),
+        "Text": (told[TEXT], ""),
+        "Second text": (told[SECOND], "Where an example is two texts, as in paraphrase or entailment."),
+        "Label": (told[LABEL], "The class of each example."),
         "Split": (
-            told.split,
+            told[SPLIT],
             "What is trained and tested on: train, dev (or validation) and test. Without one, ten folds are made, "
             "equal texts together.",
         ),
@@ -50,6 +51,12 @@ def columns(table: OwnTable, key: str) -> LabelledColumns | None:
         st.caption("Choose the column of the texts and that of their labels, each column once.")
         return None
     return LabelledColumns(first, label, second, split)
+
+
+def preselected(table: OwnTable) -> dict[str, int | None]:
+    """Per use the number of the column that stands in its picker at first."""
+    told = own_labelled.guess(table.table)
+    return {TEXT: told.first, FIRST: told.first, SECOND: told.second, LABEL: told.label, SPLIT: told.split}
 
 
 def show(labelled: OwnLabelledTexts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import own_files, uploads
 from core.datasets.own import OwnTable
-from core.datasets.own_columns import MATE, QUERY, ColumnReading, OwnFile
+from core.datasets.own_columns import MATE, QUERY, UNUSED, ColumnReading, OwnFile, UnclearColumns
 from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
@@ -200,77 +200,109 @@ def _contents(file: UploadedFile, header: bool) -> _Contents | None:
 
 
 def _read_minimal_pairs(table: OwnTable, of_file: tuple[str, bool], columns: dict[str, int]) -> OwnMinimalPairs:
-    _show_columns(table.minimal_readings(columns))
+    _show_columns(table.minimal_readings(columns), table.minimal_readings, table.minimal_columns)
     return _minimal_pairs(table, *of_file, tuple(columns.items()))
 
 
 def _read_scored(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str, str]) -> OwnScoredPairs:
-    _show_columns(table.scored_readings(columns))
+    _show_columns(table.scored_readings(columns), table.scored_readings, scored_form.preselected(table))
     return _scored(table, *of_file, columns)
 
 
 def _read_labelled(table: OwnTable, of_file: tuple[str, bool], columns: LabelledColumns) -> OwnLabelledTexts:
-    _show_columns(table.labelled_readings(columns))
+    _show_columns(table.labelled_readings(columns), table.labelled_readings, labelled_form.preselected(table))
     return _labelled(table, *of_file, columns)
 
 
 def _read_vocabulary(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnVocabulary:
-    _show_columns(table.vocabulary_readings(columns))
+    _show_columns(table.vocabulary_readings(columns), table.vocabulary_readings, vocabulary_form.preselected(table))
     return _vocabulary(table, *of_file, columns)
 
 
 def _read_pairs(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnPairs:
-    _show_columns(table.readings(columns))
+    _show_columns(table.readings(columns), table.readings, {})
     return _pairs(table, *of_file, columns)
 
 
 def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:
-    """The pickers of the two columns; the guess stands in them at first, where there is one."""
-    query = mate = None
+    """The pickers of the two columns; a guess that is clear stands in them at first."""
+    guessed: dict[str, ColumnReading] = {}
+    doubt, why_none = st.empty(), ""
     try:
-        readings = table.readings()
+        guessed = {reading.use: reading for reading in table.readings() if reading.use != UNUSED}
+    except UnclearColumns as error:
+        why_none = f"{error.what}. Choose the query and mate columns."
     except InputError as error:
-        st.info(as_text(str(error)), icon=":material/help:")
-    else:
-        query, mate = (
-            next(number for number, reading in enumerate(readings) if reading.use == use) for use in (QUERY, MATE)
-        )
-        if not any(reading.why == "by its name" for reading in readings):
-            st.info(
-                "No two columns have names that Blindspot knows, so the first two with text are taken. Are these the "
-                "right ones" + (", and does the first line hold names?" if table.separator else "?"),
-                icon=":material/help:",
-            )
+        why_none = str(error)
     left, right = st.columns(2)
-    chosen = (
-        left.selectbox("Query column", table.names, index=query, key=f"upload_query_{key}", format_func=_name),
-        right.selectbox("Mate column", table.names, index=mate, key=f"upload_mate_{key}", format_func=_name),
+    query, mate = (
+        place.selectbox(
+            f"{use.capitalize()} column",
+            table.names,
+            index=table.names.index(guessed[use].name) if use in guessed else None,
+            placeholder="choose one",
+            key=f"upload_{use}_{key}",
+            format_func=_name,
+        )
+        for use, place in ((QUERY, left), (MATE, right))
     )
-    return None if chosen[0] is None or chosen[1] is None else (chosen[0], chosen[1])
+    if query is None or mate is None:
+        doubt.info(as_text(why_none or "Choose the query and mate columns."), icon=":material/help:")
+        return None
+    if guessed and (query, mate) == (guessed[QUERY].name, guessed[MATE].name) and guessed[QUERY].why != "by its name":
+        doubt.info(
+            "The columns' names do not say which are the pairs, so these two are a guess. Are they the right ones"
+            + (", and does the first line hold names?" if table.separator else "?"),
+            icon=":material/help:",
+        )
+    return query, mate
 
 
 def _name(column: str) -> str:
     return column or "(no name)"
 
 
-def _show_columns(readings: Sequence[ColumnReading]) -> None:
+def _show_columns(
+    readings: Sequence[ColumnReading],
+    guess: Callable[[], Sequence[ColumnReading]],
+    preselected: Mapping[str, int | None],
+) -> None:
+    """A row per column.
+
+    Args:
+        readings: as the pickers say.
+        guess: how the columns are read by themselves.
+        preselected: per use the number of the column that stood in its picker at first, where there is no such guess.
+    """
     st.markdown("**How the columns are read**")
+    try:
+        guessed = guess()
+    except InputError:
+        guessed = readings
     st.dataframe(
         pd.DataFrame(
             [
                 {
                     "column": _name(column.name),
                     "read as": label(column.use),
-                    "because": "as chosen above" if column.why == "as asked" else column.why or NOT_CHOSEN,
+                    "because": _because(column, by_itself, preselected.get(column.use) == number),
                     "holds": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }
-                for column in readings
+                for number, (column, by_itself) in enumerate(zip(readings, guessed, strict=True))
             ]
         ),
         hide_index=True,
         key="upload_columns",
     )
+
+
+def _because(column: ColumnReading, by_itself: ColumnReading, was_preselected: bool) -> str:
+    """Why a column is read so: only what somebody changed was chosen."""
+    why = by_itself.why if by_itself.use == column.use else column.why
+    if why == "as asked":
+        return "a guess" if was_preselected else "as chosen above"
+    return why or NOT_CHOSEN
 
 
 def _show_pairs(pairs: OwnPairs) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.datasets import own_scored
 from core.datasets.own import OwnTable
+from core.datasets.own_columns import FIRST, SCORE, SECOND
 from core.datasets.own_scored import OwnScoredPairs
 
 EXAMPLE_PAIRS = 5
@@ -18,23 +19,29 @@ def columns(table: OwnTable, key: str) -> tuple[str, str, str] | None:
     Returns:
         The names of the two texts' and the score's column; None until all are chosen and differ.
     """
-    first, second = own_scored.text_columns(table.table)
-    guesses = {"First text": first, "Second text": second, "Score": own_scored.score_column(table.table)}
     chosen = [
         place.selectbox(
-            f"{title} column",
+            f"{use.capitalize()} column",
             table.names,
-            index=guess,
-            key=f"upload_{title.split()[0].lower()}_{key}",
+            index=number,
+            placeholder="choose one",
+            key=f"upload_{use.split()[0]}_{key}",
             format_func=lambda name: name or "(no name)",
         )
-        for place, (title, guess) in zip(st.columns(3), guesses.items(), strict=True)
+        for place, (use, number) in zip(st.columns(3), preselected(table).items(), strict=True)
     ]
     one, other, score = chosen
     if one is None or other is None or score is None or len(set(chosen)) < len(chosen):
         st.caption("Choose the columns of the two texts, and that of the score that people gave them.")
         return None
     return one, other, score
+
+
+def preselected(table: OwnTable) -> dict[str, int | None]:
+    """Per use the number of the column that stands in its picker at first."""
+    texts = own_scored.text_columns(table.table)
+    first, second = texts.pair if texts.pair and texts.is_clear else (None, None)
+    return {FIRST: first, SECOND: second, SCORE: own_scored.score_column(table.table)}
 
 
 def show(scored: OwnScoredPairs) -> None:

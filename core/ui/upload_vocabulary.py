@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.datasets import own_vocabulary
 from core.datasets.own import OwnTable
+from core.datasets.own_columns import COUNT, WORD
 from core.datasets.own_vocabulary import OwnVocabulary
 
 EXAMPLE_WORDS = 5
@@ -20,18 +21,21 @@ def columns(table: OwnTable, key: str) -> tuple[str, str] | None:
     Returns:
         The names of the word's and the count's column; None until both are chosen and differ.
     """
+    guess = preselected(table)
     left, right = st.columns(2)
     word = left.selectbox(
         "Word column",
         table.names,
-        index=own_vocabulary.text_column(table.table),
+        index=guess[WORD],
+        placeholder="choose one",
         key=f"upload_word_{key}",
         format_func=_name,
     )
     count = right.selectbox(
         "Count column",
         table.names,
-        index=own_vocabulary.count_column(table.table),
+        index=guess[COUNT],
+        placeholder="choose one",
         key=f"upload_count_{key}",
         format_func=_name,
     )
@@ -39,6 +43,11 @@ def columns(table: OwnTable, key: str) -> tuple[str, str] | None:
         st.caption("Choose the column of the words, and that of their counts or frequencies.")
         return None
     return word, count
+
+
+def preselected(table: OwnTable) -> dict[str, int | None]:
+    """Per use the number of the column that stands in its picker at first."""
+    return {WORD: own_vocabulary.text_column(table.table), COUNT: own_vocabulary.count_column(table.table)}
 
 
 def _name(column: str) -> str:

@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.datasets import catalog, fetch, own, own_files
+from core.datasets import catalog, fetch, own, own_files, own_guess
 from core.datasets.own_columns import MATE, QUERY, UNUSED
 from core.datasets.own_files import ColumnKind, FileFormat
 from core.datasets.own_pairs import OwnPairs
@@ -160,8 +160,7 @@ def test_the_example_of_the_readme() -> None:
         (["B", "A", "C"], ("A", "B"), "by its name"),
         (["text_a", "z", "text_b"], ("text_a", "text_b"), "by its name"),
         (["word1", "word2", "text1"], ("word1", "word2"), "by its name"),
-        (["query", "answer", "other"], ("query", "answer"), "first text column"),
-        (["c", "b", "d"], ("c", "b"), "first text column"),
+        (["other", "answer", "user query"], ("user query", "answer"), own_guess.BY_WORD),
     ],
 )
 def test_columns_are_guessed(

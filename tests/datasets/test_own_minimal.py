@@ -217,7 +217,8 @@ def test_a_count_of_typos_is_no_rewrite(tmp_path: Path, ending: str) -> None:
     contents = found(write(tmp_path, ending, rows))
     assert contents.rewrites == {"corrected": ("c0", "c1", "c2")}
     assert uses(contents)["typos"] == "not used"
-    pairs = own.read(write(tmp_path, ending, [{"original": r["original"], "typos": 1, "notes": "n"} for r in rows]))
+    beside_notes = [{"original": f"an original {i}", "typos": 1, "notes": f"note {i}"} for i in range(3)]
+    pairs = own.read(write(tmp_path, ending, beside_notes))
     assert isinstance(pairs, OwnPairs)
     beside = write(tmp_path, ending, [row | {"synonym": "s"} for row in rows])
     with pytest.raises(InputError, match="column 'typos', read as typo: it holds numbers; expected texts; give it ano"):

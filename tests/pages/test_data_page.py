@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import pipeline
-from core.datasets import catalog, loaders, own, uploads
+from core.datasets import catalog, loaders, own, own_guess, uploads
 from core.datasets.catalog import DATASETS, SourceFile
 from core.settings import ASSETS, Settings
 from core.store.repository import Repository
@@ -196,7 +196,7 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
         "a dog runs | it *rains* | old",
         "a dog is running | rain falls | aged",
     ]
-    assert "No two columns have names that Blindspot knows" in texts(app)
+    assert len(app.info) == 1, "a doubt: the names say nothing"
     assert not kept(tmp_path), "nothing is kept before it is confirmed"
     picker(app, "Query").set_value("right").run()
     assert [error.value for error in app.error] == [
@@ -254,6 +254,39 @@ def test_a_guess_of_no_use_can_be_corrected(
     picker(app, "Mate").set_value(mate).run()
     keep(app)
     assert len(kept(tmp_path)) == 1
+
+
+def reasons(app: AppTest) -> dict[str, str]:
+    """Why each column is read as it is."""
+    frame = next(frame.value for frame in app.dataframe if "because" in frame.value)
+    return dict(zip(frame["column"], frame["because"], strict=True))
+
+
+def test_only_what_somebody_chose_is_called_chosen_and_the_doubt_ends_there(open_app: OpenApp, tmp_path: Path) -> None:
+    lines = [f"T-{n},Desk,Which way is {n}?,Number {n} is straight on and then left.,Turn {n}" for n in range(30)]
+    content = "\n".join(["nr,shop,left,right,third", *lines]).encode()
+    app = upload(open_app(tmp_path, "data"), content)
+    assert (picker(app, "Query").value, picker(app, "Mate").value) == ("left", "right"), "the guess of the command line"
+    guessed = reasons(app)
+    assert guessed["left"] == guessed["right"] == own_guess.LONGEST
+    assert len(app.info) == 1, "a doubt about the guess"
+    picker(app, "Mate").set_value("third").run()
+    assert reasons(app)["left"] == own_guess.LONGEST, "nobody touched it"
+    assert reasons(app)["third"] not in guessed.values()
+    assert not app.info
+
+
+def test_columns_that_are_not_clear_have_to_be_chosen(open_app: OpenApp, tmp_path: Path) -> None:
+    lines = [f"Way {n} of all,What {n} is this,Turn {n} and on" for n in range(30)]
+    app = upload(open_app(tmp_path, "data"), "\n".join(["left,right,third", *lines]).encode())
+    assert picker(app, "Query").value is picker(app, "Mate").value is None
+    assert not any(b.key == "upload_keep" for b in app.button)
+    picker(app, "Query").set_value("right").run()
+    picker(app, "Mate").set_value("left").run()
+    assert not app.info
+    assert reasons(app)["left"] == reasons(app)["right"]
+    keep(app)
+    assert rows(app, "query")[0] == "What 0 is this"
 
 
 MINIMAL = (
