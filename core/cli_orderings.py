@@ -11,6 +11,7 @@ from core.cli_kinds import AsJson, RunId, finished_run
 from core.orderings import Cosines, Finding, Rate
 from core.settings import Settings
 from core.store.repository import Repository
+from core.texts import percent
 
 
 def orderings(run_id: RunId, as_json: AsJson = False) -> None:
@@ -44,7 +45,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         f"{title}: share with the row's rewrite nearer than the column's, in percent",
         ["", *cosines.subsets],
         [
-            [subset, *("–" if share is None else f"{100 * share:.1f}" for share in row)]
+            [subset, *("–" if share is None else percent(share, 1).removesuffix("%") for share in row)]
             for subset, row in zip(cosines.subsets, matrix, strict=True)
         ],
     )

@@ -14,6 +14,7 @@ from core.numerics.stats import McNemar, holm, mcnemar
 from core.orderings import ALPHA, Cosines, Ordering, laid_beside
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
+from core.texts import percent
 
 
 def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
@@ -135,8 +136,8 @@ def verdict(
         return [f"{first} and {second} are not separable: {orderings} tested, smallest {least}."]
     rest = "" if len(apart) == len(tests) else "; in the rest they are not separable"
     return [f"{first} and {second} differ by more than chance in {len(apart)} of {orderings}{rest}."] + [
-        f"{name_of(t.ordering)}: in {t.first_rate:.1%} of the sentences with {first}, in {t.second_rate:.1%} with "
-        f"{second} ({p_in_words(t.p_corrected)})."
+        f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
+        f"{percent(t.second_rate, 1)} with {second} ({p_in_words(t.p_corrected)})."
         for t in apart
     ]
 

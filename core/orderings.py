@@ -20,6 +20,7 @@ from core.diagnostics.heros import ORDERINGS, ordering_outcomes
 from core.errors import BlindspotError
 from core.numerics.rank_problem import TAU
 from core.numerics.stats import Interval, mcnemar, wilson_interval
+from core.texts import percent
 from core.types import Float64
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
@@ -305,22 +306,25 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     """
     found = finding.rate
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
-    ends = f"95% interval {found.interval.low:.0%} to {found.interval.high:.0%}"
+    ends = f"95% interval {percent(found.interval.low)} to {percent(found.interval.high)}"
     highest = f"; the highest of {finding.out_of} such shares" if finding.out_of > 1 else ""
     if finding.reading is Reading.AS_HOPED:
         most = "most often, though, " if finding.out_of > 1 else ""
         return (
             f"{variant} keeps what changes the meaning farther away than what keeps it: {most}the {near} comes closer "
-            f"than the {far} in {found.value:.0%} of the sentences ({ends}{highest})."
+            f"than the {far} in {percent(found.value)} of the sentences ({ends}{highest})."
         )
-    said = f"In {found.value:.0%} of the sentences {variant} finds the {near} closer than the {far} ({ends}{highest})"
+    said = (
+        f"In {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} ({ends}{highest})"
+    )
     return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: about as often as not."
 
 
 def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
     """Half a sentence: ``antonym closer than synonym in 83% (77% to 88%)``."""
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
-    return f"{near} closer than {far} in {found.value:.0%} ({found.interval.low:.0%} to {found.interval.high:.0%})"
+    share, low, high = (percent(v) for v in (found.value, found.interval.low, found.interval.high))
+    return f"{near} closer than {far} in {share} ({low} to {high})"
 
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
@@ -330,7 +334,8 @@ def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Call
     ordering = contrast.more_rate.ordering
     near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The variants differ"
+    more, less = (percent(rate.value) for rate in (contrast.more_rate, contrast.less_rate))
     return (
-        f"{who} most in how often the {near} comes closer than the {far}: in {contrast.more_rate.value:.0%} of the "
-        f"sentences with {variants[contrast.more]}, in {contrast.less_rate.value:.0%} with {variants[contrast.less]}."
+        f"{who} most in how often the {near} comes closer than the {far}: in {more} of the sentences with "
+        f"{variants[contrast.more]}, in {less} with {variants[contrast.less]}."
     )

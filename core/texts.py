@@ -1,19 +1,33 @@
-"""Comparing texts."""
+"""Texts: what sets two of them apart, and shares written out."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+IS_HALF = 1e-6  # units of the last digit that is written: closer to a half than this is one, but for rounding
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 
 
 def twin_key(text: str) -> str:
     """What makes two texts twins: casefolded, letters and digits only; "" for a text that has none."""
     return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """``46%`` for 0.455, rounded so that a share and what is missing to the whole add up to 100% as they are written.
+
+    A half is rounded towards the middle: 45.5 and 54.5 become 46 and 54, and not 46 and 55.
+    """
+    scale = 100 * 10**decimals
+    below = math.floor(share * scale)
+    is_half = abs(share * scale - below - 0.5) < IS_HALF
+    units = below + (share < 0.5) if is_half else round(share * scale)
+    return f"{units / 10**decimals:.{decimals}f}%"
 
 
 class Change(StrEnum):

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from core.figures.heros import LEGEND_HEIGHT
 from core.figures.theme import DIVERGING, Scheme, Style, dress, ink
+from core.texts import percent
 from core.types import Float64, Variant
 
 ROW_ROOM = 15  # pixels of a variant in the row of an ordering
@@ -60,10 +61,10 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
             name=escape(variant.label, quote=False),
             marker={"color": style.colour, "symbol": style.symbol, "size": 10},
             customdata=[
-                [escape(name, quote=False), low, high]
-                for name, low, high in zip(own["words"], own["low"], own["high"], strict=True)
+                [escape(name, quote=False), *(percent(share, 1) for share in shares)]
+                for name, *shares in zip(own["words"], own["rate"], own["low"], own["high"], strict=True)
             ],
-            hovertemplate="%{customdata[0]}: %{x:.1%} (95%: %{customdata[1]:.1%} to %{customdata[2]:.1%})"
+            hovertemplate="%{customdata[0]}: %{customdata[1]} (95%: %{customdata[2]} to %{customdata[3]})"
             "<extra>%{fullData.name}</extra>",
         )
     figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"})
@@ -92,8 +93,8 @@ def win_rate_matrix(rates: Float64, subsets: Sequence[str], scheme: Scheme) -> g
         subsets,
         scheme,
         bounds=(0.0, 1.0),
-        written=lambda share, few: f"{share:.0%}" if few else f"{100 * share:.0f}",
-        pointed_at=lambda row, column, share: f"{row} nearer than {column}: {share:.1%} of the originals",
+        written=lambda share, few: percent(share).removesuffix("" if few else "%"),
+        pointed_at=lambda row, column, share: f"{row} nearer than {column}: {percent(share, 1)} of the originals",
     )
 
 

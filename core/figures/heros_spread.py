@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 
 from core.figures.heros import label
 from core.figures.theme import Scheme, Style, dress, ink
+from core.texts import percent
 from core.types import Float64, Variant
 
 RIDGE_HEIGHT = 30  # pixels of a ridge
@@ -223,11 +224,11 @@ def chains(rows: Sequence[ChainRow], looks: Mapping[str, Style], ordering: str, 
                 "width": 3,
             },
             mode="markers+text",
-            text=[f"{kept[0]:.0%}" for _, _, kept in known],
+            text=[percent(kept[0]) for _, _, kept in known],
             textposition="top center",
             marker={"color": ink(scheme), "symbol": "circle", "size": 9},
-            customdata=[[chain, kept[1], kept[2]] for _, chain, kept in known],
-            hovertemplate="%{customdata[0]}: %{x:.1%} (95%: %{customdata[1]:.1%} to %{customdata[2]:.1%})"
+            customdata=[[chain, *(percent(share, 1) for share in kept)] for _, chain, kept in known],
+            hovertemplate="%{customdata[0]}: %{customdata[1]} (95%: %{customdata[2]} to %{customdata[3]})"
             f"<extra>{escape(ordering, quote=False)}</extra>",
             showlegend=False,
             row=1,

@@ -13,6 +13,7 @@ from core.figures import heros_orderings as figures
 from core.figures.heros import label
 from core.orderings import Cosines, Laid, Ordering
 from core.store.records import RunRecord
+from core.texts import percent
 from core.ui import heros_headline
 from core.ui.heros_sides import Sides, two_variants
 from core.ui.heros_view import Shown
@@ -165,8 +166,8 @@ def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
         [
             {
                 "ordering": ordering_in_words(t.ordering),
-                "A": 100 * t.first_rate,
-                "B": 100 * t.second_rate,
+                "A": percent(t.first_rate, 1),
+                "B": percent(t.second_rate, 1),
                 "A − B": 100 * t.difference,
                 "only A": t.test.first_better,
                 "only B": t.test.second_better,
@@ -177,16 +178,16 @@ def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
             for t in tests
         ]
     )
-    column = st.column_config.NumberColumn
+    column, text = st.column_config.NumberColumn, st.column_config.TextColumn
     st.dataframe(
         frame,
         hide_index=True,
         key="heros_tests",
         placeholder="–",
         column_config={
-            "ordering": st.column_config.TextColumn(width="medium"),
-            "A": column(format="%.1f%%", help="Share of originals with this order in A, ties counting half"),
-            "B": column(format="%.1f%%", help="Share of originals with this order in B, ties counting half"),
+            "ordering": text(width="medium"),
+            "A": text(help="Share of originals with this order in A, ties counting half"),
+            "B": text(help="Share of originals with this order in B, ties counting half"),
             "A − B": column(format="%+.1f", help="How much larger A's share is, in percentage points"),
             "only A": column(help="Originals with this order in A and not in B; where one has a tie, A is ahead"),
             "only B": column(help="Originals with this order in B and not in A; where one has a tie, B is ahead"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.heros_orderings import ordering_rates, win_rate_differences, win_rate_matrix, wrapped
+from core.figures.heros_orderings import FEW_SUBSETS, ordering_rates, win_rate_differences, win_rate_matrix, wrapped
 from core.figures.theme import Scheme, styles
 from core.types import Variant
 
@@ -57,6 +58,21 @@ def test_the_matrix_prints_shares_and_leaves_the_diagonal_empty(scheme: Scheme) 
     assert heat.hovertext[0][1] == (
         "synonym nearer than &lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href='x'&gt;link&lt;/a&gt;: 83.4% of the originals"
     )
+
+
+@pytest.mark.parametrize("subsets", [FEW_SUBSETS, 30])
+def test_a_cell_and_its_mirror_add_up_to_a_hundred_as_they_are_printed(subsets: int) -> None:
+    """Shares of 200 originals, ties counting half."""
+    rates = np.full((subsets, subsets), np.nan)
+    upper = np.triu_indices(subsets, 1)
+    shares = (181 + np.arange(len(upper[0]))) % 401 / 400  # 0.4525, 0.455, 0.4575, ...
+    rates[upper], rates.T[upper] = shares, 1.0 - shares
+    heat = win_rate_matrix(rates, [f"s{i}" for i in range(subsets)], Scheme.LIGHT).data[0]
+    for i, j in zip(*upper, strict=True):
+        cell, mirror = (text.removesuffix("%") for text in (heat.text[i][j], heat.text[j][i]))
+        assert int(cell) + int(mirror) == 100, rates[i, j]
+        pointed = [text.split(": ")[1].split("%")[0] for text in (heat.hovertext[i][j], heat.hovertext[j][i])]
+        assert sum(map(Decimal, pointed)) == 100, rates[i, j]
 
 
 def test_differences_are_in_points_around_nought() -> None:
