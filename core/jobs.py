@@ -31,7 +31,7 @@ from core.scored import learned
 from core.scored.learned import LearnRequest
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import CancelToken, Progress
+from core.types import CancelToken, Progress, Variant
 
 # Work on a dataset's space, of which the store has no run.
 SpaceRequest = EncodeRequest | MapRequest | HubsRequest | LearnRequest | ItemsRequest
@@ -103,6 +103,12 @@ class Job:
         encoded |= {task.variant.encoder for task in self.tasks if isinstance(task, on_one)}
         encoded |= {v.encoder for task in self.tasks if isinstance(task, ItemsRequest) for v in task.variants}
         return frozenset(encoded | {request.variant.encoder for request in self.requests})
+
+    @property
+    def wanted_variants(self) -> frozenset[Variant]:
+        """Those that somebody may have typed; a map or a list of hubs is of one that is stored."""
+        made = {variant for task in self.tasks if isinstance(task, ItemsRequest) for variant in task.variants}
+        return frozenset(made | {request.variant for request in self.requests})
 
     @property
     def datasets(self) -> frozenset[str]:
@@ -358,6 +364,8 @@ def _check(job: Job, settings: Settings) -> None:
     """Nothing is queued that reaches out of what visitors may name, however it was asked for."""
     for reference in job.encoders:
         policy.check_encoder(reference, settings)
+    for variant in job.wanted_variants:
+        policy.check_transform(variant.transform, settings)
     fitted_on = {value for request in job.requests for name, value in request.params if name == FIT_ON}
     fetched = {task.dataset for task in job.tasks if isinstance(task, FetchRequest)}
     for reference in job.datasets | fitted_on | fetched:

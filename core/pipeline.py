@@ -93,6 +93,7 @@ def request(
     reference = encoders.canonical(encoder)
     resolved = encoders.resolve(reference, settings)
     chain = TransformChain.parse(transform)
+    policy.check_transform(str(chain), settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
     if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, checked):
         checked[FIT_ON] = held_out

@@ -83,6 +83,8 @@ class Policy:
         raters_names: take the nicknames of raters along in files; a facilitator always has those of their session.
         uploads: limits of an upload.
         text: characters of a text that is typed.
+        steps, dimensions: of a chain of transforms that a visitor names: an address alone starts the work. None is
+            what the transforms themselves bound.
         queued_by_one, queued_in_all: tasks that may wait or run, of one visitor and of all; None is no limit.
     """
 
@@ -95,6 +97,8 @@ class Policy:
     raters_names: bool
     uploads: UploadLimits
     text: int
+    steps: int | None = None
+    dimensions: int | None = None
     queued_by_one: int | None = None
     queued_in_all: int | None = None
 
@@ -141,6 +145,8 @@ DEMO = Policy(
     # No Parquet: what a small file unpacks to is only known afterwards.
     uploads=UploadLimits(("csv", "tsv", "jsonl"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
+    steps=4,
+    dimensions=1_024,
     queued_by_one=12,
     queued_in_all=60,
 )
@@ -168,6 +174,26 @@ def check_encoder(reference: str, settings: Settings) -> None:
             expected="an encoder of the catalog",
             remedy=f"{OWN_MACHINE} for your own encoders",
         )
+
+
+def check_transform(chain: str, settings: Settings) -> None:
+    """Raise ``InputError`` where a chain ``STEP[:ARG][+STEP...]`` is longer or makes more dimensions than here."""
+    may = of(settings)
+    steps = chain.split("+")
+    if may.steps is not None and len(steps) > may.steps:
+        raise InputError(
+            f"a chain of {len(steps):,} transforms, which takes long",
+            expected=f"at most {may.steps} on this demo",
+            remedy=f"take fewer, or {OWN_MACHINE}",
+        )
+    for step in steps:
+        argument = step.partition(":")[2]
+        if may.dimensions is not None and argument.isdecimal() and int(argument) > may.dimensions:
+            raise InputError(
+                f"the transform '{step[:40]}' takes long",
+                expected=f"at most {may.dimensions:,} after the colon on this demo",
+                remedy=f"take fewer, or {OWN_MACHINE}",
+            )
 
 
 def check_dataset(reference: str, settings: Settings) -> None:

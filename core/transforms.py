@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from core.errors import BlindspotError, InputError, unknown
 from core.transform_steps import Center, FittedStep, Normalize, Pca, RandomProject, Removal, Truncate, Whiten, ZScore
-from core.types import Float32
+from core.types import CancelToken, Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 MOST_STEPS = 20  # of a chain
@@ -257,11 +257,12 @@ class TransformChain:
         """Whether it has a step that comes from a ``FlowSource``."""
         return any(STEPS[call.name].is_trained for call in self.steps)
 
-    def fit(self, corpus: Float32, flows: FlowSource | None = None) -> FittedChain:
+    def fit(self, corpus: Float32, flows: FlowSource | None = None, cancel: CancelToken | None = None) -> FittedChain:
         """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
 
         Args:
             flows: trains a ``flow``, or knows it from before; not needed for other steps.
+            cancel: looked at before every step.
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
@@ -271,6 +272,8 @@ class TransformChain:
         fitted: list[FittedStep] = []
         made = corpus
         for place, call in enumerate(self.steps):
+            if cancel is not None:
+                cancel.check()
             if fitted:
                 made = fitted[-1].apply(made)
             step = STEPS[call.name]

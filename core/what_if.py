@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from core import policy
 from core.diagnostics.base import DiagnosticEntry
 from core.diagnostics.evalrank import rivals_and_twins, scores
 from core.encoders.cache import EmbeddingCache
@@ -171,18 +172,22 @@ def _values(counts: RankCounts, name: str) -> Float64:
     return expected_hit(counts.greater, counts.ties, int(name.partition("@")[2]))
 
 
-def what_if(base: Basis, transform: str, metric: Metric, settings: Settings) -> WhatIf:
+def what_if(
+    base: Basis, transform: str, metric: Metric, settings: Settings, cancel: CancelToken | None = None
+) -> WhatIf:
     """Rank the sampled pairs under another transform (a chain, fitted on all items) or similarity.
 
     Raises:
+        Cancelled: by ``cancel``.
         EmbeddingsGone: the cache no longer has the run's embeddings.
         InputError: an unknown transform, or one that does not fit these embeddings.
         BlindspotError: what the transform makes of the embeddings cannot be ranked.
     """
     prepare_runtime(settings)  # before numba is imported: it says where compiled kernels are kept
-    vectors = transformed(base, transform, settings)
+    cancel = cancel or CancelToken()
+    vectors = transformed(base, transform, settings, cancel)
     queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
-    raw = rank_pairs(vectors, queries, mates, metric, no_progress, CancelToken())
+    raw = rank_pairs(vectors, queries, mates, metric, no_progress, cancel)
     excluded = np.isin(base.exclusions.pairs, base.sample)
     exclusions = Exclusions(
         np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]
@@ -197,12 +202,14 @@ def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
     return RankCounts(counts.similarity[pairs], counts.greater[pairs], counts.ties[pairs])
 
 
-def transformed(base: Basis, transform: str, settings: Settings) -> Float32:
+def transformed(base: Basis, transform: str, settings: Settings, cancel: CancelToken | None = None) -> Float32:
     """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them."""
     plan = base.run.plan
     chain = TransformChain.parse(transform)
+    policy.check_transform(str(chain), settings)
     if chain.steps:
-        return _transformed(plan.embedding_digest, str(chain), settings, _Ranked(plan.support_digest, base))
+        ranked = _Ranked(plan.support_digest, base, cancel)
+        return _transformed(plan.embedding_digest, str(chain), settings, ranked)
     return _embeddings(plan.embedding_digest, settings.embeddings, base)  # not kept: it may be a map of the file
 
 
@@ -212,12 +219,13 @@ class _Ranked:
 
     support_digest: str
     base: Basis = field(compare=False)
+    cancel: CancelToken | None = field(compare=False)
 
 
 @lru_cache(maxsize=3)
 def _transformed(digest: str, transform: str, settings: Settings, ranked: _Ranked) -> Float32:
     vectors = _embeddings(digest, settings.embeddings, ranked.base)
-    return TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows)).apply(vectors)
+    return TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows), ranked.cancel).apply(vectors)
 
 
 def _embeddings(digest: str, folder: Path, base: Basis) -> Float32:

@@ -24,6 +24,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.scaffold import fragment
+from core.ui.turns import turn
 from core.ui.work import has_changed, rerun_button, run_button
 from core.what_if import Basis, Comparison, WhatIf
 
@@ -142,7 +143,8 @@ def _basis(run_id: str, _run: RunRecord, _shown: Shown) -> Basis:  # noqa: ARG00
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _result(run_id: str, transform: str, metric: Metric, _base: Basis) -> WhatIf:  # noqa: ARG001 - cache key
-    return what_if.what_if(_base, transform, metric, settings())
+    with turn() as cancel:
+        return what_if.what_if(_base, transform, metric, settings(), cancel)
 
 
 def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:

@@ -1,0 +1,97 @@
+"""What a page computes itself: it waits for its turn, and ends when the reader has gone."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import policy
+from core.errors import Cancelled, InputError
+from core.settings import Mode, Settings
+from core.transforms import READY_CHAINS, STEPS, TransformChain
+from core.types import CancelToken
+from core.ui import turns
+
+
+def gone() -> None:
+    import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    from core.ui.turns import turn
+
+    with turn() as cancel:
+        cancel.check()
+        st.markdown("began")
+        get_script_run_ctx().script_requests.request_stop()  # type: ignore[union-attr]
+        cancel.check()
+        st.markdown("went on")
+
+
+def test_work_ends_when_its_reader_has_gone_and_gives_its_turn_back() -> None:
+    for _ in range(2 * turns.AT_ONCE):
+        app = AppTest.from_function(gone).run()
+        assert [text.value for text in app.markdown] == ["began"]
+        assert not app.exception
+
+
+def test_so_many_at_once_and_the_next_waits() -> None:
+    inside, leave, order = threading.Semaphore(0), threading.Event(), []
+
+    def work(name: str) -> None:
+        with turns.turn():
+            order.append(name)
+            inside.release()
+            leave.wait(60)
+
+    threads = [threading.Thread(target=work, args=(f"{i}",)) for i in range(turns.AT_ONCE + 3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(turns.AT_ONCE):
+        assert inside.acquire(timeout=60)
+    assert not inside.acquire(timeout=4 * turns.LOOK_SECONDS), "one more than may"
+    leave.set()
+    for thread in threads:
+        thread.join(60)
+    assert len(order) == len(threads)
+
+
+def test_a_chain_looks_before_every_step() -> None:
+    class After(CancelToken):
+        left = 2
+
+        def check(self) -> None:
+            self.left -= 1
+            if self.left < 0:
+                self.cancel()
+            super().check()
+
+    x = np.random.default_rng(0).standard_normal((20, 4)).astype(np.float32)
+    with pytest.raises(Cancelled):
+        TransformChain.parse("center+zscore+normalize").fit(x, cancel=After())
+    assert TransformChain.parse("center+zscore").fit(x, cancel=After()).d_out == 4
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "random-project:8192",
+        "random-project:1025",
+        "+".join(["random-project:8192"] * 20),
+        "+".join(["center"] * 5),
+        "center+pca:999999999",
+    ],
+)
+def test_chains_that_take_long_are_not_begun_on_a_demo(chain: str, settings: Settings) -> None:
+    demo = Settings(settings.cache, "", "cpu", Mode.DEMO)
+    with pytest.raises(InputError, match=r"takes? long"):
+        policy.check_transform(chain, demo)
+    policy.check_transform(chain, settings)  # at home
+
+
+def test_what_pickers_offer_is_allowed_on_a_demo(settings: Settings) -> None:
+    demo = Settings(settings.cache, "", "cpu", Mode.DEMO)
+    for chain in (*READY_CHAINS, *(f"center+whiten:128+{name}" for name in STEPS)):
+        policy.check_transform(chain, demo)
