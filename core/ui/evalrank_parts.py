@@ -173,7 +173,7 @@ def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Se
         st.caption(
             "In brackets: 95% intervals. Optimistic and pessimistic resolve every tie for or against the mate; the "
             f"score is the expectation in between. {runs[0].metrics['self_pairs']:.0f} pair(s) are of a text with "
-            f"itself. {uncertainty.star_in_words(alike)}"
+            f"itself. {tables.signs_in_words(entry, names, alike) if len(runs) > 1 else ''}"
         )
 
 

@@ -121,8 +121,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str
     alike = uncertainty.stored_marks(entry, runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
-    has_best = any(m.higher_is_better is not None for m in entry.metrics if m.name in shared)
-    star = f" {uncertainty.star_in_words(alike)}" if len(runs) > 1 and has_best else ""
+    signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
     more = (
         f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
         if board.variants > len(runs)
@@ -130,7 +129,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str
     )
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
     st.caption(
-        f"`{board.dataset}`: {_what(runs[0])}.{star}{more} texts/s: speed of encoding on {devices}; poolings of one "
+        f"`{board.dataset}`: {_what(runs[0])}. {signs}{more} texts/s: speed of encoding on {devices}; poolings of one "
         "model share one pass, and each shows the whole pass's speed."
     )
 

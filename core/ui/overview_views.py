@@ -79,7 +79,8 @@ SECTIONS: Mapping[str, Section] = {
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
             "synonym>antonym": "synonym > antonym",
-            "synonym>negation_main": "synonym > negation",
+            "synonym>negation_main": "synonym > negated clause",
+            "synonym>negation_antonym": "synonym > negated word",
             "synonym>random_mlm": "synonym > random",
             "typo>random_mlm": "typo > random",
         },

@@ -1,4 +1,8 @@
-"""Tables of scores: the best value of a column is marked by a star and by bold type, not by colour alone."""
+"""Tables of scores: what is best is marked by a sign and by bold type, not by colour alone.
+
+The star says that a test was made: best, or not separable from the best. Where none was, an arrow says highest or
+lowest and no more.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
+
+TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 
 
 def put_on_screen(table: str, key: str) -> None:
@@ -91,7 +97,8 @@ def mark_best(
     """``frame`` with the best value of every score marked; a tie for the best marks all of them.
 
     Args:
-        alike: per metric the rows (from 0) that are not separable from the best: marked like it.
+        alike: per tested metric the rows (from 0) that are not separable from the best: they have the star like it.
+            Of other metrics what is highest, or lowest where less is better, has an arrow.
         written: how a cell (row, metric) is written, where it is not the bare number.
     """
     plain = f"{{:.{_DECIMALS}f}}"
@@ -107,11 +114,25 @@ def mark_best(
             best = (shown == (shown.max() if higher else shown.min())).to_numpy(dtype=bool, copy=True)
             best[sorted((alike or {}).get(name, ()))] = True
             bold[:, frame.columns.get_loc(title)] = best
+        sign = TESTED if name in (alike or {}) else HIGHEST if higher else LOWEST
         cells = [(written or {}).get((row, name), plain.format(value)) for row, value in enumerate(column)]
-        texts[title] = [f"★ {cell}" if is_best else cell for cell, is_best in zip(cells, best, strict=True)]
+        texts[title] = [f"{sign} {cell}" if is_best else cell for cell, is_best in zip(cells, best, strict=True)]
     styles = np.where(bold, "font-weight: bold", "")
     styler = frame.style.apply(lambda _: pd.DataFrame(styles, frame.index, frame.columns), axis=None)
     return _written(styler, frame, texts)
+
+
+def signs_in_words(
+    entry: DiagnosticEntry, columns: Collection[str], alike: Mapping[str, Collection[int]] | None = None
+) -> str:
+    """What the signs of ``mark_best`` mean, as sentences; only of those that the columns can have."""
+    better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}
+    untested = [is_higher for name, is_higher in better.items() if name not in (alike or {})]
+    said = [f"{TESTED} best of its column, or not separable from the best."] if len(untested) < len(better) else []
+    plain = [f"{HIGHEST} highest"] * any(untested) + [f"{LOWEST} lowest"] * (not all(untested))
+    if plain:
+        said.append(f"{', '.join(plain)} of its column; not tested whether the others are worse.")
+    return " ".join(said)
 
 
 def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[str]]) -> Styler:

@@ -15,7 +15,7 @@ from core.store.records import RunRecord
 from core.transfer import tasks as numbers
 from core.transfer.tasks import DEMO, PAIR_TASKS, Score
 from core.types import Variant
-from core.ui import transfer_offer
+from core.ui import tables, transfer_offer
 from core.ui.markdown import as_text
 from core.ui.transfer_parts import coverage_in_words, outcomes_of, title
 from core.ui.transfer_view import Shown
@@ -192,9 +192,11 @@ def _table(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], scor
         values = frame[name].round(1)
         if values.notna().sum() > 1:
             cells = pd.IndexSlice[values.index[values == values.max()], [name]]
-            styled = styled.format("★ {:.1f}", subset=cells).set_properties(subset=cells, **{"font-weight": "bold"})
+            styled = styled.format(f"{tables.HIGHEST} {{:.1f}}", subset=cells)
+            styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
     st.dataframe(styled, hide_index=True, placeholder="–", key="transfer_table")
-    said = f"{shown.axis[0].upper()}{shown.axis[1:]} × 100. ★ best of its column; intervals are in the figure."
+    said = f"{shown.axis[0].upper()}{shown.axis[1:]} × 100. "
+    said += f"{tables.HIGHEST} highest of its column; intervals are in the figure."
     if len(shared) > 1:
         said += f" The mean counts alike the {len(shared)} tasks that all these variants have"
         said += ", pairs among them" if set(shared) & set(PAIR_TASKS) else ""

@@ -110,11 +110,6 @@ def stored_marks(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[s
     return None if marked is None else _rows(marked, runs)
 
 
-def star_in_words(marked: Mapping[str, frozenset[int]] | None) -> str:
-    """What the star means."""
-    return "★ best of its column." if marked is None else "★ best of its column, or not separable from the best."
-
-
 # --- against a baseline
 
 

@@ -156,7 +156,8 @@ def _table(shown: Shown, rows: Sequence[figures.Line], tasks: Sequence[Task]) ->
         values = frame[name].iloc[:first_published].round(1)
         if values.notna().sum() > 1:
             cells = pd.IndexSlice[values.index[values == values.max()], [name]]
-            styled = styled.format("★ {:.1f}", subset=cells).set_properties(subset=cells, **{"font-weight": "bold"})
+            styled = styled.format(f"{tables.HIGHEST} {{:.1f}}", subset=cells)
+            styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
     columns = {
         t.name: st.column_config.Column(
             t.name, help=f"{t.group}: {WHAT[t.diagnostic]} × 100 on {datasets.DATASETS[t.dataset].title}"
@@ -198,7 +199,7 @@ def _few(shown: Shown, tasks: Sequence[Task]) -> list[str]:
 
 
 def _notes(shown: Shown, with_published: bool) -> None:
-    said = ["★ marks the best measured score of a column."]
+    said = [f"{tables.HIGHEST} highest measured score of its column; not tested whether the others are worse."]
     candidates = [
         int(run.metrics["candidates"])
         for (name, _), runs in shown.runs.items()

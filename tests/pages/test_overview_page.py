@@ -56,6 +56,26 @@ def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name
     assert table[heading].iloc[0] == pytest.approx(best), "the best one first"
 
 
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_star_is_there_where_something_was_tested(open_app: OpenApp, filled: Path, name: str) -> None:
+    """EvalRank's scores are tested against the best; of others the Overview says what is highest or lowest."""
+    app = open_app(filled, "overview", scores=name)
+    cells = app.dataframe[0].proto.arrow_data.styler.display_values.decode(errors="replace")
+    said = " ".join(caption.value for caption in app.caption)
+    better = {m.higher_is_better for m in diagnostics.find(name).metrics if m.name in SECTIONS[name].columns}
+    signs = {"★"} if name == "evalrank" else {{True: "↑", False: "↓"}[b] for b in better - {None}}
+    assert {sign for sign in "★↑↓" if sign in said} == signs
+    assert {sign for sign in "★↑↓" if sign in cells} == signs
+
+
+def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, filled: Path) -> None:
+    table = open_app(filled, "overview", scores="heros").dataframe[0].value
+    run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]
+    asked = {name for name in run.metrics if name.startswith("synonym>") and not name.endswith(("_low", "_high"))}
+    shown = {name for name, title in SECTIONS["heros"].columns.items() if title in table}
+    assert asked - {"synonym>typo"} <= shown
+
+
 def test_only_what_was_run_is_offered(open_app: OpenApp, demo_cache: Path) -> None:
     choice = open_app(demo_cache, "overview").segmented_control(key="scores")
     assert choice.options == ["evalrank"]

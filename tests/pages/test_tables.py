@@ -40,7 +40,8 @@ def shown(frame: pd.DataFrame, alike: dict[str, list[int]], written: dict[tuple[
             if better[name] is not None and len(frame) > 1:
                 best = values[row] == (max if better[name] else min)(values) or row in alike.get(name, [])
             text = written.get((row, name), f"{frame[title][row]:.4f}")
-            line.append(f"*★ {text}" if best else text)
+            sign = "★" if name in alike else "↑" if better[name] else "↓"
+            line.append(f"*{sign} {text}" if best else text)
         number = frame["parameters"][row]
         out.append([str(frame["variant"][row]), *line, "–" if pd.isna(number) else f"{number:,.0f}"])
     return out
