@@ -66,6 +66,7 @@ def _json(found: Resemblance) -> dict[str, Any]:
         "guess": None if vote is None else {"group": vote.group, "votes": vote.votes, "voters": vote.voters},
         "accuracy": {
             "leave_one_out": _accuracy(trust.leave_one_out),
+            "nested": _accuracy(trust.nested),
             "leave_one_family_out": _accuracy(trust.leave_one_family_out),
             "majority": _accuracy(trust.majority) | {"group": trust.largest_group},
             "leave_one_out_by_votes": {str(votes): _accuracy(one) for votes, one in trust.by_votes.items()},

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ import pandas as pd
 from core.diagnostics.heros import ORDERINGS, ordering_outcomes
 from core.errors import BlindspotError
 from core.numerics.rank_problem import TAU
+from core.numerics.statistics.estimate import LEVEL
 from core.numerics.stats import Interval, mcnemar, wilson_interval
 from core.texts import percent
 from core.types import Float64
@@ -154,22 +156,31 @@ class Cosines:
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of originals that have an order, ties counting half, with its 95% Wilson interval."""
+    """The share of originals that have an order, ties counting half, with its 95% Wilson interval.
+
+    The interval of the highest of several rates is wider: ``worst``.
+    """
 
     ordering: Ordering
     value: float
     interval: Interval
 
 
-def rate(cosines: Cosines, ordering: Ordering) -> Rate:
-    """How often a run has an order."""
+def rate(cosines: Cosines, ordering: Ordering, at_once: int = 1) -> Rate:
+    """How often a run has an order.
+
+    Args:
+        at_once: of how many rates the intervals hold the truth together in 95% of cases (Bonferroni). Whichever of
+            them is picked for its value, its own interval then does so too.
+    """
     value = float(cosines.outcomes(ordering).mean())
-    return Rate(ordering, value, wilson_interval(value, cosines.originals))
+    z = NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * at_once))
+    return Rate(ordering, value, wilson_interval(value, cosines.originals, z))
 
 
-def rates(cosines: Cosines, orderings: Sequence[Ordering]) -> tuple[Rate, ...]:
+def rates(cosines: Cosines, orderings: Sequence[Ordering], at_once: int = 1) -> tuple[Rate, ...]:
     """``rate`` of each."""
-    return tuple(rate(cosines, ordering) for ordering in orderings)
+    return tuple(rate(cosines, ordering, at_once) for ordering in orderings)
 
 
 def win_rates(cosines: Cosines) -> Float64:
@@ -205,7 +216,8 @@ class Finding:
     """The order most against meaning: a rewrite that changes it is nearer than one that keeps it.
 
     Attributes:
-        rate: of an ordering whose ``near`` changes the meaning and whose ``far`` keeps it.
+        rate: of an ordering whose ``near`` changes the meaning and whose ``far`` keeps it; its interval is corrected
+            for the choice of the highest.
         out_of: how many such orderings there are; this one's rate is the highest.
     """
 
@@ -229,8 +241,13 @@ def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
 
 
 def worst(cosines: Cosines) -> Finding | None:
-    """The highest rate of an order against meaning; None where no names of subsets tell what keeps the meaning."""
-    found = rates(cosines, against_meaning(cosines.subsets))
+    """The highest rate of an order against meaning; None where no names of subsets tell what keeps the meaning.
+
+    The highest of eight shares that are all one half has a 95% interval of its own above one half in 15% of cases
+    (150 originals): the interval is made for all of them at once.
+    """
+    candidates = against_meaning(cosines.subsets)
+    found = rates(cosines, candidates, at_once=len(candidates))
     return Finding(max(found, key=lambda r: r.value), len(found)) if found else None
 
 
@@ -307,7 +324,7 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     found = finding.rate
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
     ends = f"95% interval {percent(found.interval.low)} to {percent(found.interval.high)}"
-    highest = f"; the highest of {finding.out_of} such shares" if finding.out_of > 1 else ""
+    highest = f", corrected for being the highest of {finding.out_of} such shares" if finding.out_of > 1 else ""
     if finding.reading is Reading.AS_HOPED:
         most = "most often, though, " if finding.out_of > 1 else ""
         return (

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -229,7 +230,10 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     assert (found.worst.rate.ordering.near, found.worst.rate.ordering.far) == worst
     assert found.worst.rate.value == pytest.approx(rates[worst][0])
     assert found.worst.out_of == 4
-    assert "; the highest of 4 such shares)" in orderings.finding_in_words(found.worst, "E")
+    said = orderings.finding_in_words(found.worst, "E")
+    assert f"{found.worst.rate.interval.low:.0%} to {found.worst.rate.interval.high:.0%}" in said
+    low, high = proportion_confint(60 * found.worst.rate.value, 60, alpha=0.05 / 4, method="wilson")  # Bonferroni
+    assert (found.worst.rate.interval.low, found.worst.rate.interval.high) == pytest.approx((low, high), abs=1e-12)
     apart = max(rates, key=lambda pair: max(rates[pair]) - min(rates[pair]))
     assert found.contrast is not None
     more, less = found.contrast.more, found.contrast.less
@@ -241,6 +245,44 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     said = orderings.contrast_in_words(replace(found.contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
     assert said.startswith(f"The variants differ most in how often the {apart[0].upper()} comes closer than the ")
     assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
+
+
+@pytest.mark.parametrize("n", [10, 12, 21, 50, 150])
+@pytest.mark.parametrize("k", [1, 4, 8])
+def test_more_often_than_not_is_rarely_said_of_the_highest_of_several_coins(k: int, n: int) -> None:
+    """Exact: k independent shares of n originals, all one half in truth, by the distribution of their largest count.
+
+    With the interval of a single share it would be said in 10% of cases of k = 4 and 20% of k = 8.
+    """
+    names = ["synonym", *(f"opposite_{i}" for i in range(k))]
+    at_most = binom.cdf(np.arange(n + 1), n, 0.5) ** k  # of the largest count
+    probability = np.diff(at_most, prepend=0.0)
+    said = 0.0
+    for count in range(n + 1):
+        values = np.full((n, 1 + k), 0.1)
+        values[:, 0] = 0.5
+        values[:count, 1] = 0.9
+        found = orderings.worst(Cosines(tuple(names), values))
+        assert found is not None
+        said += probability[count] * (found.reading is Reading.SURPRISING)
+    assert said <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 4, 8])
+def test_so_it_is_where_all_shares_have_a_rewrite_in_common(k: int) -> None:
+    """Every order is against the same synonym; the interval of the highest share holds its truth, one half."""
+    rng = np.random.default_rng(19)
+    names = ("synonym", *(f"opposite_{i}" for i in range(k)))
+    simulations, said, held = 4_000, 0, 0
+    for _ in range(simulations):
+        found = orderings.worst(Cosines(names, rng.random((150, 1 + k))))
+        assert found is not None
+        said += found.reading is Reading.SURPRISING
+        held += found.rate.interval.low <= 0.5 <= found.rate.interval.high
+    print(f"HEROS, highest of {k}: said falsely {said / simulations:.3f}, coverage {held / simulations:.3f}")
+    assert said / simulations <= 0.05
+    assert 0.94 <= held / simulations <= 0.99
 
 
 def test_a_typo_stands_in_where_nothing_else_keeps_the_meaning() -> None:

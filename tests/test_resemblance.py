@@ -129,7 +129,20 @@ def test_the_published_accuracies() -> None:
     found = r.published_reliability()
     assert (found.leave_one_out, found.leave_one_family_out) == (Accuracy(44, 60), Accuracy(32, 60))
     assert (found.majority, found.largest_group) == (Accuracy(21, 60), "unsupervised")
+    assert found.nested == Accuracy(43, 60), "not 44: three neighbours were chosen on the same sixty"
     assert found.far == pytest.approx(0.0438, abs=5e-5)
+
+
+def test_the_nested_accuracy_is_a_loop_s() -> None:
+    """For each left out the number of neighbours is chosen without it, among the others alone."""
+    some = heros_profiles()[::3]
+    right = 0
+    for one in some:
+        rest = [p for p in some if p is not one]
+        scores = {k: sum(guessed(p, [o for o in rest if o is not p], k)[0] == p.group for p in rest) for k in r.TRIED}
+        best = next(k for k in r.TRIED if scores[k] == max(scores.values()))
+        right += guessed(one, rest, best)[0] == one.group
+    assert r.reliability(some).nested == Accuracy(right, len(some))
 
 
 def test_three_voters_are_the_most_accurate_of_those_tried() -> None:

@@ -60,8 +60,9 @@ def show(shown: Shown) -> None:
         f"Published: {SOURCE}. Distance: how far two profiles are apart over all six kinds of rewrite together "
         "(Euclidean distance of the six means); 0 is the same profile. The guess is the group that most of the "
         f"{resemblance.VOTERS} nearest have, or the nearest one's where none has most; {resemblance.VOTERS} were "
-        "chosen for being right most often on the published encoders, which flatters that number a little. Published "
-        "encoders are without transforms."
+        "chosen for being right most often on the published encoders, which flatters that number a little: beside it "
+        "stands what is right where the choice is made without the encoder that is guessed. Published encoders are "
+        "without transforms."
     )
 
 

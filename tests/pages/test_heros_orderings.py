@@ -61,7 +61,7 @@ def test_the_headline_stands_above_the_profile(open_app: OpenApp, small: World) 
     said = written(app)
     rate = found.worst.rate
     assert f"{rate.value:.0%}" in said
-    assert "; the highest of 4 such shares)" in said
+    assert f"{rate.interval.low:.0%} to {rate.interval.high:.0%}" in said
     assert found.contrast is not None
     names = [f"**{name.removesuffix('~none')}**" for name in variants]
     contrast = orderings.contrast_in_words(found.contrast, names, orderings_label)
