@@ -27,6 +27,7 @@ from core import (
     cli_resembles,
     cli_sentences,
     cli_trust,
+    manifests,
     pipeline,
 )
 from core import cli_output as output
@@ -184,6 +185,7 @@ def run(
     for request in dict.fromkeys(requests):
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
+    output.warn(manifests.prompt_warnings(o.record for o in outcomes))
     if as_json:
         output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any, Protocol
@@ -51,6 +51,12 @@ def run_json(record: RunRecord) -> dict[str, Any]:
         "timings": dict(record.timings),
         "manifest": dict(record.manifest),
     }
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Lines on stderr about what is done all the same."""
+    for warning in warnings:
+        print("warning:", visible(warning), file=sys.stderr)
 
 
 def print_json(value: object) -> None:

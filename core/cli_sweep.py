@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from core import cli_output as output
-from core import estimates, pipeline, sweeps
+from core import estimates, manifests, pipeline, sweeps
 from core.cli_options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -117,6 +117,7 @@ def sweep(
     results = _run(expansion.requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
+    output.warn(manifests.prompt_warnings(d.record for d in done))
     if as_json:
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
         output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})

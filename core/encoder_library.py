@@ -61,6 +61,13 @@ class EncoderSummary:
     datasets: Mapping[str, tuple[str, ...]]
 
     @property
+    def unused_prompts(self) -> Mapping[str, str]:
+        """Prompts that it declares and that are not applied, by the last check, else by its newest run."""
+        if self.info:
+            return dict(self.info.unused_prompts)
+        return self.runs[0].manifest.get("encoder", {}).get("prompts_not_applied", {}) if self.runs else {}
+
+    @property
     def title(self) -> str:
         """Its name for people; where nobody has told it, the last part of what its reference names."""
         if self.info and self.info.title:
@@ -351,6 +358,8 @@ def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None
     known = {f.name: stored[f.name] for f in fields(kind) if f.name in stored}
     if "libraries" in known:
         known["libraries"] = tuple(known["libraries"])
+    if "unused_prompts" in known:
+        known["unused_prompts"] = tuple((name, text) for name, text in known["unused_prompts"])
     try:
         return kind(**known)
     except TypeError:  # a version that stored less

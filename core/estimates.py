@@ -65,11 +65,13 @@ class Estimate:
 
     Attributes:
         download_bytes: of datasets that are not on this machine; ``downloads`` names them.
+        infos: facts of the encoders, by reference.
     """
 
     runs: tuple[RunEstimate, ...]
     downloads: tuple[str, ...]
     download_bytes: int
+    infos: Mapping[str, EncoderInfo]
 
     @property
     def wanted(self) -> tuple[RunRequest, ...]:
@@ -134,9 +136,11 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     speeds = _Speeds.of(repository)
     encoded = {(f.encoder, f.texts) for f in _on_disk(settings)}
     loaded: set[str] = set()
+    facts: dict[str, EncoderInfo] = {}
     runs = []
     for request in requests:
         entry, encoder = entries[request.dataset], encoders.resolve(request.variant.encoder, settings)
+        facts[request.variant.encoder] = encoder.info
         family = encoder.family if isinstance(encoder, EncoderFamily) else ()
         infos = {sibling.identity.reference: sibling.info for sibling in family} or {
             request.variant.encoder: encoder.info
@@ -158,7 +162,8 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     missing = [e for e in entries.values() if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     wanted = {r.request.dataset for r in runs if not r.is_stored}
     missing = [e for e in missing if e.id in wanted]
-    return Estimate(tuple(runs), tuple(e.id for e in missing), sum(f.size for e in missing for f in e.files))
+    size = sum(f.size for e in missing for f in e.files)
+    return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts)
 
 
 @dataclass(frozen=True)

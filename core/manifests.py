@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ import core
 from core.datasets.catalog import DatasetEntry
 from core.diagnostics.base import FIT_ON, DiagnosticResult
 from core.diagnostics.evalrank import TOOLKIT
-from core.encoders.base import Encoder, library_versions
+from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
 from core.store.records import RunPlan, RunRecord
 from core.transforms import FittedChain
@@ -43,7 +43,12 @@ def manifest_of(
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
-        "encoder": {**asdict(encoder.identity), "device": embedded.facts.device, "dimension": transform.d_out},
+        "encoder": {
+            **asdict(encoder.identity),
+            "device": embedded.facts.device,
+            "dimension": transform.d_out,
+            **({"prompts_not_applied": prompts} if (prompts := dict(encoder.info.unused_prompts)) else {}),
+        },
         "embeddings": {
             "digest": plan.embedding_digest,
             "encoded_now": embedded.encoded_now,
@@ -61,6 +66,12 @@ def manifest_of(
         **({"chosen": dict(result.chosen)} if result.chosen else {}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
+    """Per encoder that declares prompts which were not put before the texts, what to know of its scores."""
+    unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
+    return [f"{encoder} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
 
 
 def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ if runs:
             parts.ceiling_note(runs[0], filtered)
         uncertainty.note(samples)
         comparability.coverage_notes(runs)
+        comparability.prompt_notes(runs)
     with curve:
         st.markdown("**How far down is the mate?**")
         ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}

@@ -147,7 +147,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_doctor": f"{WORLD} core.doctor core.cli_output core.store.repository",
     "core.cli_evidence": f"{WORLD} core.cli_options core.cli_output core.evidence core.numerics core.store.repository",
     "core.cli_options": f"{NOUNS} core.datasets.own_reference core.transforms",
-    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.estimates core.sweeps core.cli_options core.cli_output",
+    "core.cli_sweep": f"{BELOW_PIPELINE} core.pipeline core.estimates core.sweeps core.manifests core.cli_options "
+    "core.cli_output",
     "core.cli_judge_results": f"{BELOW_PIPELINE} core.pipeline core.cli_options core.cli_output core.judgement "
     "core.spaces core.numerics",
     "core.cli_judge": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.cli_options core.cli_output core.judgement "
@@ -155,7 +156,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_judge_make": f"{BELOW_PIPELINE} {LOGGED} core.cli_options core.cli_output core.judgement core.numerics",
     "core.cli_judge_exchange": f"{WORLD} core.cli_options core.cli_output core.judgement core.store.judgements",
     "core.cli": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.spreadsheets core.benchmarks core.cli_options "
-    "core.cli_output core.cli_compare "
+    "core.manifests core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_evidence core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
     "core.cli_hubs core.cli_judge",

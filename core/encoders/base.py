@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Protocol, runtime_checkable
 
 from core.types import CancelToken, Float32, Int64, digest_of_strings
+
+PROMPTS_SHOWN = 4
+LONGEST_PROMPT_SHOWN = 60  # characters
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class EncoderInfo:
 
     ``parameters`` counts trained weights, ``memory_bytes`` is their size as loaded. ``is_partial`` says that some
     texts may have no vector, as with word vectors: their rows are NaN from end to end, and nothing else is.
+    ``unused_prompts`` are (name, text) of those that the model declares, and that nobody decided to leave out or to
+    put before every text.
     """
 
     title: str
@@ -58,6 +63,40 @@ class EncoderInfo:
     citation: str
     url: str
     is_partial: bool = False
+    unused_prompts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def prompt_warning(self) -> str:
+        """See ``prompt_warning``."""
+        return prompt_warning(dict(self.unused_prompts))
+
+
+def prompt_warning(unused: Mapping[str, str]) -> str:
+    """What to know of the scores of a model that declares prompts which were not put before the texts.
+
+    Args:
+        unused: text by name.
+
+    Returns:
+        Two sentences that follow the model's name; "" where there are none.
+    """
+    if not unused:
+        return ""
+    return (
+        f"declares prompts that are not applied: {prompts_in_words(unused)}. All texts are encoded alike, so its "
+        "scores may be lower than the model's own; ?prompt=TEXT after the reference puts one prompt before every "
+        "text, ?prompt= decides for none."
+    )
+
+
+def prompts_in_words(prompts: Mapping[str, str]) -> str:
+    """The first of some prompts, long ones shortened, and how many more there are."""
+    shown = [f"{name} (“{_shortened(text)}”)" for name, text in list(prompts.items())[:PROMPTS_SHOWN]]
+    return ", ".join(shown) + (f" and {len(prompts) - PROMPTS_SHOWN} more" if len(prompts) > PROMPTS_SHOWN else "")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_PROMPT_SHOWN else f"{text[:LONGEST_PROMPT_SHOWN]}…"
 
 
 class Encoder(Protocol):

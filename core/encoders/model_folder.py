@@ -56,6 +56,7 @@ class ModelFolder:
         prompt: what the published model puts before every text.
         parameters: trained weights.
         commit: the commit of the hub that the folder was downloaded as, or "".
+        unused_prompts: (name, text) of the other prompts that it declares, which depend on what a text is for.
     """
 
     path: Path
@@ -69,6 +70,7 @@ class ModelFolder:
     prompt: str
     parameters: int
     commit: str = ""
+    unused_prompts: tuple[tuple[str, str], ...] = ()
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -140,6 +142,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     prompts = sentence.get("prompts") or {}
     if not isinstance(prompts, dict):
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
+    default = sentence.get("default_prompt_name")
     return ModelFolder(
         path=path,
         modules=modules,
@@ -149,8 +152,9 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         input_dimension=_first_number(config, "embedding_size") or hidden,
         max_length=_max_length(transformer, longest, reference),
         longest=longest,
-        prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),
+        prompt=str(prompts.get(default) or ""),
         parameters=sum(_count(file, reference) for file in weights),
+        unused_prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text and name != default),
     )
 
 

@@ -175,6 +175,7 @@ def _encoder(
             licence="not known here: see the model's card",
             citation=f"the model's card in {url}",
             url=url,
+            unused_prompts=source.unused_prompts if params.prompt is None else (),
         )
         return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from core import pipeline
+from core import manifests, pipeline
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
 from core.store.records import RunRecord, RunState
@@ -72,6 +72,12 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
 def same_items(runs: Sequence[RunRecord]) -> bool:
     """Whether all runs ranked the same items."""
     return len({r.plan.support_digest for r in runs}) == 1
+
+
+def prompt_notes(runs: Sequence[RunRecord]) -> None:
+    """Which encoders declare prompts that were not put before the texts; nothing where none does."""
+    for warning in manifests.prompt_warnings(runs):
+        st.warning(as_text(warning), icon=":material/report:")
 
 
 def coverage_notes(runs: Sequence[RunRecord]) -> None:

@@ -122,4 +122,5 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
         known = "is built in" if encoder.is_of_catalog else "can be used, and is in the table above now"
         st.success(f"{as_text(encoder.reference)} {known}.", icon=":material/check_circle:")
         st.html(facts_table(models_parts.found_facts(encoder), scheme(), "What was found"))
+        models_parts.prompt_note(encoder)
         models_parts.offer(encoder.reference, picks, key=f"run_{origin}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from core import encoder_library as shelf
 from core import pipeline
 from core.encoder_library import EncoderSummary, Library
-from core.encoders.base import EncoderIdentity, EncoderInfo
+from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
 from core.errors import BlindspotError
 from core.figures.facts_table import facts_table
 from core.numerics.similarity import Metric
@@ -161,12 +161,14 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
     with st.container(border=True, key="details"):
         st.markdown(f"**{as_text(encoder.title)}**")
         st.markdown(as_text(encoder.description))
+        prompt_note(encoder)
         left, right = st.columns(2, gap="medium")
         with left:
             st.html(facts_table(_what_and_cost(encoder), scheme(), "What it is and what it costs"))
         with right:
             if encoder.identity:
-                st.html(facts_table(_identity(encoder.identity), scheme(), "What decides its numbers"))
+                facts = _identity(encoder.identity, encoder.unused_prompts)
+                st.html(facts_table(facts, scheme(), "What decides its numbers"))
             else:
                 st.caption("What decides its numbers is not known yet: check it below, or run it.")
         _runs(encoder, picks)
@@ -191,7 +193,13 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
     """What a check found."""
     facts = {"title": encoder.title, **_about(encoder.info)}
     facts |= _size(encoder.dimension, encoder.parameters, encoder.memory_bytes)
-    return facts | _identity(encoder.identity) if encoder.identity else facts
+    return facts | _identity(encoder.identity, encoder.unused_prompts) if encoder.identity else facts
+
+
+def prompt_note(encoder: EncoderSummary) -> None:
+    """That it declares prompts which are not applied; nothing where it does not."""
+    if warning := prompt_warning(encoder.unused_prompts):
+        st.warning(as_text(f"{encoder.reference} {warning}"), icon=":material/report:")
 
 
 def _about(info: EncoderInfo | None) -> dict[str, str]:
@@ -210,11 +218,13 @@ def _size(dimension: int | None, parameters: int | None, memory_bytes: int | Non
     }
 
 
-def _identity(identity: EncoderIdentity) -> dict[str, str]:
+def _identity(identity: EncoderIdentity, unused: Mapping[str, str]) -> dict[str, str]:
+    """``unused``: prompts that it declares and that are not applied."""
     return {
         "revision": identity.revision,
         "pooling": identity.pooling,
-        "prompt": f"“{identity.prompt}”" if identity.prompt else "none",
+        "prompt": f"“{identity.prompt}”" if identity.prompt else "none applied" if unused else "none",
+        **({"prompts not applied": prompts_in_words(unused)} if unused else {}),
         "max length": f"{identity.max_length:,} tokens, then cut off" if identity.max_length else "no limit",
         "precision": identity.dtype,
         "libraries": ", ".join(identity.libraries) or "none whose version matters",

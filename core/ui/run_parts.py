@@ -200,6 +200,9 @@ def _summary(cost: Estimate, under_way: int) -> str:
 
 
 def _warnings(cost: Estimate) -> None:
+    for name, info in cost.infos.items():
+        if info.prompt_warning:
+            st.warning(as_text(f"{name} {info.prompt_warning}"), icon=":material/report:")
     if cost.guessed:
         names = ", ".join(f"`{as_text(name)}`" for name in cost.guessed[:4])
         more = f" and {len(cost.guessed) - 4} more" if len(cost.guessed) > 4 else ""

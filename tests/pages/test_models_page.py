@@ -151,6 +151,23 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     assert stored in app.selectbox(key="new_encoder").options, "offered before any run, in a new session"
 
 
+def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(MODEL_DIR, folder)
+    settings = folder / "config_sentence_transformers.json"
+    prompts = {"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": None}
+    settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | prompts), "utf-8")
+    app = check(open_app(tmp_path, "models"), f"dir:{folder}")
+    assert [("query: " in w.value, "passage: " in w.value) for w in app.warning] == [(True, True)]
+    assert facts(app)["prompt"] != "none"
+    assert "passage: " in facts(app)["prompts not applied"]
+    app = open_app(tmp_path, "run")
+    app.multiselect(key="run_encoders").set_value([f"dir:{folder}"]).run()
+    assert ["passage: " in w.value for w in app.warning] == [True]
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
