@@ -18,4 +18,6 @@ else:  # the server
 
     from core import hosting, serving
 
-    app = App(__file__, lifespan=serving.lifespan, routes=serving.routes(), middleware=hosting.middleware())
+    app = App(
+        __file__, lifespan=serving.lifespan, routes=serving.routes(), middleware=hosting.middleware(kept=serving.kept)
+    )

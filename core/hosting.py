@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import policy
+from core.policy import Policy
 from core.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,12 +26,17 @@ if TYPE_CHECKING:
 THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo answers to these where BLINDSPOT_HOSTS names none
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 # Paths of Streamlit that no page of ours needs: figures of the server's memory, and its interface for programs.
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
+_MESSAGE_BYTES = 4 * 2**20  # of what a page says: the values of its widgets, the rows that are chosen
 _CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 _FORM_BYTES = 64 * 2**10  # of an upload's request beside the file
 _NO_BODY_BYTES = 64 * 2**10  # of any other request of a demo
 
 
-def middleware(settings: Settings | None = None) -> list[Middleware]:
+Kept = Callable[[str], tuple[int, int]]  # by the page: bytes of the files that it, and that all hold
+
+
+def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 0)) -> list[Middleware]:
     """What stands before the pages, the first outermost.
 
     Raises:
@@ -47,7 +53,7 @@ def middleware(settings: Settings | None = None) -> list[Middleware]:
         # Health checks come from this machine under its own names, whatever the host is called outside.
         found.append(Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *THIS_MACHINE], www_redirect=False))
     if is_demo:
-        found.append(Middleware(Demo, largest=policy.of(settings).uploads.size or 0))
+        found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
     return found
 
 
@@ -114,26 +120,60 @@ class Headers:
 
 
 class Demo:
-    """Refuses what strangers have no business with: closed paths, large bodies, bodies of unknown size, other sites."""
+    """Refuses what strangers have no business with: closed paths, large bodies, bodies of unknown size, other sites.
 
-    def __init__(self, app: ASGIApp, largest: int) -> None:
+    And more than the server has room for: pages, files in their forms, long messages. What it cannot see is the
+    proxy's: who is behind an address, and requests that never end (docs/hosting.md).
+    """
+
+    def __init__(self, app: ASGIApp, may: Policy, kept: Kept) -> None:
         self._app = app
-        self._largest = largest
+        self._may = may
+        self._kept = kept
+        self._pages = 0
+        self._uploading = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.responses import PlainTextResponse
 
-        if scope["type"] in {"http", "websocket"} and (refusal := self._refusal(scope)):
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+        elif refusal := self._refusal(scope):
             status, text = refusal
             await PlainTextResponse(text, status_code=status)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._page(scope, receive, send)
+        elif _UPLOAD.search(str(scope["path"])) and scope["method"] == "PUT":
+            self._uploading += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._uploading -= 1
+        else:
+            await self._app(scope, receive, send)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page, as long as it is open; one that says too much at once is closed."""
+
+        async def heard() -> Message:
+            message = await receive()
+            said = message.get("bytes") or (message.get("text") or "").encode()
+            if message["type"] != "websocket.receive" or len(said) <= _MESSAGE_BYTES:
+                return message
+            await send({"type": "websocket.close", "code": 1009})
+            return {"type": "websocket.disconnect", "code": 1009}
+
+        self._pages += 1
+        try:
+            await self._app(scope, heard, send)
+        finally:
+            self._pages -= 1
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and reason; None for what may pass."""
         from starlette.datastructures import Headers as Given
 
-        given, path = Given(scope=scope), str(scope["path"])
+        given, path, may = Given(scope=scope), str(scope["path"]), self._may
         if _CLOSED.search(path):
             return 404, "This demo has no such address."
         origin = given.get("origin")
@@ -141,8 +181,27 @@ class Demo:
             return 403, "This demo answers to its own pages only."
         if "transfer-encoding" in given:
             return 411, "Say how long it is: this demo takes no body of unknown length."
-        most = self._largest + _FORM_BYTES if "/_stcore/upload_file/" in path else _NO_BODY_BYTES
+        most = (may.uploads.size or 0) + _FORM_BYTES if "/_stcore/upload_file/" in path else _NO_BODY_BYTES
         length = given.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
             return 413, f"This demo takes at most {most:,} bytes here."
+        return self._no_room(scope, int(length))
+
+    def _no_room(self, scope: Scope, size: int) -> tuple[int, str] | None:
+        """Why another page, or a file of a page's form, is not taken now."""
+        may = self._may
+        if scope["type"] == "websocket":
+            full = may.pages_in_all is not None and self._pages >= may.pages_in_all
+            return (503, "This demo is full: try again in a few minutes.") if full else None
+        upload = _UPLOAD.search(str(scope["path"]))
+        if upload is None or scope["method"] != "PUT":
+            return None
+        if may.uploads_at_once is not None and self._uploading >= may.uploads_at_once:
+            return 503, "Many files are on their way to this demo: try again in a minute."
+        if may.uploads_kept is not None:
+            mine, in_all = self._kept(upload[1])
+            if mine + size > may.uploads_kept[0]:
+                return 413, "This page has sent many files: reload it to begin anew."
+            if in_all + size > may.uploads_kept[1]:
+                return 503, "This demo holds as many files as it can: try again in a few minutes."
         return None

@@ -85,6 +85,10 @@ class Policy:
         text: characters of a text that is typed.
         steps, dimensions: of a chain of transforms that a visitor names: an address alone starts the work. None is
             what the transforms themselves bound.
+        pages_in_all: pages that may be open.
+        uploads_kept: bytes of files that visitors have put into forms, of one page and of all; they are held in memory
+            until the page is closed.
+        uploads_at_once: files that may be on their way.
         queued_by_one, queued_in_all: tasks that may wait or run, of one visitor and of all; None is no limit.
     """
 
@@ -99,6 +103,9 @@ class Policy:
     text: int
     steps: int | None = None
     dimensions: int | None = None
+    pages_in_all: int | None = None
+    uploads_kept: tuple[int, int] | None = None
+    uploads_at_once: int | None = None
     queued_by_one: int | None = None
     queued_in_all: int | None = None
 
@@ -147,6 +154,9 @@ DEMO = Policy(
     text=2_000,
     steps=4,
     dimensions=1_024,
+    pages_in_all=250,
+    uploads_kept=(16 * 2**20, 256 * 2**20),
+    uploads_at_once=20,
     queued_by_one=12,
     queued_in_all=60,
 )

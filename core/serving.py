@@ -34,6 +34,13 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     yield
 
 
+def kept(page: str) -> tuple[int, int]:
+    """Bytes of the files in forms that a page, and that all pages hold."""
+    from core.ui.resources import bytes_in_forms  # Streamlit is there once somebody sends it a file
+
+    return bytes_in_forms(page)
+
+
 class Readiness:
     """Answers whether this server is ready: 200, or 503 with the names of what is wrong, not where it lies.
 

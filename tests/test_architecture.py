@@ -178,7 +178,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.lab core.scored core.diagnostics.similarity core.transfer core.diagnostics.transfer "
     "core.evidence core.reference_evidence core.store.digests",
     "pages": f"{NOUNS} {CATALOGS} core.judgement.types core.ui core.figures {STORE} core.jobs core.explore",
-    "core.serving": "core.settings core.doctor core.store.repository",
+    "core.serving": "core.settings core.doctor core.store.repository core.ui.resources",
     "app": "core.ui core.hosting core.serving",
 }
 

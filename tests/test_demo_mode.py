@@ -6,6 +6,7 @@ server, and in the pages themselves (``tests/pages/test_demo_pages.py``; in a br
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -15,14 +16,21 @@ import sys
 import threading
 import time
 import tomllib
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
 
-from core import encoder_library, free_text, pipeline, policy, sweeps, visitors
+from core import encoder_library, free_text, hosting, pipeline, policy, sweeps, visitors
 from core.datasets import catalog, fetch, own, uploads
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, InputError
@@ -527,6 +535,112 @@ def test_every_answer_has_the_headers(server: Server) -> None:
     assert "content-security-policy" in server.ask("/", Host="elsewhere.invalid").headers
     assert "content-security-policy" in server.ask("/_stcore/metrics").headers
     assert json.loads(server.ask("/_stcore/host-config").body)["enforceDownloadInNewTab"] is False
+
+
+# --- more than there is room for
+
+
+def page_of(server: Server, **options: Any) -> ClientConnection:
+    """An open page that has said nothing yet."""
+    address = f"ws://127.0.0.1:{server.port}/_stcore/stream"
+    return connect(address, subprotocols=["streamlit"], max_size=None, **options)  # type: ignore[list-item]
+
+
+def test_so_many_pages_and_no_more(server: Server) -> None:
+    most = policy.DEMO.pages_in_all or 0
+    with ExitStack() as stack:
+        for _ in range(most):
+            stack.enter_context(page_of(server))
+        assert server.ask("/").status == 200, "what is open keeps others from the front end"
+        with pytest.raises(InvalidStatus) as refused, page_of(server):
+            pass
+        assert refused.value.response.status_code == 503
+    until(lambda: can_open(server))
+
+
+def can_open(server: Server) -> bool:
+    try:
+        with page_of(server):
+            return True
+    except InvalidStatus:
+        return False
+
+
+@pytest.mark.parametrize("megabytes", [5, 40])
+def test_a_page_that_says_too_much_at_once_is_closed(megabytes: int, server: Server) -> None:
+    with page_of(server) as page:
+        with suppress(ConnectionClosed):
+            page.send(b"\0" * (megabytes * 2**20))
+        with pytest.raises(ConnectionClosed):
+            page.recv(60)
+    assert server.ask("/").status == 200
+
+
+def test_messages_that_unpack_are_not_taken(server: Server) -> None:
+    """Two hundred megabytes would arrive as 200 kB; the server offers no compression, and reads none."""
+    with page_of(server, compression="deflate") as page:
+        assert page.response is not None
+        assert "sec-websocket-extensions" not in page.response.headers
+        packed = zlib.compress(b"\0" * (200 * 2**20))
+        header = bytes([0b1100_0010, 0x80 | 127]) + len(packed).to_bytes(8, "big")  # the bit that says "compressed"
+        page.socket.sendall(header + b"\0\0\0\0" + packed)  # a mask of zeros changes nothing
+        with pytest.raises(ConnectionClosed):
+            page.recv(60)
+    assert server.ask("/").status == 200
+
+
+def test_files_in_forms_are_bounded_by_page(server: Server) -> None:
+    """A page is asked for nothing: its address for files is in what the server says first."""
+    token = server.ask("/_stcore/health").headers["set-cookie"].partition(";")[0].partition("=")[2]
+    with page_of(server) as page:
+        start = BackMsg()
+        start.rerun_script.query_string = ""
+        page.send(start.SerializeToString())
+        said = ForwardMsg()
+        while said.WhichOneof("type") != "new_session":
+            said.ParseFromString(bytes(page.recv(60)))  # type: ignore[arg-type]
+        address = f"/_stcore/upload_file/{said.new_session.initialize.session_id}"
+        sent = form(b"x" * (2 * 2**20))
+        headers = {"Cookie": f"_streamlit_xsrf={token}", "X_Xsrftoken": token, "Content_Type": FORM_TYPE}
+        statuses = [server.ask(f"{address}/{number}", "PUT", sent, **headers).status for number in range(10)]
+    assert policy.DEMO.uploads_kept is not None
+    fit = policy.DEMO.uploads_kept[0] // len(sent)
+    assert statuses == [204] * fit + [413] * (10 - fit)
+
+
+FORM_TYPE = "multipart/form-data; boundary=edge"
+
+
+def form(content: bytes) -> bytes:
+    head = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+    return head + content + b"\r\n--edge--\r\n"
+
+
+@pytest.mark.parametrize(
+    ("kept", "already", "status"),
+    [((0, 0), 0, 200), ((0, 256 * 2**20), 0, 503), ((16 * 2**20, 0), 0, 413), ((0, 0), 20, 503)],
+)
+def test_files_in_forms_are_bounded_in_all(kept: tuple[int, int], already: int, status: int) -> None:
+    said: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            said.append(message["status"])
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    demo = hosting.Demo(app, may=policy.DEMO, kept=lambda _page: kept)
+    demo._uploading = already
+    path = "/_stcore/upload_file/a/b"
+    asyncio.run(
+        demo({"type": "http", "method": "PUT", "path": path, "headers": [(b"content-length", b"9")]}, receive, send)
+    )
+    assert said == [status]
+    assert demo._uploading == already, "a place is given back"
 
 
 @pytest.mark.parametrize("value", ["http://a.org", "a.org:443", "a b", "*", "a.*", "/etc"])

@@ -25,6 +25,7 @@ from core.ui.markdown import as_text
 from core.ui.neighbours_query import Query
 from core.ui.neighbours_view import Inside
 from core.ui.resources import settings
+from core.ui.turns import turn
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items, below which there is nothing to gain
@@ -127,7 +128,7 @@ def _covers(space: Space, item: int) -> bool:
 
 
 def _of_text(inside: Inside, text: str, approximate: bool) -> list[Neighbours]:
-    with st.spinner("Encoding the text. The first time, the encoders are loaded …", show_time=True):
+    with st.spinner("Encoding the text. The first time, the encoders are loaded …", show_time=True), turn():
         placed = free_text.place(text, inside.spaces, settings())
     _notes(placed)
     most = neighbours.depth(inside.spaces, is_item=False)

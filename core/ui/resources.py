@@ -8,6 +8,7 @@ what the others see.
 from __future__ import annotations
 
 import streamlit as st
+from streamlit import runtime
 
 from core import joblog, policy, visitors
 from core.datasets.own import is_own
@@ -78,6 +79,15 @@ def repository() -> Repository:
     """The store that belongs to ``settings()``."""
     reader = visitor()
     return reader.place.repository if reader and _has_picked_own() else shared_repository()
+
+
+def bytes_in_forms(page: str) -> tuple[int, int]:
+    """Bytes of the files that Streamlit holds for a page (its session's id), and for all."""
+    if not runtime.exists():
+        return 0, 0
+    held = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    sizes = {name: sum(len(file.data) for file in list(files.values())) for name, files in list(held.items())}
+    return sizes.get(page, 0), sum(sizes.values())
 
 
 def scheme() -> Scheme:
