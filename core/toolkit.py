@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.numerics.similarity import Metric
+from core.transform_steps import Center
 from core.transforms import FittedChain, FlowSource, TransformChain
 from core.types import Bool, Float32, Float64
 
@@ -27,7 +28,8 @@ def prepare(
     Centering comes first, whatever the chain: words are centred over the whole file of word vectors
     (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalised for cosine only. Unknown words
     get the mean of the file's vectors, taken after that; sentences without a known word a tiny constant, which
-    makes the toolkit go on in float64, and so do we.
+    makes the toolkit go on in float64, and so do we. Means are summed in the precision of the rows, since the last
+    digits decide many of its ranks. Steps after the centering are fitted as ever.
 
     Args:
         covered: ``[n] bool``, which rows of ``embeddings`` are vectors.
@@ -37,16 +39,27 @@ def prepare(
     center = TransformChain.parse("center").steps
     centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
     if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
-        fitted = centred.fit(vocabulary, flows)
+        fitted = centred.fit(vocabulary, flows, known=(Center(_mean(vocabulary)),))
         corpus = _unit(fitted.apply(vocabulary), metric)
         rows = np.where(covered[:, None], embeddings, 0)
         out = _unit(fitted.apply(np.asarray(rows, dtype=np.float32)), metric)
         out[~covered] = corpus.mean(axis=0)
         return out, fitted
-    rows = np.where(covered[:, None], embeddings, np.float32(UNKNOWN_SENTENCE))
-    fitted = centred.fit(np.asarray(rows, dtype=np.float32), flows)
-    centred_rows = fitted.apply(np.asarray(rows, dtype=np.float32))
-    return _unit(centred_rows if covered.all() else centred_rows.astype(np.float64), metric), fitted
+    if covered.all():
+        fitted = centred.fit(embeddings, flows, known=(Center(_mean(embeddings)),))
+        return _unit(fitted.apply(embeddings), metric), fitted
+    filled = np.where(covered[:, None], embeddings.astype(np.float64), UNKNOWN_SENTENCE)
+    mean = _mean(filled)
+    fitted = centred.fit(filled.astype(np.float32), flows, known=(Center(mean),))
+    out = filled - mean
+    for step in fitted.steps[1:]:
+        out = step.apply(out.astype(np.float32)).astype(np.float64)
+    return _unit(out, metric), fitted
+
+
+def _mean(rows: Float32 | Float64) -> Float64:
+    """The mean row, ``[d]``, summed row by row in the precision of ``rows``, as numpy does where rows lie together."""
+    return np.asarray(np.ascontiguousarray(rows).mean(axis=0), dtype=np.float64)
 
 
 def _unit(rows: Float32 | Float64, metric: Metric) -> Float32 | Float64:

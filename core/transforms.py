@@ -257,12 +257,19 @@ class TransformChain:
         """Whether it has a step that comes from a ``FlowSource``."""
         return any(STEPS[call.name].is_trained for call in self.steps)
 
-    def fit(self, corpus: Float32, flows: FlowSource | None = None, cancel: CancelToken | None = None) -> FittedChain:
+    def fit(
+        self,
+        corpus: Float32,
+        flows: FlowSource | None = None,
+        cancel: CancelToken | None = None,
+        known: tuple[FittedStep, ...] = (),
+    ) -> FittedChain:
         """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
 
         Args:
             flows: trains a ``flow``, or knows it from before; not needed for other steps.
             cancel: looked at before every step.
+            known: the first steps, where they are fitted already.
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
@@ -277,7 +284,9 @@ class TransformChain:
             if fitted:
                 made = fitted[-1].apply(made)
             step = STEPS[call.name]
-            if step.fit is not None:
+            if place < len(known):
+                fitted.append(known[place])
+            elif step.fit is not None:
                 fitted.append(step.fit(made, call.argument))
             elif flows is not None:
                 fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:place])), made))

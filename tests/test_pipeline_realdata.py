@@ -20,7 +20,7 @@ from core.numerics.similarity import Metric
 from core.pipeline import RunOutcome
 from core.settings import Settings
 from core.spaces import open_spaces
-from core.store.records import RunState
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import PairSet, Variant
 
@@ -219,6 +219,68 @@ def test_words_by_the_toolkit_come_near_its_published_score(
     record = as_toolkit(toy, "evalrank-word", shared_settings, repository, protocol="toolkit", metric="l2").record
     assert 0.37 <= record.metrics["mrr"] <= 0.39
     assert record.metrics["pairs"] == 5_514
+
+
+def literal_ranks(embeddings: np.ndarray, pairs: np.ndarray, metric: str) -> list[int]:
+    """The toolkit's arithmetic, step by step: a product for the mate, one for everybody, and who scores above."""
+    ranks = []
+    for query, mate in pairs:
+        x, y = embeddings[query], embeddings[mate]
+        if metric == "cos":
+            own, scores = np.dot(x, y), np.dot(embeddings, x)
+        else:
+            own, scores = 1 / (np.linalg.norm(x - y) + 1), 1 / (np.linalg.norm(embeddings - x, axis=1) + 1)
+        ranks.append(max(int((scores > own).sum()), 1))
+    return ranks
+
+
+def read_as_toolkit(path: Path) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        word, *numbers = line.rstrip().split(" ")
+        found.setdefault(word.lower(), np.array([float(n) for n in numbers], dtype=np.float32))
+    return found
+
+
+def shown_ranks(record: RunRecord, repository: Repository) -> list[int]:
+    rows = repository.items(ENTRY, [record.run_id], texts=False).sort_values("item_no")
+    return (rows["greater"] + 1).tolist()
+
+
+@pytest.mark.parametrize(("metric", "every"), [("cos", 1), ("l2", 10)])
+def test_no_rank_of_a_word_differs_from_the_toolkits(
+    toy: str, shared_settings: Settings, repository: Repository, metric: str, every: int
+) -> None:
+    words: PairSet = fetch.load(datasets.find("evalrank-word"), shared_settings)
+    vectors = read_as_toolkit(Path(toy.removeprefix("vectors:")))
+    file = np.stack(list(vectors.values()))
+    file = file - file.mean(axis=0, keepdims=True)
+    if metric == "cos":
+        file = file / np.linalg.norm(file, axis=1)[:, np.newaxis]
+    row = {word: i for i, word in enumerate(vectors)}
+    unknown = np.mean(file, axis=0)
+    embeddings = np.stack([file[row[w.lower()]] if w.lower() in row else unknown for w in words.items])
+    pairs = np.column_stack([words.queries, words.mates])[::every]
+    record = as_toolkit(toy, "evalrank-word", shared_settings, repository, protocol="toolkit", metric=metric).record
+    assert shown_ranks(record, repository)[::every] == literal_ranks(embeddings, pairs, metric)
+
+
+def test_no_rank_of_a_sentence_differs_from_the_toolkits(
+    toy: str, sentences: PairSet, shared_settings: Settings, repository: Repository
+) -> None:
+    """A sentence without a known word makes it go on in float64."""
+    vectors = read_as_toolkit(Path(toy.removeprefix("vectors:")))
+    made = []
+    for text in sentences.items:
+        known = [vectors[word] for word in text.lower().split() if word in vectors]
+        made.append(np.mean(known or [np.zeros(50) + 1e-9], 0))
+    embeddings = np.stack(made)
+    assert embeddings.dtype == np.float64
+    embeddings = embeddings - embeddings.mean(axis=0, keepdims=True)
+    embeddings = embeddings / np.linalg.norm(embeddings, axis=1)[:, np.newaxis]
+    pairs = np.column_stack([sentences.queries, sentences.mates])[::10]
+    record = as_toolkit(toy, "evalrank-sent", shared_settings, repository, protocol="toolkit").record
+    assert shown_ranks(record, repository)[::10] == literal_ranks(embeddings, pairs, "cos")
 
 
 def test_sentences_by_the_toolkit(

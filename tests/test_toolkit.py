@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from core.numerics.similarity import Metric
 from core.toolkit import UNKNOWN_SENTENCE, prepare
@@ -39,6 +40,39 @@ def test_centering_is_part_of_the_protocol_and_happens_once() -> None:
     np.testing.assert_allclose(plain, rows - rows.mean(axis=0), rtol=1e-6)
     assert len(fitted.steps) == 1
     assert plain.dtype == np.float32
+
+
+def test_the_mean_is_summed_in_float32_row_by_row() -> None:
+    """In float64 it is another one here, and so were the ranks of a third of the pairs of ``evalrank-word``."""
+    rows = (np.random.default_rng(3).standard_normal((3_000, 4)) + 7).astype(np.float32)
+    total = np.zeros(4, dtype=np.float32)
+    for row in rows:
+        total += row
+    expected = rows - total / np.float32(len(rows))
+    assert (expected != rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)).any()
+    texts = [f"{i} x" for i in range(len(rows))]
+    covered = np.ones(len(rows), dtype=bool)
+    for matrix in (rows, np.asfortranarray(rows)):
+        of_sentences, _ = prepare(matrix, covered, texts, None, NONE, Metric.L2)
+        np.testing.assert_array_equal(of_sentences, expected)
+    of_words, fitted = prepare(rows[:9], covered[:9], list("abcdefghi"), rows, NONE, Metric.L2)
+    np.testing.assert_array_equal(of_words, expected[:9])
+    assert fitted.record()["steps"][0]["mean_length"] == pytest.approx(14, abs=0.1)
+
+
+def test_in_float64_nothing_is_rounded_to_float32() -> None:
+    rows = np.random.default_rng(4).standard_normal((50, 3)).astype(np.float32)
+    rows[7] = np.nan
+    covered = np.arange(50) != 7
+    texts = [f"{i} x" for i in range(50)]
+    filled = np.where(covered[:, None], rows.astype(np.float64), UNKNOWN_SENTENCE)
+    expected = filled - filled.mean(axis=0)
+    got, _ = prepare(rows, covered, texts, FILE, NONE, Metric.L2)
+    np.testing.assert_array_equal(got, expected)
+    removed, fitted = prepare(rows, covered, texts, FILE, TransformChain.parse("abtt:1"), Metric.L2)
+    assert (removed.dtype, len(fitted.steps)) == (np.float64, 2)
+    direction = np.linalg.svd(expected, full_matrices=False)[2][0]
+    np.testing.assert_allclose(removed, expected - np.outer(expected @ direction, direction), atol=1e-6)
 
 
 def test_sentences_of_unknown_words_become_a_constant_and_double_the_precision() -> None:

@@ -99,7 +99,7 @@ def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
 
 ENTRY = base.DiagnosticEntry(
     id="similarity",
-    version=1,
+    version=2,
     title="Similarity",
     question="Do an encoder's similarities go up and down with those that people gave?",
     how=r"""

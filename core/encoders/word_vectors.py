@@ -74,7 +74,7 @@ class WordVectors:
     Args:
         file: the file.
         lowercased: as the published EvalRank toolkit does it: the vocabulary is lower-cased, the first entry of the
-            file winning, and texts are lower-cased before they are looked up.
+            file winning, texts are lower-cased before they are looked up, and means are taken in float32.
     """
 
     file: VectorFile
@@ -90,7 +90,7 @@ class WordVectors:
         return EncoderIdentity(
             reference=f"vectors:{self.file.path}",
             revision=self.file.revision,
-            pooling="mean of word vectors" + (", lower-cased" if self.lowercased else ""),
+            pooling="float32 mean of word vectors, lower-cased" if self.lowercased else "mean of word vectors",
             prompt="",
             max_length=0,
             libraries=library_versions("numpy", "gensim"),
@@ -149,7 +149,7 @@ class WordVectors:
             if len(rows) == 1:
                 out[number] = matrix[rows[0]]
             elif rows:
-                out[number] = matrix[rows].mean(axis=0, dtype=np.float64)
+                out[number] = matrix[rows].mean(axis=0, dtype=np.float32 if self.lowercased else np.float64)
         return out
 
     def _row(self, lookup: _Lookup, word: str) -> int | None:

@@ -163,7 +163,7 @@ def test_the_identity_is_that_of_the_file_and_the_way_of_looking_up(path: Path) 
     assert identity.reference == f"vectors:{path}"
     assert identity.revision == source_files.sha256_of(path)[:16]
     assert identity.pooling == "mean of word vectors"
-    assert encoder.as_toolkit().identity == replace(identity, pooling="mean of word vectors, lower-cased")
+    assert encoder.as_toolkit().identity == replace(identity, pooling="float32 mean of word vectors, lower-cased")
     assert {library.partition("==")[0] for library in identity.libraries} == {"numpy", "gensim"}
     info = encoder.info
     assert (info.dimension, info.parameters, info.memory_bytes, info.is_partial) == (2, 18, 72, True)

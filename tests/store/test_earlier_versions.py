@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,8 @@ def assert_same_content(path: Path, version: int, before: Content) -> None:
     assert {i: run.plan.dataset for i, run in records.items()} == {i: run["dataset"] for i, run in told.items()}
     for run in records.values():
         if run.state is RunState.DONE:
-            items = repository.items(diagnostics.find(run.plan.diagnostic), [run.run_id], texts=True)
+            entry = replace(diagnostics.find(run.plan.diagnostic), version=run.plan.diagnostic_version)
+            items = repository.items(entry, [run.run_id], texts=True)
             assert len(items) > 0
             assert not items.isna().any().any()
             assert run.dimension == (8 if run.plan.variant.encoder.startswith("vectors:") else 64)
