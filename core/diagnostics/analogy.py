@@ -13,7 +13,7 @@ import pyarrow as pa
 from core.diagnostics import base
 from core.errors import BlindspotError
 from core.numerics.analogies import EPSILON, Rule, answer
-from core.numerics.ranking import expected_hit
+from core.numerics.ranking import expected_hit, expected_reciprocal_rank
 from core.relations import Analogies
 from core.types import CancelToken, DatasetKind, Float32, Float64, Progress
 
@@ -43,7 +43,7 @@ def compute(
         here = dataset.section_numbers == number
         if here.any():
             metrics[f"accuracy@{section}"] = float(right[here].mean())
-    metrics["mrr"] = float((1.0 / (1.0 + found.greater + found.ties / 2)).mean())
+    metrics["mrr"] = float(expected_reciprocal_rank(found.greater, found.ties).mean())
     metrics |= {"questions": float(len(right)), "candidates": float(len(dataset.items))}
     metrics["tied_questions"] = float(np.count_nonzero(found.ties))
     return base.DiagnosticResult(
@@ -69,7 +69,7 @@ def compute(
 
 ENTRY = base.DiagnosticEntry(
     id="analogy",
-    version=1,
+    version=2,
     title="Analogy",
     question="Is a relation between words the same step in space: Athens to Greece as Oslo to Norway?",
     how=rf"""
@@ -85,7 +85,8 @@ length 1 first.
   scores have the whole vocabulary of a file: more candidates are harder. Scores compare on the same candidates only.
   A frequent word that differs from a question's word by its capitals only is no other candidate.
 - The three words of the question are no candidates, as in every published score: the answer would often be b or c.
-- Scores within $10^{{-6}}$ are tied; a question's point is then shared: the *expected* accuracy under random order.
+- Scores within $10^{{-6}}$ are tied: accuracy and mean reciprocal rank are *expected* values under random tie order,
+  as on the page EvalRank.
 - A question with a word that the encoder has no vector for is left out, and such words are no candidates
   (*coverage*). Compare encoders on the words that all of them have.
 - **Semantic** and **syntactic** accuracies are shares of all questions of the group, not means of sections. All
@@ -106,7 +107,7 @@ length 1 first.
     metrics=(
         base.Metric("accuracy", "share of all questions that are answered right", True),
         *(base.Metric(f"accuracy_{g}", f"share of the {g} questions that are answered right", True) for g in GROUPS),
-        base.Metric("mrr", "mean reciprocal rank of the right word", True),
+        base.Metric("mrr", "mean reciprocal rank of the right word, expected under random tie order", True),
         base.Metric("questions", "questions that were asked", None, is_count=True),
         base.Metric("candidates", "words to choose from, the question's three among them", None, is_count=True),
         base.Metric("tied_questions", "questions whose right word is tied with another", None, is_count=True),

@@ -68,6 +68,15 @@ def test_accuracies_by_hand() -> None:
     assert found.metrics["candidates"] == len(ASKED.items)
 
 
+def test_the_reciprocal_rank_of_ties_is_the_expected_one() -> None:
+    """Without a direction all candidates score 0: the right word is as likely at each rank, as in EvalRank."""
+    found = analogy.compute(np.zeros((len(ASKED.items), 3)), ASKED, {"rule": "3cosadd"}, no_progress, CancelToken())
+    candidates = len(ASKED.items) - 3
+    assert found.items.column("ties").to_pylist() == [candidates - 1] * 4
+    assert found.metrics["mrr"] == pytest.approx(sum(1 / rank for rank in range(1, candidates + 1)) / candidates)
+    assert found.metrics["accuracy"] == pytest.approx(1 / candidates)
+
+
 def test_vectors_that_cannot_be_used_are_named() -> None:
     broken = np.full((len(ASKED.items), 3), np.nan)
     with pytest.raises(BlindspotError, match="NaN"):
