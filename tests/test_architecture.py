@@ -91,10 +91,10 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.evidence": f"{WORLD} {CATALOGS} {STORE} core.numerics core.diagnostics core.encoders.references "
     "core.orderings core.judgement core.store.judgements",
     "core.norms": f"{NOUNS} core.numerics",
-    "core.toolkit": f"{NOUNS} core.numerics core.transforms",
+    "core.toolkit": f"{NOUNS} core.numerics core.transform_steps core.transforms",
     "core.diagnostics": f"{NOUNS} core.numerics",
     "core.datasets": f"{WORLD} core.parquet_batches",
-    "core.encoders": WORLD,
+    "core.encoders": f"{WORLD} core.numerics.principal",
     "core.store": f"{WORLD} core.encoders.cache core.judgement.types core.judgement.raters",
     "core.coverage": NOUNS,
     "core.flows": f"{NOUNS} core.files core.in_use core.numerics",

@@ -10,12 +10,14 @@ import numpy as np
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
 from core.errors import BlindspotError
+from core.numerics.principal import signs
 from core.types import CancelToken, Float32
 
 MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
 SEED = 20
 ITERATIONS = 3
 OVERSAMPLING = 10
+ROUNDING = 1e-2  # of an axis's largest entry: between one thread and two, entries differ by less than 1e-3 of it
 SMALLEST = 1e-5  # singular value, of the largest: what is below is rounding of float32
 ROWS_PER_BLOCK = 8192
 TEXTS_PER_BATCH = 2048
@@ -56,7 +58,7 @@ class Lsa:
     def identity(self) -> EncoderIdentity:
         return EncoderIdentity(
             reference=self.reference,
-            revision="1",
+            revision="2",
             pooling="TF-IDF of word 1-2-grams and character 2-5-grams, truncated SVD of the dataset's own items",
             prompt="",
             max_length=0,
@@ -117,7 +119,7 @@ def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32
 
     Randomised subspace iteration (Halko et al. 2011, algorithms 4.4 and 5.1), as scikit-learn's TruncatedSVD, but it
     can be cancelled, and it makes bases orthonormal by small products instead of by QR, which takes minutes where
-    other programs want the cores.
+    other programs want the cores. Signs are fixed, which rounding, and with it the number of threads, would choose.
     """
     width = min(count + OVERSAMPLING, *features.shape)
     start = np.random.default_rng(SEED).standard_normal((features.shape[1], width), dtype=np.float32)
@@ -128,7 +130,8 @@ def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32
         cancel.check()
         basis = _orthonormal(features @ across)
     cancel.check()
-    return np.ascontiguousarray(_orthonormal(features.T @ basis)[:, :count])
+    axes = _orthonormal(features.T @ basis)[:, :count]
+    return np.ascontiguousarray(axes * signs(axes, ROUNDING).astype(np.float32))
 
 
 def _orthonormal(columns: Float32) -> Float32:

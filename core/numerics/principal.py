@@ -71,11 +71,22 @@ def principal_axes(matrix: Float32, origin: Float64) -> PrincipalAxes:
     variances, directions = np.linalg.eigh(moment)
     variances = np.maximum(variances[::-1], 0.0)  # rounding makes some of the zeros negative
     directions = directions[:, ::-1]
-    largest = np.abs(directions).argmax(axis=0)
-    directions = directions * np.where(directions[largest, np.arange(len(largest))] < 0, -1.0, 1.0)
+    directions = directions * signs(directions)
     mean_squared_length = np.trace(moment) + origin @ origin
     rank = int(np.count_nonzero(variances > NOISE**2 * mean_squared_length))
     return PrincipalAxes(variances, directions, rank)
+
+
+def signs(directions: Float32 | Float64, within: float = 0.0) -> Float64:
+    """``[k]``, 1 or -1 for each column of ``[d, k]``: what makes its entry of largest magnitude positive.
+
+    Args:
+        within: entries smaller than the largest by no more than this share of it count as equal to it; of equal ones
+            the first decides. Where columns come with rounding errors, errors then cannot choose between two of them.
+    """
+    magnitudes = np.abs(directions)
+    first = (magnitudes >= (1.0 - within) * magnitudes.max(axis=0)).argmax(axis=0)
+    return np.where(np.take_along_axis(directions, first[np.newaxis], axis=0)[0] < 0, -1.0, 1.0)
 
 
 def require_finite(statistics: Float64) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array
+from scipy.sparse import csr_array, random_array
+from threadpoolctl import threadpool_limits
 
 from core.encoders import lsa
 from core.encoders.base import FittedEncoder
@@ -48,14 +49,26 @@ def test_the_axes_are_the_first_singular_vectors(shape: tuple[int, int], count: 
     rng = np.random.default_rng(7)
     features = random_array(shape, density=0.6, rng=rng, dtype=np.float32, format="csr")
     features = features @ np.diag(np.logspace(0, -3, shape[1]).astype(np.float32))  # a spectrum that falls
-    from scipy.sparse import csr_array
-
     axes = lsa._singular_vectors(csr_array(features), count, CancelToken())
     np.testing.assert_allclose(axes.T @ axes, np.eye(count), atol=1e-4)
     _, sizes, right = np.linalg.svd(features.astype(np.float64), full_matrices=False)
     ours = np.linalg.norm(features @ axes, axis=0)
     np.testing.assert_allclose(ours, sizes[:count], rtol=1e-2)
     assert abs(axes[:, 0] @ right[0]) > 0.999
+
+
+def test_axes_have_one_sign_on_one_thread_and_on_two() -> None:
+    """Threads change the last digits only; left to these, the signs of 200 of the 300 axes are others."""
+    rng = np.random.default_rng(7)
+    features = random_array((900, 3_000), density=0.1, rng=rng, dtype=np.float32, format="csr")
+    features = csr_array(features @ np.diag(np.logspace(0, -1, 3_000).astype(np.float32)))
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads):
+            found.append(lsa._singular_vectors(features, 300, CancelToken()))
+    np.testing.assert_allclose(*found, atol=1e-3)
+    largest = np.abs(found[0]).argmax(axis=0)
+    assert (np.take_along_axis(found[0], largest[np.newaxis], axis=0) > 0).mean() > 0.9
 
 
 def test_all_dimensions_keep_the_products_of_tf_idf() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BlindspotError
-from core.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment
+from core.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment, signs
 from core.types import Float32
 
 
@@ -90,3 +90,12 @@ def test_what_is_not_finite_is_refused(value: float) -> None:
     matrix[2, 1] = value
     with pytest.raises(BlindspotError, match="NaN or infinite"):
         principal_axes(matrix, np.zeros(3))
+
+
+def test_of_entries_that_are_nearly_as_large_the_first_decides_the_sign() -> None:
+    columns = np.array([[-0.999, 0.5, 0.0], [1.0, -1.0, 0.0]])
+    assert signs(columns).tolist() == [1.0, -1.0, 1.0]
+    assert signs(columns, 0.01).tolist() == [-1.0, -1.0, 1.0]
+    rounded = columns + np.array([[-0.002], [0.0]])  # now the first entry of the first column is the largest
+    assert signs(rounded).tolist() == [-1.0, -1.0, -1.0]
+    assert signs(rounded, 0.01).tolist()[:2] == [-1.0, -1.0]
