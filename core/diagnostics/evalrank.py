@@ -258,8 +258,8 @@ $$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
   differ from query or mate only in case, spaces or punctuation: they are no mistakes of the encoder.
 - The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,
   only one of them can be first.
-- Ranks are exact: products are computed in float32, and everything that float32 cannot tell apart from the
-  mate again in float64.
+- Ranks are exact: products are computed in 8-bit codes or in float32, and everything that these cannot tell apart from
+  the mate again, in the end in float64.
 
 - An encoder that has no vector for some items (word vectors) is ranked on those that it covers: the others are no
   candidates, and pairs that touch them are left out. Encoders are compared on their **common** support, the items

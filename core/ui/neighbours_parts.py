@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.datasets import uploads
 from core.neighbours import ITEMS_FOR_CKA, SAMPLE
+from core.numerics.nearest import FEWEST_DIMENSIONS_CODED
 from core.numerics.overlap import P
 from core.types import PairSet
 from core.ui.neighbours_query import Query
@@ -43,11 +44,13 @@ def how_computed() -> None:
         st.markdown(
             rf"""
 **Neighbours.** In the full space, after the variant's transform, every item is compared with the query: cosine, or
-$1/(1 + \lVert x - y \rVert)$ where *l2* is picked. Candidates come from float32 products (faiss); float64 decides
-among them, and wherever an item that is no candidate could belong to the list, all items are looked at in float64. An
-item is no neighbour of itself. Of equally similar items the one with the lower number comes first. Encoders are
-compared over the same items: those that all of them have a vector for; transforms are fitted on these, and a text of
-your own is transformed as they are.
+$1/(1 + \lVert x - y \rVert)$ where *l2* is picked. Of few queries, float32 products (faiss) find the candidates; of
+many, products of 8-bit codes (by cosine, from {FEWEST_DIMENSIONS_CODED} dimensions on, on a processor that is faster at
+them) or else float32 products. Similarities of candidates are computed in float64, which also orders them. Where
+another item could still belong to the list, a list from codes is made again from float32 products, and any other from
+all items in float64. So lists are exact, whichever way they are made. An item is no neighbour of itself. Of equally
+similar items the one with the lower number comes first. Encoders are compared over the same items: those that all of
+them have a vector for; transforms are fitted on these, and a text of your own is transformed as they are.
 
 **Overlap.** Of two lists $A$ and $B$ of $k$ items, Jaccard@k $= |A \cap B| / |A \cup B|$. Rank-biased overlap (Webber,
 Moffat and Zobel 2010), extrapolated from the first $k$ ranks, with $X_d$ items shared by the first $d$ of both lists:
