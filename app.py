@@ -18,6 +18,16 @@ else:  # the server
 
     from core import hosting, serving
 
+    def failed(error: Exception) -> bool:
+        """What no page could catch itself, a callback's error say; imported late, as pages are."""
+        from core import ui
+
+        return ui.failed_before_page(error)
+
     app = App(
-        __file__, lifespan=serving.lifespan, routes=serving.routes(), middleware=hosting.middleware(kept=serving.kept)
+        __file__,
+        lifespan=serving.lifespan,
+        routes=serving.routes(),
+        middleware=hosting.middleware(kept=serving.kept),
+        on_script_error=failed,
     )

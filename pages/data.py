@@ -9,8 +9,10 @@ picks = ui.page(
 )
 listed = parts.listed(picks.dataset)
 parts.choose(listed, picks.dataset)
-upload_parts.upload()
-entry = parts.details(next(row for row in listed if row.reference == picks.dataset))
-if entry is not None:
-    data_rows.preview(entry)
+with ui.errors_shown():
+    upload_parts.upload()
+with ui.errors_shown():
+    entry = parts.details(next(row for row in listed if row.reference == picks.dataset))
+    if entry is not None:
+        data_rows.preview(entry)
 parts.how_to_add()

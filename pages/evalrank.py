@@ -14,7 +14,8 @@ from core.ui.evalrank_views import look_closer
 ENTRY = diagnostics.find("evalrank")
 picks = ui.page("EvalRank", ENTRY.question)
 found = parts.finished_runs(ENTRY, picks)
-parts.missing(ENTRY, picks, found)
+with ui.errors_shown():
+    parts.missing(ENTRY, picks, found)
 runs = parts.best_of(comparability.on_one_support(found, picks))
 if runs:
     comparability.protocol_note(ENTRY, runs, picks)

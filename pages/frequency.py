@@ -7,6 +7,7 @@ from core.ui.frequency_views import look_closer
 
 ENTRY = diagnostics.find("frequency")
 picks = ui.page("Frequency", ENTRY.question)
-if shown := gather(picks):
-    look_closer(shown)
+with ui.errors_shown():
+    if shown := gather(picks):
+        look_closer(shown)
 ui.how_computed(ENTRY)

@@ -11,7 +11,8 @@ ENTRY = diagnostics.find("heros")
 picks = ui.page("HEROS", ENTRY.question)
 dataset = parts.dataset_of(ENTRY, picks)
 runs = parts.finished_runs(ENTRY, dataset, picks)
-parts.offer(ENTRY, dataset, runs)
+with ui.errors_shown():
+    parts.offer(ENTRY, dataset, runs)
 if runs:
     rows = parts.rows(ENTRY, runs)
     subsets = parts.subsets_of(ENTRY, runs, rows)

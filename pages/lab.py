@@ -9,6 +9,7 @@ from core.ui.lab_views import look_closer
 picks = ui.page(
     "Lab", "How much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."
 )
-if (grid := form(picks)) and (shown := lab_parts.gather(grid)):
-    look_closer(shown)
+with ui.errors_shown():
+    if (grid := form(picks)) and (shown := lab_parts.gather(grid)):
+        look_closer(shown)
 how_ranked()

@@ -4,7 +4,8 @@ from core import ui
 from core.ui import map_state, map_view
 
 picks = ui.page("Map", "How do the items lie, and how far can the picture be believed?")
-ground = map_state.gather(picks)
-if ground is not None:
-    map_view.show(ground)
+with ui.errors_shown():
+    ground = map_state.gather(picks)
+    if ground is not None:
+        map_view.show(ground)
 map_view.how_computed()

@@ -9,6 +9,7 @@ library = parts.library()
 parts.empty(library)
 parts.table(library)
 cache_size.note()
-if encoder := parts.chosen(library):
-    parts.details(encoder, library, picks)
+with ui.errors_shown():
+    if encoder := parts.chosen(library):
+        parts.details(encoder, library, picks)
 models_adding.adding(library, picks)

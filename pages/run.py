@@ -9,8 +9,9 @@ from core.ui import queue_parts, run_parts
 picks = ui.page("Run", "What shall be computed, how long will it take, and what was computed before?", show_jobs=False)
 queue_parts.queue()
 st.subheader("What to run", anchor=False)
-if expansion := run_parts.planned(run_parts.choose()):
-    run_parts.cost_and_start(expansion)
+with ui.errors_shown():
+    if expansion := run_parts.planned(run_parts.choose()):
+        run_parts.cost_and_start(expansion)
 chosen = history.history(picks)
 history.actions(chosen)
 history.details(chosen)

@@ -9,6 +9,7 @@ ENTRY = diagnostics.find("similarity")
 picks = ui.page(
     "Similarity", "Do an encoder's similarities go up and down with people's, and which pairs does it misjudge?"
 )
-if shown := gather(ENTRY, picks):
-    look_closer(shown)
+with ui.errors_shown():
+    if shown := gather(ENTRY, picks):
+        look_closer(shown)
 ui.how_computed(ENTRY)

@@ -10,6 +10,7 @@ picks = ui.page(
     "Transfer",
     "How well does a simple classifier do on an encoder's embeddings, and which examples decide between two?",
 )
-if shown := gather(ENTRY, picks):
-    look_closer(shown)
+with ui.errors_shown():
+    if shown := gather(ENTRY, picks):
+        look_closer(shown)
 ui.how_computed(ENTRY)

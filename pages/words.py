@@ -8,7 +8,8 @@ from core.ui.words_views import look_closer
 picks = ui.page("Words", "Do word vectors hold relations and categories: related words, analogies, kinds of things?")
 shown = parts.gather(picks)
 parts.show_table(shown)
-parts.offer(shown)
+with ui.errors_shown():
+    parts.offer(shown)
 if shown.runs:
     look_closer(shown)
 for name in ("similarity", "analogy", "categorization"):

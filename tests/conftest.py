@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,28 @@ def shared_settings(shared_cache: Path) -> Settings:
     """Settings with the session's cache and the mirror of the environment."""
     mirror = os.environ.get("BLINDSPOT_MIRROR", "")
     return make_settings(shared_cache, str(Path(mirror).resolve()) if mirror and "://" not in mirror else mirror)
+
+
+class _Caught(logging.Handler):
+    """Keeps the errors that the pages' error boundary did not foresee."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@pytest.fixture(autouse=True)
+def unforeseen() -> Iterator[list[logging.LogRecord]]:
+    """What the error boundary of the pages caught and nobody foresaw: it fails the test that brought it about, as it
+    would if there were no boundary. A test that means to do so empties the list."""
+    handler, log = _Caught(), logging.getLogger("core.ui.boundary")
+    log.addHandler(handler)
+    yield handler.records
+    log.removeHandler(handler)
+    assert [record.exc_info for record in handler.records] == []
 
 
 @pytest.fixture(scope="session")

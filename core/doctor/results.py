@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from core import pipeline
+from core.datasets import catalog as datasets
 from core.datasets import own
 from core.diagnostics import catalog as diagnostics
 from core.doctor.findings import Finding, counted, note, ok, problem, size
 from core.encoders import catalog as encoders
-from core.errors import InputError
+from core.errors import BlindspotError, InputError
 from core.files import bytes_of
 from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
@@ -47,7 +48,7 @@ def store(settings: Settings, repository: Repository) -> Iterator[Finding]:
     yield ok(STORE, "runs", counts or "none yet")
     yield from _interrupted(facts.runs, settings)
     yield from _of_other_versions(facts.runs)
-    yield from _gone(facts)
+    yield from _gone(facts, settings)
 
 
 def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Finding]:
@@ -106,19 +107,27 @@ def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
         yield note(STORE, name, what, "their scores are shown; a version that has it can run them again")
 
 
-def _gone(facts: StoreFacts) -> Iterator[Finding]:
-    """Files and folders of users that runs or pickers name and that are not there any more."""
+def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
+    """Files and folders of users that runs or pickers name and that are not there any more, or hold something else."""
     named = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
     named |= {run.plan.variant.encoder for run in facts.runs} | set(facts.references)
-    gone = sorted(name for name in named if _is_gone(name))
-    if gone:
-        shown = ", ".join(gone[:NAMES_SHOWN]) + (", ..." if len(gone) > NAMES_SHOWN else "")
-        remedy = "put them back to run them again; stored scores stay"
-        yield note(STORE, "files", f"not there any more: {shown}", remedy)
+    paths = {name: path for name in sorted(named) if (path := _path_of(name)) is not None}
+    remedy = "put them back to run them again; stored scores stay"
+    if gone := [name for name, path in paths.items() if not path.exists()]:
+        shown = ", ".join(gone[:NAMES_SHOWN])
+        more = f", and {len(gone) - NAMES_SHOWN} more" if len(gone) > NAMES_SHOWN else ""
+        yield note(STORE, "files", f"not there any more: {shown}{more}", remedy)
+    for name in sorted(paths.keys() - set(gone)):
+        try:
+            datasets.find(name) if own.is_own(name) else encoders.resolve(name, settings)
+        except BlindspotError as error:
+            what = f"{name} cannot be used any more: {error.what}"
+            yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")
 
 
-def _is_gone(reference: str) -> bool:
-    scheme, colon, rest = reference.partition(":")
+def _path_of(reference: str) -> Path | None:
+    """Where a user's file or folder is; None for what is not named by a path."""
+    scheme, _, rest = reference.partition(":")
     path = own.path_of(reference) if own.is_own(reference) else Path(rest.partition("?")[0])
     by_path = own.is_own(reference) or scheme in {"dir", "vectors", "table"}
-    return bool(colon) and by_path and path.is_absolute() and not path.exists()
+    return path if by_path and path.is_absolute() else None

@@ -266,7 +266,7 @@ def _need_columns(where: str, found: Iterable[str], needed: Sequence[str] = ("te
     if missing := [name for name in needed if name not in found]:
         named = " and ".join(f"'{name}'" for name in missing)
         shown = ", ".join(str(name)[:40] for name in found[:20]) or "none"
-        raise InputError(f"{where}: no column {named}; it has {shown}", expected=FORM)
+        raise InputError(f"{where}: no column {named}; it has {shown}", expected=FORM, remedy="rename its columns")
     if twice := [name for name in needed if found.count(name) > 1]:
         raise InputError(f"{where}: two columns '{twice[0]}'", expected=FORM)
 
@@ -374,9 +374,9 @@ def _parquet(path: Path) -> Iterator[_Row]:
     require_file(path)
     number = 0
     try:
+        _need_columns(str(path), parquet.read_schema(path).names)  # before a column is asked for by its name
         with parquet.ParquetFile(path, read_dictionary=["text"]) as file:
             schema = file.schema_arrow
-            _need_columns(str(path), schema.names)
             kind = schema.field("embedding").type
             is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
             if not is_list or not pa.types.is_floating(kind.value_type):

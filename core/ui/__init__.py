@@ -1,9 +1,10 @@
 """What pages are made of: scaffolding, pickers, background work, empty states. The only part of core with streamlit."""
 
+from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.navigation import pages, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
-from core.ui.scaffold import errors_shown, how_computed, page
+from core.ui.scaffold import how_computed, page
 from core.ui.variant_looks import variant_styles
 from core.ui.work import being_computed, demo_button, encode_button, fetch_button, job_panel, rerun_button, run_button
 
@@ -13,6 +14,7 @@ __all__ = [
     "demo_button",
     "encode_button",
     "errors_shown",
+    "failed_before_page",
     "fetch_button",
     "how_computed",
     "job_panel",

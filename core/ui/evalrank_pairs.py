@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from core.ui import evalrank_drill, evalrank_pair_table, evalrank_scatter
+from core.ui.boundary import fragment
 from core.ui.evalrank_pair_state import compared_pair, described_pairs
 from core.ui.evalrank_view import Shown
-from core.ui.scaffold import fragment
 
 
 @fragment  # what the reader does here draws nothing above again

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core import explore, pipeline
+from core import explore
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.diagnostics.base import DiagnosticEntry
@@ -21,8 +21,7 @@ from core.store.records import RunRecord, RunState
 from core.ui import tables, uncertainty
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
-from core.ui.run_form import run_form
-from core.ui.work import run_button
+from core.ui.run_form import offer_missing, run_form
 
 MAX_SHOWN = 11
 
@@ -69,15 +68,7 @@ def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> 
     if lacking := [v for v in picks.variants if v not in have]:
         names = ", ".join(f"`{v.label}`" for v in lacking)
         st.info(f"Not computed yet on `{picks.dataset}` with {asked}: {names}.")
-        try:
-            requests = [
-                pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, picks.params, settings())
-                for v in lacking
-            ]
-        except BlindspotError as error:
-            st.warning(str(error))
-        else:
-            run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
+        offer_missing(entry, picks, lacking)
     if runs or lacking:
         with st.expander("Run another variant", icon=":material/add:"):
             run_form(entry, picks.dataset, picks.params)

@@ -18,12 +18,12 @@ from core.store.records import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS, TransformChain
 from core.types import Variant
 from core.ui import tables
+from core.ui.boundary import fragment
 from core.ui.evalrank_parts import side_by_side
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import jobs, repository, scheme, settings
-from core.ui.scaffold import fragment
 from core.ui.turns import turn
 from core.ui.work import has_changed, rerun_button, run_button
 from core.what_if import Basis, Comparison, WhatIf

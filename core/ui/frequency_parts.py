@@ -15,7 +15,7 @@ from core.frequency_sources import Frequencies
 from core.spaces import NotEncoded, Space
 from core.transforms import TransformChain
 from core.types import Dataset, Variant
-from core.ui import frequency_counts
+from core.ui import frequency_counts, gone
 from core.ui.frequency_view import Shown
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -39,7 +39,8 @@ def gather(picks: Picks) -> Shown | None:
             fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
             return None
         dataset = frequency_counts.load(entry, entry.id, entry.revision)
-        variants = _variants(picks, dataset)
+        if not (variants := _variants(picks, dataset)):
+            return None
         left, right = st.columns(2)
         with left:
             source = frequency_counts.choose()
@@ -70,20 +71,14 @@ def gather(picks: Picks) -> Shown | None:
 
 
 def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
-    """The picked variants, else the first ones of the store whose embeddings of the dataset are here; says so."""
+    """The picked variants, else the first ones of the store whose embeddings of the dataset are here; says so. Without
+    those whose encoder is gone, which may leave none."""
     if picks.variants:
-        return picks.variants
-    encoded = [v for v in repository().variants() if _is_encoded(v, dataset)]
+        return list(gone.encoded(picks.variants, dataset, told=True))
+    encoded = [v for v, is_here in gone.encoded(repository().variants(), dataset, told=False).items() if is_here]
     if len(encoded) > MOST_VARIANTS:
         st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} variants. Pick others in the sidebar.")
     return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]
-
-
-def _is_encoded(variant: Variant, dataset: Dataset) -> bool:
-    try:
-        return not spaces.lacking([variant], dataset, settings())
-    except BlindspotError:  # a file of vectors that is gone: nobody asked for it here
-        return False
 
 
 def _say_what_is_shown(entry: DatasetEntry, dataset: Dataset, found: Sequence[Space], frequencies: Frequencies) -> None:

@@ -9,8 +9,8 @@ from core.heros_browsing import Sentences
 from core.ui import heros_sentence_drill as drill
 from core.ui import heros_sentence_filters as filters
 from core.ui import heros_sentence_table as table
+from core.ui.boundary import fragment
 from core.ui.heros_view import Shown
-from core.ui.scaffold import fragment
 
 
 @fragment  # what the reader does here draws nothing above again

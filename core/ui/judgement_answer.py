@@ -11,6 +11,7 @@ from core.errors import BlindspotError
 from core.judgement.raters import LONGEST_NAME, item_order, nickname, option_order
 from core.judgement.types import Ballot, Item, Recorded, Task
 from core.ui import judgement_cards, judgement_votes
+from core.ui.boundary import fragment
 from core.ui.judgement_state import Judged, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
 
@@ -64,7 +65,7 @@ def show(judged: Judged) -> None:
     _answering(judged)
 
 
-@st.fragment
+@fragment
 def _answering(judged: Judged) -> None:
     desk: Desk = st.session_state.setdefault(_DESK, Desk())
     try:

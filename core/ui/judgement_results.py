@@ -17,11 +17,11 @@ from core.judgement.tallies import Tally
 from core.judgement.types import Task
 from core.types import Variant
 from core.ui import judgement_missed, judgement_reference, judgement_votes
+from core.ui.boundary import fragment, repeated
 from core.ui.judgement_state import Judged
 from core.ui.judgement_votes import Findings, Votes
 from core.ui.markdown import as_text
 from core.ui.resources import scheme
-from core.ui.scaffold import fragment
 from core.ui.variant_looks import variant_styles
 
 REFRESH_SECONDS = 3.0
@@ -37,7 +37,7 @@ def show(judged: Judged) -> None:
     _how(judged.task)
 
 
-@st.fragment(run_every=REFRESH_SECONDS)
+@repeated(every=REFRESH_SECONDS)
 def _watch() -> None:
     """Show the results anew when a vote came in, or a session was revealed or hidden; that costs milliseconds."""
     votes: Votes | None = st.session_state.get(_SHOWN)

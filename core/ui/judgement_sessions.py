@@ -13,6 +13,7 @@ import streamlit as st
 from core.errors import BlindspotError, InputError
 from core.judgement.session_names import LONGEST, session_name
 from core.judgement.types import ItemSet, RaterProgress, Session, Task
+from core.ui.boundary import repeated
 from core.ui.judgement_state import Judged, item_set, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
 
@@ -172,7 +173,7 @@ def _reveal(judged: Judged, revealed: bool) -> None:
         st.toast(as_text(f"Not changed: {error}"), icon=":material/error:")
 
 
-@st.fragment(run_every=REFRESH_SECONDS)
+@repeated(every=REFRESH_SECONDS)
 def _watch(judged: Judged, session: Session) -> None:
     try:
         if not judged.facilitates:  # it was removed since the page was drawn

@@ -14,6 +14,7 @@ from core.judgement.scoring import By, Group, PairTest, Scores
 from core.judgement.tallies import Tally, tally
 from core.judgement.types import ItemSet
 from core.store.judgements import Judgements
+from core.ui.boundary import repeated
 from core.ui.judgement_state import Judged, hidden_sessions, judgements
 from core.ui.markdown import as_text
 
@@ -82,7 +83,7 @@ def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
     return "" if chosen == OUTSIDE else str(chosen).removeprefix(NAMED)
 
 
-@st.fragment(run_every=REVEAL_SECONDS)
+@repeated(every=REVEAL_SECONDS)
 def wait_for_reveal(name: str) -> None:
     """Say that a session's results are hidden, for as long as they are."""
     try:

@@ -8,10 +8,12 @@ import streamlit as st
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
+from core.datasets.catalog import DatasetEntry
 from core.lab.grid import Grid
 from core.lab.held_out import share_seen
 from core.transforms import TransformChain
 from core.ui import lab_form
+from core.ui.gone import readable_datasets
 from core.ui.markdown import as_text
 from core.ui.resources import repository, settings
 
@@ -55,7 +57,8 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
 
 def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
     """Markdown: how much of each test the corpus holds too."""
-    shares = {name: _seen(name, corpus) for name in tested}
+    here = lab_form.available(readable_datasets())
+    shares = {name: _seen(name, corpus, here) for name in tested}
     seen = [f"{share:.0%} of {uploads.short_name(n, settings())}" for n, share in shares.items() if share]
     fitted = f"{names}: fitted on the {_items(corpus)}."
     if not seen:
@@ -78,20 +81,20 @@ def _other(tested: Sequence[str], encoders: Sequence[str]) -> str:
     the largest; else the smallest. "" where there is none."""
     units = {datasets.find(name).unit for name in tested}
     encoded = {(facts.encoder, facts.texts) for facts in repository().embeddings()}
-    entries = [entry for name in lab_form.available() if (entry := datasets.find(name)).unit in units]
+    readable = readable_datasets()
+    here = lab_form.available(readable)
+    entries = [readable[name] for name in here if readable[name].unit in units]
 
-    def order(name: str) -> tuple[bool, int]:
-        texts = datasets.find(name).texts
-        is_here = all((encoder, texts) in encoded for encoder in encoders)
-        return not is_here, -texts if is_here else texts
+    def order(entry: DatasetEntry) -> tuple[bool, int]:
+        is_here = all((encoder, entry.texts) in encoded for encoder in encoders)
+        return not is_here, -entry.texts if is_here else entry.texts
 
-    candidates = sorted((e.id for e in entries if e.id not in tested), key=order)
-    return next((name for name in candidates[:TRIED] if all(_seen(test, name) <= SEEN for test in tested)), "")
+    candidates = [entry.id for entry in sorted((e for e in entries if e.id not in tested), key=order)]
+    return next((name for name in candidates[:TRIED] if all(_seen(test, name, here) <= SEEN for test in tested)), "")
 
 
-def _seen(tested: str, corpus: str) -> float:
-    """Share of the tested texts that stand in a corpus; 0 where one of them is not here yet."""
-    here = lab_form.available()
+def _seen(tested: str, corpus: str, here: Sequence[str]) -> float:
+    """Share of the tested texts that stand in a corpus; 0 where one of them is not ``here`` yet."""
     if tested not in here or corpus not in here:
         return 0.0
     return _share(tested, corpus, _version(tested), _version(corpus))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
+from core.datasets.catalog import DatasetEntry
 from core.diagnostics import catalog as diagnostics
 from core.encoder_library import known_references
 from core.encoders import catalog as encoders
@@ -15,8 +15,10 @@ from core.errors import BlindspotError
 from core.lab.grid import DIAGNOSTICS, TRANSFORMS, Grid, Task, usual_tasks
 from core.numerics.similarity import Metric
 from core.transforms import READY_CHAINS, TransformChain
+from core.types import Variant
+from core.ui.gone import readable_datasets, usable
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks, known_datasets
+from core.ui.pickers import DEFAULT_DATASET, Picks
 from core.ui.resources import repository, settings
 from core.ui.run_form import encoders_in_words, steps_in_words
 
@@ -48,19 +50,22 @@ def form(picks: Picks) -> Grid | None:
         wrap=True,
         help="Choose, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
-    tasks = _tasks()
+    entries = readable_datasets(told=True)
+    by_name = {uploads.short_name(name, settings()): name for name in entries}
+    tasks = _tasks(entries)
+    usual = usual_tasks(picks.dataset if picks.dataset in entries else DEFAULT_DATASET, available(entries))
     chosen = left.multiselect(
         "Tasks",
         list(tasks),
         key="lab_task",
         bind="query-params",
         wrap=True,
-        placeholder=", ".join(address(task) for task in _usual(picks)),
+        placeholder=", ".join(address(task) for task in usual),
         help="A diagnostic and a dataset of its kind, as diagnostic@dataset. Empty means: every diagnostic, on the "
         "dataset of the sidebar where it fits, else on what is here.",
     )
     if not chosen:
-        left.caption(as_text(f"Looked at: {', '.join(address(task) for task in _usual(picks))}."))
+        left.caption(as_text(f"Looked at: {', '.join(address(task) for task in usual)}."))
     with right.container(horizontal=True):
         metrics = st.pills(
             "Similarity",
@@ -73,7 +78,7 @@ def form(picks: Picks) -> Grid | None:
         )
         fit_on = st.selectbox(
             "Fit transforms on",
-            [OWN_ITEMS, *_by_name()],
+            [OWN_ITEMS, *by_name],
             key="lab_fit",
             bind="query-params",
             help="Transforms learn means and directions from items. From the very items that are tested, or, held out, "
@@ -83,8 +88,8 @@ def form(picks: Picks) -> Grid | None:
         names,
         typed,
         [str(metric) for metric in metrics],
-        [tasks[name] for name in chosen] or list(_usual(picks)),
-        "" if fit_on == OWN_ITEMS else _by_name().get(str(fit_on), ""),
+        [tasks[name] for name in chosen] or list(usual),
+        "" if fit_on == OWN_ITEMS else by_name.get(str(fit_on), ""),
     )
 
 
@@ -97,19 +102,13 @@ def fit_on(dataset: str) -> Callable[[], None]:
     return change
 
 
-def _by_name() -> Mapping[str, str]:
-    """Every dataset that is known here by its name in the address."""
-    return {uploads.short_name(name, settings()): name for name in known_datasets()}
-
-
-def _tasks() -> Mapping[str, Task]:
+def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
     """Every diagnostic on every dataset of its kind, by what stands for it in the address."""
-    kinds = {name: datasets.find(name).kind for name in known_datasets()}
     return {
         address(task): task
         for diagnostic in DIAGNOSTICS
-        for name, kind in kinds.items()
-        if diagnostics.find(diagnostic).dataset_kind is kind
+        for name, entry in entries.items()
+        if diagnostics.find(diagnostic).dataset_kind is entry.kind
         for task in (Task(diagnostic, name),)
     }
 
@@ -119,14 +118,10 @@ def address(task: Task) -> str:
     return f"{task.diagnostic}@{uploads.short_name(task.dataset, settings())}"
 
 
-def _usual(picks: Picks) -> tuple[Task, ...]:
-    return usual_tasks(picks.dataset, available())
-
-
-def available() -> list[str]:
-    """Datasets whose files are here."""
+def available(entries: Mapping[str, DatasetEntry]) -> list[str]:
+    """Datasets whose files are here, of those that can be read."""
     absent = (fetch.DataState.MISSING, fetch.DataState.CORRUPT)
-    return [name for name in known_datasets() if fetch.dataset_state(datasets.find(name), settings()) not in absent]
+    return [name for name, entry in entries.items() if fetch.dataset_state(entry, settings()) not in absent]
 
 
 def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list[Task], fit_on: str) -> Grid | None:
@@ -143,5 +138,8 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
         except BlindspotError as error:
             st.error(as_text(str(error)), icon=":material/error:")
             return None
-    references = tuple(dict.fromkeys(encoders.canonical(name) for name in names))
+    variants = [Variant(encoders.canonical(name), "none") for name in names]
+    references = tuple(dict.fromkeys(variant.encoder for variant in usable(variants)))
+    if not references:
+        return None
     return Grid(references, tuple(dict.fromkeys(chains)), tuple(metrics), tuple(tasks), fit_on)

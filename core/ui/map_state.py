@@ -18,6 +18,7 @@ from core.numerics.nearest import ExactIndex
 from core.numerics.similarity import Metric
 from core.spaces import Space
 from core.types import Dataset, Variant
+from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
@@ -92,8 +93,9 @@ def _dataset(_entry: DatasetEntry, dataset_id: str, revision: str) -> Dataset:  
 def _open(picks: Picks, dataset: Dataset) -> tuple[Space, ...]:
     """The spaces of the picked variants, or of the first few that are encoded; what is not encoded is offered."""
     wanted: Sequence[Variant] = picks.variants or repository().variants() or [FIRST_VARIANT]
-    lacking = spaces.lacking(wanted, dataset, settings())
-    encoded = [variant for variant in wanted if variant.encoder not in lacking]
+    found = gone.encoded(wanted, dataset, told=bool(picks.variants))
+    encoded = [variant for variant, is_here in found.items() if is_here]
+    lacking = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
     shown = encoded[:MOST_VARIANTS]
     if lacking and (picks.variants or not encoded):
         offered = lacking if picks.variants else lacking[:1]

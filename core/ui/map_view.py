@@ -18,11 +18,11 @@ from core.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Me
 from core.numerics.projection import Quality
 from core.types import Int64
 from core.ui import downloads, map_colours, map_query
+from core.ui.boundary import fragment
 from core.ui.downloads import Holds
 from core.ui.map_state import Drawn, Ground, draw
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
-from core.ui.scaffold import fragment
 from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}

@@ -10,15 +10,15 @@ from core import encoder_library as shelf
 from core import encoder_uploads as uploads
 from core.encoder_library import CheckedEncoder, Library
 from core.encoders import catalog as encoders
-from core.errors import BlindspotError
 from core.figures.facts_table import facts_table
 from core.ui import models_parts
+from core.ui.boundary import errors_shown, said_of
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import allowed, repository, scheme, settings
 
 BY_REFERENCE, BY_UPLOAD = "reference", "upload"
-_OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error)
+_OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error as markdown)
 _WANTED = "_models_wanted"  # what a button asked to check: a page that Streamlit runs anew forgets its buttons
 _UPLOADS = "_models_uploads"  # counts uploads, so that the field is empty after each
 
@@ -32,9 +32,11 @@ def adding(found: Library, picks: Picks) -> None:
             "Run Blindspot on your own machine for your own encoders."
         )
         return
-    _by_reference(found, picks)
+    with errors_shown():
+        _by_reference(found, picks)
     if endings := uploads.endings():
-        _by_upload(endings, found, picks)
+        with errors_shown():
+            _by_upload(endings, found, picks)
 
 
 def _by_reference(found: Library, picks: Picks) -> None:
@@ -102,8 +104,8 @@ def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
     with st.spinner(f"Looking at {as_text(title)} …", show_time=True):
         try:
             st.session_state[_OUTCOME] = (origin, add().reference, "")
-        except BlindspotError as error:
-            st.session_state[_OUTCOME] = (origin, None, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever is in such a file: logged, and said below
+            st.session_state[_OUTCOME] = (origin, None, said_of(error))
     st.rerun()
 
 
@@ -113,7 +115,7 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
     if asked_by != origin:
         return
     if error:
-        st.error(as_text(error), icon=":material/error:")
+        st.error(error, icon=":material/error:")
         return
     encoder = found.find(reference) if reference else None
     if encoder is None:  # removed since

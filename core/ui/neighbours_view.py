@@ -16,7 +16,7 @@ from core.numerics.similarity import Metric
 from core.settings import prepare_runtime
 from core.spaces import Space, lacking, open_spaces
 from core.types import Dataset, Variant, digest_of_strings
-from core.ui import tables
+from core.ui import gone, tables
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
@@ -101,9 +101,9 @@ def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     """The variants to show: picked ones, or the first of the store; offers to encode those that are not."""
     stored = repository().variants()
     wanted = list(picks.variants or stored)
-    missing = _missing(wanted, dataset, told=bool(picks.variants))
-    here = [variant for variant in wanted if variant in missing and not missing[variant]]
-    away = list(dict.fromkeys(v.encoder for v in wanted if missing.get(v)))
+    found = gone.encoded(wanted, dataset, told=bool(picks.variants))
+    here = [variant for variant, is_here in found.items() if is_here]
+    away = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
     if not stored and not picks.variants:
         first = Variant(FIRST_ENCODER, "none")
         here, away = ([first], []) if not lacking([first], dataset, settings()) else ([], [FIRST_ENCODER])
@@ -113,24 +113,6 @@ def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
         of = "picked variants" if picks.variants else "variants that this dataset is encoded with"
         st.caption(f"Shown: the first {MOST_SIDE_BY_SIDE} of {len(here)} {of}. Pick others in the sidebar.")
     return here[:MOST_SIDE_BY_SIDE]
-
-
-def _missing(variants: Sequence[Variant], dataset: Dataset, *, told: bool) -> dict[Variant, bool]:
-    """Per variant whether it is yet to be encoded; without those whose encoder is gone, which ``told`` says."""
-    try:
-        away = lacking(variants, dataset, settings())
-    except BlindspotError:
-        pass  # one of them is gone: which one is found out below
-    else:
-        return {variant: variant.encoder in away for variant in variants}
-    out = {}
-    for variant in variants:
-        try:
-            out[variant] = bool(lacking([variant], dataset, settings()))
-        except BlindspotError as error:
-            if told:
-                st.warning(as_text(f"{variant.label} cannot be shown: {error}"), icon=":material/report:")
-    return out
 
 
 def _offer(encoders: Sequence[str], dataset: Dataset) -> None:

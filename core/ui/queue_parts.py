@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.jobs import Job, JobState
 from core.ui import work
+from core.ui.boundary import fragment
 from core.ui.resources import allowed, jobs
 
 SHOWN = 12  # waiting jobs; each has four buttons
@@ -17,7 +18,7 @@ def queue() -> None:
     work.tell_ends()
     active = jobs().active()
     work.remember_seen(active)
-    st.fragment(_queue, run_every=work.REFRESH_SECONDS if active else IDLE_REFRESH_SECONDS)()
+    fragment(_queue, run_every=work.REFRESH_SECONDS if active else IDLE_REFRESH_SECONDS)()
 
 
 def _queue() -> None:

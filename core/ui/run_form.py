@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -12,7 +12,10 @@ from core.encoder_library import known_references
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.transforms import READY_CHAINS, STEPS
+from core.types import Variant
+from core.ui import gone
 from core.ui.markdown import as_text
+from core.ui.pickers import Picks
 from core.ui.resources import repository, settings
 from core.ui.work import run_button
 
@@ -26,6 +29,20 @@ def encoders_in_words() -> str:
 def steps_in_words() -> str:
     """Every step of a transform, likewise."""
     return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
+
+
+def offer_missing(entry: DiagnosticEntry, picks: Picks, lacking: Sequence[Variant]) -> None:
+    """The button that runs a diagnostic for picked variants that lack it; what cannot be run is said, and left out."""
+    requests = []
+    for variant in gone.usable(lacking):
+        try:
+            requests.append(
+                pipeline.request(entry.id, variant.encoder, variant.transform, picks.dataset, picks.params, settings())
+            )
+        except BlindspotError as error:
+            st.warning(as_text(str(error)), icon=":material/report:")
+    if requests:
+        run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
 
 
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:

@@ -6,20 +6,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core import pipeline
 from core.datasets import catalog as datasets
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
 from core.scored.table import ScoredTable, scored_table
 from core.store.records import RunRecord, RunState
 from core.ui import tables
-from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
-from core.ui.resources import repository, scheme, settings
-from core.ui.run_form import run_form
+from core.ui.resources import repository, scheme
+from core.ui.run_form import offer_missing, run_form
 from core.ui.similarity_view import Shown
 from core.ui.variant_looks import variant_styles
-from core.ui.work import run_button
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
 MAX_SHOWN = 11
@@ -108,15 +105,7 @@ def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) ->
             f"Not computed yet with {asked}: {', '.join(f'`{v.label}`' for v in lacking)}.",
             icon=":material/info:",
         )
-        try:
-            requests = [
-                pipeline.request(entry.id, v.encoder, v.transform, picks.dataset, picks.params, settings())
-                for v in lacking
-            ]
-        except BlindspotError as error:
-            st.warning(as_text(str(error)))
-        else:
-            run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
+        offer_missing(entry, picks, lacking)
     if runs or lacking:
         with st.expander("Run another variant", icon=":material/add:"):
             run_form(entry, picks.dataset, picks.params)

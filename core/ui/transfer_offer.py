@@ -9,6 +9,8 @@ import streamlit as st
 
 from core import estimates, pipeline
 from core.datasets import catalog as datasets
+from core.datasets import own as own_files
+from core.datasets import uploads
 from core.diagnostics.base import DiagnosticEntry
 from core.diagnostics.transfer import CLASSIFIERS
 from core.encoder_library import known_references
@@ -16,7 +18,7 @@ from core.errors import BlindspotError
 from core.pipeline import RunRequest
 from core.transfer.tasks import DEMO, QUICK, TEN
 from core.types import Variant
-from core.ui import tables
+from core.ui import gone, tables
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import jobs, repository, settings
@@ -62,14 +64,17 @@ class Wanted:
 
 def nothing_yet(entry: DiagnosticEntry, picks: Picks) -> None:
     """An empty store: the built-in task, two quick ones, all ten, and a form."""
-    variants = picks.variants or FIRST
+    variants = gone.usable(picks.variants) or FIRST
     names = ", ".join(f"`{v.label}`" for v in variants)
+    mine = [picks.dataset] if is_own_task(entry, picks.dataset) else []
     with st.container(border=True, key="empty"):
         st.subheader("No transfer task was run yet", anchor=False)
         st.markdown(
             f"A task takes an encoder's embeddings of texts with classes, trains a simple classifier on some and tests "
             f"it on others. Start with {names}:"
         )
+        if mine:
+            _line(entry, "mine", "Run it", Wanted(variants, mine, CLASSIFIERS[:1]))
         for key, label, tasks in (
             ("demo", "Run the demo", (DEMO,)),
             ("quick", "Run two tasks", QUICK),
@@ -77,7 +82,15 @@ def nothing_yet(entry: DiagnosticEntry, picks: Picks) -> None:
         ):
             _line(entry, key, label, Wanted(variants, tasks, CLASSIFIERS[:1]))
     with st.expander("Choose what to run", icon=":material/tune:"):
-        _form(entry, variants, CLASSIFIERS[0], "1", own=False)
+        _form(entry, variants, CLASSIFIERS[0], "1", own=False, tasks=mine or QUICK)
+
+
+def is_own_task(entry: DiagnosticEntry, dataset: str) -> bool:
+    """Whether a dataset is labelled texts of the user's that can be read."""
+    try:
+        return own_files.is_own(dataset) and datasets.find(dataset).kind is entry.dataset_kind
+    except BlindspotError:  # gone, or something else by now
+        return False
 
 
 def one_task(shown: Shown) -> None:
@@ -92,7 +105,7 @@ def one_task(shown: Shown) -> None:
             shown.entry,
             "task",
             "Run it",
-            Wanted(shown.variants or FIRST, (task,), (shown.classifier,), shown.seed, shown.own),
+            Wanted(gone.usable(shown.variants or FIRST), (task,), (shown.classifier,), shown.seed, shown.own),
         )
 
 
@@ -103,7 +116,7 @@ def classifiers(shown: Shown, task: str, missing: Sequence[str], variants: Seque
             shown.entry,
             "classifiers",
             "Run them",
-            Wanted(variants, (task,), missing, shown.seed, shown.own),
+            Wanted(gone.usable(variants), (task,), missing, shown.seed, shown.own),
             f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}",
         )
 
@@ -111,7 +124,9 @@ def classifiers(shown: Shown, task: str, missing: Sequence[str], variants: Seque
 def missing(shown: Shown) -> None:
     """The form for whatever is not there, several tasks at once."""
     with st.expander("Run more: encoders, tasks, classifiers", icon=":material/add:"):
-        _form(shown.entry, shown.variants or FIRST, shown.classifier, shown.seed, own=shown.own)
+        picked = shown.picks.dataset
+        tasks = [picked] if is_own_task(shown.entry, picked) else QUICK
+        _form(shown.entry, shown.variants or FIRST, shown.classifier, shown.seed, own=shown.own, tasks=tasks)
 
 
 def _line(entry: DiagnosticEntry, key: str, label: str, wanted: Wanted, what: str = "") -> None:
@@ -152,8 +167,20 @@ def _cost(cost: estimates.Estimate) -> str:
     return f"{runs}, {' and '.join(parts)}."
 
 
-def _form(entry: DiagnosticEntry, shown: Sequence[Variant], classifier: str, seed: str, *, own: bool) -> None:
-    """Variants by tasks by classifiers; what is left empty means what is shown."""
+def _form(
+    entry: DiagnosticEntry,
+    shown: Sequence[Variant],
+    classifier: str,
+    seed: str,
+    *,
+    own: bool,
+    tasks: Sequence[str],
+) -> None:
+    """Variants by tasks by classifiers; what is left empty means what is shown.
+
+    Args:
+        tasks: that are chosen at first.
+    """
     known = [str(v) for v in repository().variants()]
     known += [str(Variant(name, "none")) for name in known_references(settings(), repository())]
     left, right = st.columns(2)
@@ -166,14 +193,15 @@ def _form(entry: DiagnosticEntry, shown: Sequence[Variant], classifier: str, see
         placeholder=", ".join(v.label for v in shown[:4]) + (" …" if len(shown) > 4 else ""),
         help="An encoder, or encoder~transform. Choose some, or type. Empty means those that are shown.",
     )
-    kind = entry.dataset_kind
-    tasks = right.multiselect(
+    known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is entry.dataset_kind]
+    chosen_tasks = right.multiselect(
         "Tasks",
-        [name for name, dataset in datasets.DATASETS.items() if dataset.kind is kind],
-        default=list(QUICK),
+        known_tasks,
+        default=[name for name in tasks if name in known_tasks],
         key="transfer_run_tasks",
         persist_state="session",
-        help="Labelled texts of your own are run from the sidebar: pick them there and open another view.",
+        format_func=lambda name: uploads.short_name(name, settings()),
+        help="Labelled texts of your own are among them once they were uploaded on the page *Data* or run.",
     )
     chosen = left.pills(
         "Classifiers",
@@ -184,8 +212,10 @@ def _form(entry: DiagnosticEntry, shown: Sequence[Variant], classifier: str, see
         persist_state="session",
         help=f"None chosen means `{classifier}`.",
     )
-    variants = [Variant.parse(name) for name in names] or list(shown)
-    wanted = Wanted(variants, tasks, [c for c in CLASSIFIERS if c in (chosen or [classifier])], seed, own)
+    variants = gone.usable([Variant.parse(name) for name in names] or list(shown))
+    if not variants:
+        return
+    wanted = Wanted(variants, chosen_tasks, [c for c in CLASSIFIERS if c in (chosen or [classifier])], seed, own)
     try:
         requests = list(dict.fromkeys(wanted.requests(entry.id)))
         cost = estimates.estimate(requests, settings(), repository())
@@ -205,7 +235,7 @@ def _form(entry: DiagnosticEntry, shown: Sequence[Variant], classifier: str, see
         st.caption(as_text(_cost(cost)) if requests else "Choose a task.")
         run_button(
             f"Run {len(left_over)}" if left_over else "Nothing to run" if not under_way else "Running …",
-            f"Transfer, {_titles(tasks)}",
+            f"Transfer, {_titles(chosen_tasks)}",
             left_over,
             key="transfer_run_form",
         )

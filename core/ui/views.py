@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from core.ui.boundary import errors_shown
+
 Shown = TypeVar("Shown")
 
 
@@ -37,4 +39,5 @@ def choose_view(shown: Shown, views: Mapping[str, View[Shown]], label: str, key:
     )
     view = views[str(name)]
     st.markdown(f"**{view.question}**")
-    view.show(shown)
+    with errors_shown():
+        view.show(shown)

@@ -17,7 +17,7 @@ from core.numerics.analogies import Rule
 from core.pipeline import RunRequest
 from core.store.records import RunRecord, RunState
 from core.types import Variant
-from core.ui import tables
+from core.ui import gone, tables
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
@@ -223,7 +223,7 @@ def _notes(shown: Shown, with_published: bool) -> None:
 
 def offer(shown: Shown) -> None:
     """A button per group of tasks for what no run is there of."""
-    variants = shown.variants or FIRST
+    variants = gone.usable(shown.variants or FIRST)
     missing = {group: [t for t in _distinct(group) if any(v not in shown.of(t) for v in variants)] for group in GROUPS}
     missing = {group: tasks for group, tasks in missing.items() if tasks}
     if not shown.variants:

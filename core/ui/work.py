@@ -12,6 +12,7 @@ from core.errors import BlindspotError
 from core.jobs import Job, JobState, Task
 from core.pipeline import EncodeRequest, Repetition, RunRequest
 from core.store.records import RunRecord
+from core.ui.boundary import repeated
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings, visitor
 
@@ -149,7 +150,7 @@ def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
     ]
 
 
-@st.fragment(run_every=REFRESH_SECONDS)
+@repeated(every=REFRESH_SECONDS)
 def _progress() -> None:
     active = jobs().active()
     with st.container(border=True, key="jobs"):

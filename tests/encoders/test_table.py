@@ -226,6 +226,11 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
         columns(text=["a"], vec=[1.0]),
         "no column 'embedding'; it has text, vec",
     ),
+    "parquet of none of them": (
+        "t.parquet",
+        columns(chunk=["a"], vector=pa.array([[1.0]], F32)),
+        "no column 'text' and 'embedding'; it has chunk, vector; expected the columns text and embedding",
+    ),
     "parquet of numbers": ("t.parquet", columns(text=["a"], embedding=[1.0]), "the column embedding holds double"),
     "parquet of integers": ("t.parquet", columns(text=["a"], embedding=[[1]]), "holds list<element: int64>"),
     "parquet null": (

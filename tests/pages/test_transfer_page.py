@@ -9,9 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import estimates
+from core.datasets import uploads
+from core.datasets.own import tabulate
 from core.settings import Settings
 from core.store.repository import Repository
 from tests import transfer_world as toy
+from tests.conftest import make_settings
+from tests.gone_world import OWN
 
 OpenApp = Callable[..., AppTest]
 TWO = ["trigrams~none", "bigrams~none"]
@@ -203,3 +207,20 @@ def test_an_example_that_is_not_tested_is_said_to_be_so(open_app: OpenApp, cache
     assert "Example 0 is not among the 43" in written(app)
     app = items(open_app, cache, toy.PAIRS)  # of one variant only
     assert "A wrong" in str(app.segmented_control(key="transfer_rows").options)
+
+
+def test_own_labelled_texts_can_be_run_before_anything_was(open_app: OpenApp, tmp_path: Path) -> None:
+    """As the page Data leads here: *Test encoders on it: Transfer*."""
+    settings = make_settings(tmp_path / "empty")
+    data = OWN["transfer"][0].encode()
+    upload = uploads.add(tabulate(Path("mine.csv"), data).contents(), data, settings)
+    app = open_app(settings.cache, "transfer", data=uploads.short_name(upload.reference, settings))
+    assert not app.exception
+    assert not app.error
+    app.button(key="transfer_run_mine")  # there is one
+    assert app.multiselect(key="transfer_run_tasks").value == [upload.reference]
+    app = open_app(settings.cache, "transfer")
+    assert "transfer_run_mine" not in {button.key for button in app.button}
+    app.multiselect(key="transfer_run_tasks").set_value([upload.reference]).run()
+    assert not app.exception
+    assert not app.button(key="transfer_run_form").disabled

@@ -1,0 +1,105 @@
+"""Nothing that fails on a page reaches the reader as Streamlit's own error box: it is said in one line in its place.
+
+What is not ours to foresee is logged with its traceback under a short number, which the line names. Around every page
+stands ``errors_shown`` (app.py), around every fragment too (``fragment``), and around parts that the rest of their page
+does not need; what fails before a page begins, a callback say, comes to ``failed_before_page``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec
+from uuid import uuid4
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+from core.errors import BlindspotError
+from core.ui.markdown import as_text
+from core.ui.resources import allowed
+
+log = logging.getLogger(__name__)
+P = ParamSpec("P")
+_FAILED = "_failed_before_page"
+_ICON = ":material/error:"
+_LONGEST = 300  # characters of what an unforeseen error says
+NOT_NOW = "This cannot be shown at the moment: try again later."
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """What a part of a page could not do, in words in its place; what stands around it goes on."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever it is: logged, and said
+        st.error(said_of(error), icon=_ICON)
+
+
+def fragment(function: Callable[P, None], run_every: float | None = None) -> Callable[P, None]:
+    """``st.fragment`` that says in its own place what it could not do.
+
+    Drawn again alone, it has no ``errors_shown`` of app.py around it; drawn with its page, it leaves the rest standing.
+    """
+
+    @wraps(function)
+    def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+        with errors_shown():
+            function(*args, **kwargs)
+
+    return st.fragment(shown, run_every=run_every)
+
+
+def repeated(every: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """``fragment`` that is drawn again every so many seconds."""
+
+    def wrapped(function: Callable[P, None]) -> Callable[P, None]:
+        return fragment(function, every)
+
+    return wrapped
+
+
+def failed_before_page(error: Exception) -> bool:
+    """For ``App(on_script_error=...)``: what failed before the page began is said on the page, which is then drawn.
+
+    Streamlit has logged it. Without this, nothing but its error box would be left of the page. True: it need not show
+    that box.
+    """
+    said, context = _in_words(error), get_script_run_ctx()
+    if context is None or context.script_requests is None or _FAILED in st.session_state:  # or we would go in circles
+        st.session_state.pop(_FAILED, None)
+        st.error(said, icon=_ICON)
+        return True
+    st.session_state[_FAILED] = said
+    context.script_requests.request_rerun(
+        RerunData(query_string=context.query_string, page_script_hash=context.page_script_hash)
+    )
+    return True
+
+
+def tell_failure() -> None:
+    """On the page that is drawn after ``failed_before_page``: what it was."""
+    if said := st.session_state.pop(_FAILED, None):
+        st.error(said, icon=_ICON)
+
+
+def said_of(error: Exception) -> str:
+    """Log an error; what to say of it, as markdown."""
+    if isinstance(error, BlindspotError):
+        log.warning("a part of a page could not be shown: %s", error)
+        return _in_words(error)
+    number = uuid4().hex[:6]
+    log.error("a part of a page failed, number %s", number, exc_info=error)
+    return _in_words(error, number)
+
+
+def _in_words(error: Exception, number: str = "") -> str:
+    """Markdown of one line: what went wrong, and what to do."""
+    if isinstance(error, BlindspotError):
+        return as_text(str(error)) if allowed().error_details else NOT_NOW
+    what = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST]}" if allowed().error_details else ""
+    where = f"The server's log has the details{f' under {number}' if number else ''}."
+    remedy = "Reload the page, or choose something else; if it comes again, please report it."
+    return f"{as_text(f'This failed, and it should not have. {what}').rstrip()} · {remedy} {where}"

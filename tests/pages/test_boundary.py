@@ -1,0 +1,81 @@
+"""The error boundary: what fails is said in one line in its place, logged with its traceback; the rest stays."""
+
+from __future__ import annotations
+
+import ast
+import logging
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+
+
+def failing_parts() -> None:
+    import streamlit as st
+
+    from core.errors import InputError
+    from core.ui.boundary import errors_shown, fragment
+
+    @fragment
+    def broken(key: str) -> None:
+        st.button("again", key=key)
+        {}["points"]
+
+    with errors_shown():
+        raise InputError("there is no file", remedy="put it back")
+    broken("one")
+    with errors_shown(), st.container(), st.form("form"):
+        raise ValueError("<b>two</b>\nlines")
+    st.caption("the end")
+
+
+def test_the_rest_of_a_page_stands(unforeseen: list[logging.LogRecord]) -> None:
+    app = AppTest.from_function(failing_parts).run()
+    assert not app.exception
+    foreseen, lookup, value = (error.value for error in app.error)
+    assert "there is no file; put it back" in foreseen
+    assert "KeyError" in lookup
+    assert "ValueError" in value
+    assert "<b>" not in value, "shown as text"
+    assert "\n" not in value, "in one line"
+    assert [caption.value for caption in app.caption] == ["the end"]
+    assert [type(record.exc_info[1]) for record in unforeseen if record.exc_info] == [KeyError, ValueError]
+    numbers = [str(record.args[0]) for record in unforeseen if isinstance(record.args, tuple)]
+    assert all(number in said for number, said in zip(numbers, (lookup, value), strict=True))
+    app.button(key="one").click().run()
+    assert not app.exception
+    unforeseen.clear()
+
+
+def test_a_demo_does_not_say_what_an_unforeseen_error_was(
+    monkeypatch: pytest.MonkeyPatch, unforeseen: list[logging.LogRecord], tmp_path: Path
+) -> None:
+    import streamlit as st
+
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
+    st.cache_resource.clear()
+    app = AppTest.from_function(failing_parts).run()
+    st.cache_resource.clear()
+    assert not app.exception
+    assert len(app.error) == 3
+    assert not any(word in error.value for error in app.error for word in ("KeyError", "lines", "no file"))
+    assert len(unforeseen) == 2
+    unforeseen.clear()
+
+
+def test_every_fragment_is_within_the_boundary() -> None:
+    for path in [*(ROOT / "core" / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]:
+        if path.name == "boundary.py":
+            continue
+        bare = [
+            node.lineno
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Attribute)
+            and node.attr in {"fragment", "dialog"}
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "st"
+        ]
+        assert not bare, f"{path.name}, line {bare}: use core.ui.boundary.fragment"

@@ -1,0 +1,104 @@
+"""Files behind datasets and encoders that are gone, or hold something else now: every page works for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets import uploads
+from core.doctor import results
+from core.ui.navigation import SECTIONS, page_of
+from tests.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
+
+OpenApp = Callable[..., AppTest]
+PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+DATASETS = (*OWN, "upload")
+VIEWS = {"evalrank": "view", "heros": "heros_view", "similarity": "similarity_view", "transfer": "transfer_view"}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GoneWorld]:
+    with world(tmp_path_factory.mktemp("gone")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def whole(stored: GoneWorld) -> dict[str, set[str]]:
+    """Per page what it shows of a dataset that stays, while everything is there; filled by the first test."""
+    return {}
+
+
+def page(app: AppTest, stem: str) -> AppTest:
+    app.switch_page(f"pages/{stem}.py").run()
+    assert not app.exception, (stem, app.exception)
+    return app
+
+
+def shown(app: AppTest) -> set[str]:
+    parts = {"chart": app.get("plotly_chart"), "table": app.dataframe}
+    keys = {str(widget.key) for widget in (*app.selectbox, *app.multiselect, *app.segmented_control)}
+    return {name for name, found in parts.items() if found} | keys
+
+
+def on_screen(app: AppTest) -> str:
+    return "\n".join(str(e.value) for e in (*app.error, *app.warning, *app.info, *app.text, *app.caption))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_with_everything_lost_every_page_shows_what_is_there(
+    open_app: OpenApp, stored: GoneWorld, whole: dict[str, set[str]], loss: str
+) -> None:
+    """A dataset and an encoder that stay are picked: nobody has to hear of the others, and nothing is missing."""
+    if not whole:
+        app = open_app(stored.settings.cache, "overview", data=HERE)
+        whole |= {stem: shown(page(app, stem)) for stem in PAGES}
+    with ExitStack() as lost:
+        for path in stored.paths.values():
+            lost.enter_context(LOSSES[loss](path))
+        app = open_app(stored.settings.cache, "overview", data=HERE)
+        for stem in PAGES:
+            found = shown(page(app, stem))
+            assert not app.error, (stem, [error.value for error in app.error])
+            assert whole[stem] - found == set(), stem
+        page(app, "lab")
+        assert "my evalrank.csv" in on_screen(app), "what is not offered is named"
+
+
+@pytest.mark.parametrize("loss", ["gone", pytest.param("changed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("thing", [*DATASETS, *ENCODERS])
+def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
+    open_app: OpenApp, stored: GoneWorld, thing: str, loss: str
+) -> None:
+    picks: dict[str, str | list[str]] = {"data": HERE}
+    if thing in DATASETS:
+        picks["data"] = uploads.short_name(stored.datasets[thing], stored.settings)
+    else:
+        picks["enc"] = [variant(stored.encoders[thing])]
+    home = page_of(thing) if thing in OWN else "evalrank"
+    with LOSSES[loss](stored.paths[thing]):
+        app = open_app(stored.settings.cache, home, **picks)
+        assert not app.exception
+        if thing != "frequency" and (thing in ENCODERS or loss == "gone"):
+            assert app.get("plotly_chart") or app.dataframe, "scores are stored, whatever became of the file"
+        if key := VIEWS.get(home):
+            for view in app.segmented_control(key=key).options:
+                app.segmented_control(key=key).set_value(view).run()
+                assert not app.exception, view
+        for stem in PAGES:
+            page(app, stem)
+        said = on_screen(page(app, "neighbours"))
+        name = stored.paths[thing].name
+        assert name in said or (thing in ENCODERS and variant(stored.encoders[thing]).split("~")[0] in said)
+
+
+def test_the_doctor_says_what_is_gone_and_what_was_changed(stored: GoneWorld) -> None:
+    with LOSSES["gone"](stored.paths["evalrank"]), LOSSES["changed"](stored.paths["vectors"]):
+        stored.repository.database.close()
+        found = [f for f in results.store(stored.settings, stored.repository) if f.name == "files"]
+    assert len(found) == 2
+    assert all(finding.remedy for finding in found)
+    assert any(stored.datasets["evalrank"] in finding.what for finding in found)
+    assert any(stored.encoders["vectors"] in finding.what and "binary" in finding.what for finding in found)
