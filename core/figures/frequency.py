@@ -16,20 +16,33 @@ HEIGHT = 460
 
 
 def accuracy_lines(
-    tables: Mapping[Variant, pd.DataFrame], counts: str, styles: Mapping[Variant, Style], scheme: Scheme
+    tables: Mapping[Variant, pd.DataFrame],
+    counts: str,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    guessing: float | None = None,
 ) -> go.Figure:
     """Accuracy by threshold: a line per variant with a band of one standard deviation, the controls' mean, chance.
+
+    Of few items there are no bands: what five small folds vary by says nothing.
 
     Args:
         tables: columns ``threshold, count, accuracy, accuracy_sd, control, control_sd``, ascending by count; all
             variants have the same thresholds.
         counts: what a threshold's count is, the title of its axis.
+        guessing: of few items, how far from chance mere guessing comes, which is drawn.
     """
     figure = go.Figure()
+    if guessing is not None:
+        figure.add_hrect(
+            CHANCE - guessing, CHANCE + guessing, fillcolor=ink(scheme), opacity=BAND_OPACITY, line_width=0
+        )
     for variant, rows in tables.items():
         style = styles[variant]
         band = (rows["accuracy"] - rows["accuracy_sd"], rows["accuracy"] + rows["accuracy_sd"])
-        _band(figure, rows["count"], band[0], band[1].clip(upper=1.0), style.colour)
+        if guessing is None:
+            _band(figure, rows["count"], band[0], band[1].clip(upper=1.0), style.colour)
         figure.add_scatter(
             x=rows["count"],
             y=rows["accuracy"],
@@ -53,6 +66,7 @@ def accuracy_lines(
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)
     lowest = min(float(control.min()), *(float((r["accuracy"] - r["accuracy_sd"]).min()) for r in every), 0.45)
+    lowest = min(lowest, CHANCE - (guessing or 0.0))
     figure.update_xaxes(title=counts, **log_axis(every[0]["count"]))
     figure.update_yaxes(title="Accuracy on held-out items", range=[lowest - 0.02, 1.02], tickformat=".0%")
     return _legend_below(dress(figure, scheme, height=HEIGHT))

@@ -5,6 +5,7 @@ Which items are asked for at which threshold follows from the counts alone, so t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,12 +13,14 @@ import numpy as np
 
 from core.errors import BlindspotError
 from core.numerics.similarity import unit_rows
+from core.numerics.stats import Z_95
 from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_progress
 
 PERCENTILES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 PAPER_COUNTS = (100, 500, 1_000, 5_000, 10_000, 50_000)  # within the 100 to 50,000 of figure 3
 PAPER_CLASS = 250  # items that both classes have at the least at one of the paper's counts (DESIGN 4.3)
 LEAST = 10  # items per class: two in each fold
+ENOUGH = 200  # items per class from which an accuracy of mere guessing stays within 5 points of chance (``strays``)
 MOST = 500  # with more, the time doubles and the accuracies move by less than their standard deviation
 FOLDS = 5
 SEED = 2015
@@ -173,6 +176,11 @@ def all_alike(vectors: Float32 | Float64, rows_at_once: int = 4_096) -> bool:
 
 def _mean_sd(values: Float64) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1))
+
+
+def strays(per_class: int) -> float:
+    """How far from chance an accuracy on so many items of each class comes by mere guessing, 19 times in 20."""
+    return Z_95 * 0.5 / math.sqrt(2 * per_class)
 
 
 def mean_of(accuracies: Sequence[Accuracy]) -> tuple[float, float]:

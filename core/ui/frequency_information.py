@@ -12,6 +12,7 @@ from core import pipeline
 from core.diagnostics.frequency import ENTRY, rows_of
 from core.errors import BlindspotError
 from core.figures import frequency as figures
+from core.figures.frequency import CHANCE
 from core.frequency_sources import Frequencies
 from core.numerics import frequency_classes as classes
 from core.numerics.frequency_classes import Accuracy
@@ -42,11 +43,22 @@ def show(shown: Shown) -> None:
     axis = "Occurrences from which it is frequent"
     if shown.entry.unit != "word":
         axis = "Occurrences per billion from which it is frequent"
-    st.plotly_chart(figures.accuracy_lines(found, axis, shown.styles, shown.scheme), key="accuracy_lines")
-    _verdict(found)
+    few = classes.strays(per_class) if per_class < classes.ENOUGH else None
+    if few is not None:
+        enough = f"{classes.ENOUGH:,} + {classes.ENOUGH:,}"
+        st.warning(
+            f"Too few {shown.entry.unit}s for a verdict: of {per_class:,} + {per_class:,} at a threshold, guessing "
+            f"gets {CHANCE - few:.0%} to {CHANCE + few:.0%} (grey), 19 times in 20. From {enough} on it stays within "
+            f"{100 * classes.strays(classes.ENOUGH):.0f} percentage points of chance.",
+            icon=":material/data_alert:",
+        )
+    figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
+    st.plotly_chart(figure, key="accuracy_lines")
+    _verdict(found, enough=few is None)
+    bands = "Bands: standard deviation over five folds. " if few is None else ""
     st.caption(
         f"At every threshold {per_class:,} frequent and {per_class:,} rare {shown.entry.unit}s, drawn with the seed "
-        f"{classes.SEED} and the same for every variant: 50% is chance. Bands: standard deviation over five folds. "
+        f"{classes.SEED} and the same for every variant: 50% is chance. {bands}"
         "Dotted: the same with shuffled labels."
     )
     zero = {s.variant: int((np.einsum("nd,nd->n", s.vectors, s.vectors) == 0).sum()) for s in shown.spaces}
@@ -57,15 +69,15 @@ def show(shown: Shown) -> None:
         _table(found)
 
 
-def _verdict(found: Mapping[Variant, pd.DataFrame]) -> None:
-    """In a sentence per variant, whether frequency can be read off."""
+def _verdict(found: Mapping[Variant, pd.DataFrame], *, enough: bool) -> None:
+    """In a sentence per variant, whether frequency can be read off; of too few items only the numbers."""
     lines = []
     for variant, rows in found.items():
         mean, control, best = rows["accuracy"].mean(), rows["control"].mean(), rows["accuracy"].max()
-        what = "tells frequent from rare" if mean - control >= CLEARLY else "hardly tells frequent from rare"
+        what = " tells frequent from rare" if mean - control >= CLEARLY else " hardly tells frequent from rare"
         lines.append(
-            f"- {as_text(variant.label)} {what}: **{mean:.1%}** on average over the thresholds, {best:.1%} at best, "
-            f"{control:.1%} with shuffled labels."
+            f"- {as_text(variant.label)}{what if enough else ''}: **{mean:.1%}** on average over the thresholds, "
+            f"{best:.1%} at best, {control:.1%} with shuffled labels."
         )
     st.markdown("\n".join(lines))
 

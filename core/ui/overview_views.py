@@ -79,10 +79,9 @@ SECTIONS: Mapping[str, Section] = {
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
             "synonym>antonym": "synonym > antonym",
-            "synonym>negation_main": "synonym > negated clause",
-            "synonym>negation_antonym": "synonym > negated word",
-            "synonym>random_mlm": "synonym > random",
-            "typo>random_mlm": "typo > random",
+            "synonym>negation_main": "> negated clause",
+            "synonym>negation_antonym": "> negated word",
+            "synonym>random_mlm": "> random word",
         },
         "heros",
         "See which rewrites they take for the same",

@@ -54,6 +54,17 @@ def test_accuracy_stands_at_its_threshold_with_a_band_and_the_mean_control(schem
     assert [shape.y0 for shape in figure.layout.shapes] == [0.5]
 
 
+def test_of_few_items_there_is_what_guessing_gets_instead_of_bands() -> None:
+    tables = {VARIANTS[0]: accuracies(0.0)}
+    styles = theme.styles(VARIANTS, Scheme.LIGHT)
+    figure = figures.accuracy_lines(tables, "counts", styles, Scheme.LIGHT, guessing=0.12)
+    assert not [trace for trace in figure.data if trace.fill]
+    assert list(named(figure)["minilm"].y) == [0.7, 0.6, 0.99]
+    (range_of_guessing,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
+    assert [range_of_guessing.y0, range_of_guessing.y1] == pytest.approx([0.38, 0.62])
+    assert figure.layout.yaxis.range[0] < 0.38
+
+
 def test_one_variants_control_is_called_so() -> None:
     figure = figures.accuracy_lines(
         {VARIANTS[0]: accuracies(0.0)}, "counts", theme.styles(VARIANTS, Scheme.LIGHT), Scheme.LIGHT

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from core.errors import BlindspotError, Cancelled
@@ -171,3 +172,21 @@ def test_vectors_of_one_direction_are_noticed() -> None:
     changed = row * scale
     changed[-1, 0] *= -1
     assert not classes.all_alike(changed)
+
+
+# --- how many are enough
+
+
+@pytest.mark.parametrize("per_class", [10, 37, 70, 200, 500])
+def test_guessing_stays_as_close_to_chance_as_is_said(per_class: int) -> None:
+    """Against the binomial distribution itself: what is outside is one in twenty, as nearly as whole items allow."""
+    n = 2 * per_class
+    within = [k for k in range(n + 1) if abs(k / n - 0.5) <= classes.strays(per_class)]
+    one_more = binom.pmf(within[0] - 1, n, 0.5) + binom.pmf(within[-1] + 1, n, 0.5)
+    inside = binom.pmf(within, n, 0.5).sum()
+    assert inside - one_more < 0.95 < inside + one_more
+
+
+def test_enough_is_where_guessing_stays_within_five_points() -> None:
+    assert classes.strays(classes.ENOUGH) < 0.05 < classes.strays(classes.ENOUGH - 10)
+    assert classes.strays(37) == pytest.approx(0.1139, abs=1e-4)  # 1.96 x 0.5 / sqrt(74)

@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from core import pipeline
 from core.datasets import loaders, uploads, vocabularies
 from core.datasets import own as own_files
+from core.numerics import frequency_classes as classes
 from core.pipeline import EncodeRequest
 from core.settings import Settings
 from core.store.repository import Repository
@@ -231,3 +232,20 @@ def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, c
     assert any({"trigrams", "trigrams + center"} <= set(board["variant"]) for board in boards)
     assert "60 words" in written(app)
     assert "★" not in written(app)
+
+
+def test_of_too_few_items_nothing_is_told(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty words: what guessing gets is drawn, no verdict; from so many on as are enough, both."""
+    query = {"data": "seeds", "enc": "trigrams~none"}
+    app = open_app(cache, "frequency", **query)
+    assert not app.exception
+    (warning,) = app.warning
+    assert f"{classes.ENOUGH} + {classes.ENOUGH}" in warning.value
+    assert "tells frequent from rare" not in written(app)
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert not any(trace.get("fill") for trace in spec["data"])
+    monkeypatch.setattr(classes, "ENOUGH", classes.LEAST)
+    app = open_app(cache, "frequency", **query)
+    assert not app.warning
+    assert "tells frequent from rare" in written(app)
+    assert any(trace.get("fill") for trace in json.loads(app.get("plotly_chart")[0].proto.spec)["data"])
