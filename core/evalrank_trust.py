@@ -21,7 +21,7 @@ from core.numerics.similarity import Metric
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.transforms import TransformChain
 from core.types import Bool, CancelToken, Int64, PairSet, no_progress
 
@@ -68,7 +68,7 @@ class PairTexts:
 
     def twins(self) -> Bool:
         """Pairs whose texts differ in case, spaces and punctuation at most, ``[m] bool``."""
-        keys = {text: twin_key(text) for text in {*self.queries, *self.mates}}
+        keys = {text: near_duplicate_key(text) for text in {*self.queries, *self.mates}}
         return np.array(
             [q == m or (keys[q] != "" and keys[q] == keys[m]) for q, m in zip(self.queries, self.mates, strict=True)],
             dtype=np.bool_,

@@ -20,7 +20,7 @@ from core.numerics.similarity import Metric, similarity_to_all
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.transforms import FittedChain, TransformChain
 from core.types import Float64, Int64
 
@@ -102,7 +102,7 @@ def around_mate(
     numbers = [int(order[i]) for i in shown]
     texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, mate_no])
     mates = repository.mates(run.plan.dataset_digest, query_no)
-    twins = {twin_key(texts[query_no]), twin_key(texts[mate_no])} - {""}
+    twins = {near_duplicate_key(texts[query_no]), near_duplicate_key(texts[mate_no])} - {""}
     out = []
     for i, item in zip(shown, numbers, strict=True):
         if item == mate_no:
@@ -115,7 +115,7 @@ def around_mate(
                 if abs(similarity[item] - mate_similarity) <= TAU
                 else Relation.BELOW
             )
-            left_out = "another mate" if item in mates else "twin" if twin_key(texts[item]) in twins else ""
+            left_out = "another mate" if item in mates else "twin" if near_duplicate_key(texts[item]) in twins else ""
         out.append(RankedItem(i + 1, item, texts[item], float(similarity[item]), relation, left_out))
     return out
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from core.texts import same_text
 from core.types import Bool, Dataset, DatasetKind, Int8, Int32, Int64, Part, digest_of_strings
 
 TRAIN, DEV, TEST = 0, 1, 2
@@ -15,9 +17,16 @@ UNSPLIT = -1  # of examples of a task that prescribes no split
 SPLITS = ("train", "dev", "test")
 
 
-def same_text(text: str) -> str:
-    """What makes two texts one in a split: casefolded, runs of white space taken as one space."""
-    return " ".join(text.casefold().split())
+def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -> Int64:
+    """A number per example, ``[m] int64``, in order of appearance: examples that say the same share it.
+
+    These are examples whose texts are the same by ``same_text``. Of two texts it does not matter which comes first: the
+    features |u - v| and u * v do not tell either.
+    """
+    columns = [[same_text(text) for text in column] for column in (firsts, seconds) if column is not None]
+    number: dict[tuple[str, ...], int] = {}
+    rows = (tuple(sorted(row)) for row in zip(*columns, strict=True))
+    return np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +68,17 @@ class LabelledTexts(Dataset):
 
     @cached_property
     def same(self) -> Int64:
-        """A number per example, ``[m] int64``: examples that say the same (``same_text``, in order) share it."""
-        number: dict[tuple[str, ...], int] = {}
-        keys = [same_text(text) for text in self.items]
-        columns = (self.firsts, self.seconds) if self.has_pairs else (self.firsts,)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return np.array([number.setdefault(tuple(keys[i] for i in row), len(number)) for row in rows], dtype=np.int64)
+        """A number per example, ``[m] int64``: examples that say the same (``same_examples``) share it."""
+        firsts, seconds = ([self.items[i] for i in column.tolist()] for column in (self.firsts, self.seconds))
+        return same_examples(firsts, seconds if self.has_pairs else None)
+
+    @cached_property
+    def texts(self) -> tuple[Int64, Int64]:
+        """Numbers of each example's texts, ``[m] int64`` twice: texts that are the same (``same_text``) share one; of
+        single texts both are that text's."""
+        of_items = same_examples(self.items)
+        first = of_items[self.firsts]
+        return first, of_items[self.seconds] if self.has_pairs else first
 
     @cached_property
     def overlaps(self) -> Bool:

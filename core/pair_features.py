@@ -1,6 +1,7 @@
 """What can be said about a pair without an encoder: its words, how many the two texts share, how long they are.
 
-A word is what stands between spaces, casefolded, letters and digits only: "isn't" is one word, a dash alone is none.
+A word is what stands between spaces, without its case and punctuation (``near_duplicate_key``): "isn't" is one word, a
+dash alone is none, a plus sign is one.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import Float64
 
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text in their order, repetitions included."""
-    return tuple(word for part in text.split() if (word := twin_key(part)))
+    return tuple(word for part in text.split() if (word := near_duplicate_key(part)))
 
 
 def length(text: str) -> int:

@@ -8,14 +8,94 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import cache
+from unicodedata import category, normalize
 
 IS_HALF = 1e-6  # units of the last digit that is written: closer to a half than this is one, but for rounding
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 
 
-def twin_key(text: str) -> str:
-    """What makes two texts twins: casefolded, letters and digits only; "" for a text that has none."""
-    return "".join(c for c in text.casefold() if c.isalnum())
+# --- what is the same; one function per purpose
+
+
+def caseless(text: str) -> str:
+    """A text without letters' case and without the choice of Unicode form: "É" in one character or in two is "é"."""
+    if text.isascii():
+        return text.lower()
+    return normalize("NFC", normalize("NFD", text).casefold())
+
+
+def same_text(text: str) -> str:
+    """What is equal for texts that say the same: ``caseless``, runs of white space taken as one space.
+
+    Of splits, leaks, repetitions and searches.
+    """
+    return " ".join(caseless(text).split())
+
+
+def near_duplicate_key(text: str) -> str:
+    """What is equal for texts that differ only in letters' case, Unicode form, white space, punctuation and characters
+    that nobody sees; "" for a text that has nothing else.
+
+    Letters, marks (accents, vowel signs), digits and symbols count, and of punctuation what is read out: # % & @ §
+    and primes, what stands between two digits, a minus or point that begins a number, operators such as != and ->.
+    Of filtered ranks, neighbour lists of judgements, and texts of a training set.
+    """
+    out: list[str] = []
+    gap = ""  # what was left out since the last character that counts
+    for c in caseless(text):
+        if _ignored(c):
+            gap += c
+            continue
+        if gap:
+            out.append(_read_out(out[-1] if out else "", gap, c))
+            gap = ""
+        out.append(c)
+    return "".join(out)
+
+
+def column_key(name: str) -> str:
+    """What is equal for names of columns that mean the same: letters and digits, whatever their case."""
+    return "".join(c for c in caseless(name) if c.isalnum())
+
+
+_READ_OUT = frozenset("#%&@§‰‱′″‴⁗٪؉؊﹟﹠﹪﹫＃％＆＠")  # punctuation by Unicode, symbols to a reader
+_QUOTES = frozenset("`´")  # symbols by Unicode, quotation marks and apostrophes to a reader
+_HYPHENS = frozenset("-‐‑–﹣－")
+_OPERATORS = frozenset("!:-/")  # before = or >
+_JOINER = "\u200d"  # invisible, but it makes one emoji of several, and another letter in some scripts
+
+
+@cache
+def _ignored(c: str) -> bool:
+    """Whether a character does not count by itself."""
+    match category(c):
+        case "Cc" | "Zs" | "Zl" | "Zp":
+            return True
+        case "Cf":  # not the tags that tell one flag from another
+            return c != _JOINER and not "\U000e0020" <= c <= "\U000e007f"
+        case "Mn":  # variation selectors: they only choose among the looks of one character
+            return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
+        case "Sk":
+            return c in _QUOTES
+        case kind:
+            return kind.startswith("P") and c not in _READ_OUT
+
+
+def _read_out(before: str, gap: str, after: str) -> str:
+    """What counts of ``gap``, characters that do not count by themselves, between two that do."""
+    last = gap[-1]
+    if before.isdecimal() and after.isdecimal():
+        marks = "".join("\N{MINUS SIGN}" if c in _HYPHENS else c for c in gap if category(c)[0] == "P")
+        return marks or (" " if any(c.isspace() for c in gap) else "")
+    if after.isdecimal() and (last == "." or last in _HYPHENS):
+        left = gap[-2:-1] or before
+        if not left or left.isspace() or left in "\"'" or category(left) in {"Ps", "Pi"} or category(left)[0] == "S":
+            return "." if last == "." else "\N{MINUS SIGN}"
+    return last if after in {"=", ">"} and last in _OPERATORS else ""
+
+
+# --- what became of a text
 
 
 def percent(share: float, decimals: int = 0) -> str:

@@ -1,7 +1,7 @@
 """How many of a dataset's pairs an encoder may have seen in training.
 
-Texts are compared by letters and digits only, since training sets are tokenised and cased in other ways than the
-dataset; a text that has none is compared as it is.
+Texts are compared as near-duplicates are, since training sets are tokenised and cased in other ways than the dataset; a
+text of punctuation only is compared as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from core.datasets import own_files
 from core.datasets.own_files import MAX_BYTES, MAX_ROWS, ColumnKind
 from core.errors import InputError
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import Bool, ScoredPairs, digest_of_strings
 
 TEXT_FILE = "txt"
@@ -73,7 +73,7 @@ def overlap(queries: Sequence[str], mates: Sequence[str], training: TrainingSet)
 
 def compared(text: str) -> str:
     """A text as it is compared."""
-    return twin_key(text) or text.strip()
+    return near_duplicate_key(text) or text.strip()
 
 
 def training_set(name: str, rows: Iterable[Sequence[str]]) -> TrainingSet:

@@ -7,6 +7,7 @@ float32 embeddings; every operation on them is float64, sums are exact (``math.f
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -62,8 +63,10 @@ def count(vectors: Sequence[Vector], query: int, mate: int, metric: str, left_ou
     return ReferenceCount(mate_similarity, greater, ties, borderline)
 
 
-def letters_and_digits(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+def what_counts(text: str) -> str:
+    """Letters, marks, digits and symbols, whatever their case; not for numbers, of which a point or a minus counts."""
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    return "".join(character for character in composed if unicodedata.category(character)[0] in "LMNS")
 
 
 def filtered_out(texts: Sequence[str], pairs: Sequence[tuple[int, int]], query: int, mate: int) -> set[int]:
@@ -71,8 +74,8 @@ def filtered_out(texts: Sequence[str], pairs: Sequence[tuple[int, int]], query: 
     out = set()
     for j in range(len(texts)):
         is_other_mate = any(pair_query == query and pair_mate == j for pair_query, pair_mate in pairs)
-        kept = letters_and_digits(texts[j])
-        is_twin = kept != "" and kept in (letters_and_digits(texts[query]), letters_and_digits(texts[mate]))
+        kept = what_counts(texts[j])
+        is_twin = kept != "" and kept in (what_counts(texts[query]), what_counts(texts[mate]))
         if is_other_mate or is_twin:
             out.add(j)
     return out - {query, mate}

@@ -37,7 +37,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.errors": "",
     "core.types": "core.errors",
     "core.relations": "core.types",
-    "core.labelled": "core.types",
+    "core.labelled": "core.texts core.types",
     "core.texts": "core.errors core.types",
     "core.settings": "core core.errors core.types",
     "core.policy": "core.errors core.settings",

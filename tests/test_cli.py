@@ -666,7 +666,7 @@ def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, e
     assert gone.code == 2
     assert "no runs" in gone.error
     with Repository.at(environment.store).database.cursor() as cursor:
-        for table_name in ("metric", "result_evalrank_v1"):
+        for table_name in ("metric", diagnostics.find("evalrank").table):
             seqs = cursor.execute(f"SELECT count(DISTINCT run_seq) FROM {table_name}").fetchall()
             assert seqs == [(1,)]
 

@@ -14,7 +14,7 @@ import pytest
 
 from core.datasets.loaders import DEMO_REWRITES
 from core.settings import ASSETS
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from tests import demo_rules as rules
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_no_sentence_breaks_a_rule(rows: list[Row]) -> None:
 def test_200_originals_and_1400_sentences_that_differ_in_letters_or_digits(rows: list[Row]) -> None:
     """Distinct even as EvalRank's twins: a twin would be left out of filtered ranks."""
     assert len(rows) == 200
-    assert len({twin_key(row[name]) for row in rows for name in ALL}) == 1_400
+    assert len({near_duplicate_key(row[name]) for row in rows for name in ALL}) == 1_400
 
 
 def test_originals_have_9_to_24_words(rows: list[Row]) -> None:

@@ -31,7 +31,7 @@ from core.numerics.rank_problem import TAU
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import PairSet
 from tests.conftest import make_settings
 from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
@@ -60,8 +60,8 @@ def loop_ranks(matrix: np.ndarray, dataset: PairSet, filtered: bool) -> list[tup
         skip = {query, mate}
         if filtered:
             skip |= {m for q, m in pairs if q == query}
-            keys = {twin_key(dataset.items[query]), twin_key(dataset.items[mate])} - {""}
-            skip |= {i for i, text in enumerate(dataset.items) if twin_key(text) in keys}
+            keys = {near_duplicate_key(dataset.items[query]), near_duplicate_key(dataset.items[mate])} - {""}
+            skip |= {i for i, text in enumerate(dataset.items) if near_duplicate_key(text) in keys}
         target = unit[query] @ unit[mate]
         others = [unit[query] @ row for i, row in enumerate(unit) if i not in skip]
         above = sum(s > target + TAU for s in others)
@@ -98,7 +98,7 @@ def test_every_choice_is_what_a_loop_finds(world: World, filtered: bool) -> None
     pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True))
     items = SMALL_PAIRS.items
     assert any(ties for _, ties in ranks)
-    twins = [q == m or "" != twin_key(items[q]) == twin_key(items[m]) for q, m in pairs]
+    twins = [q == m or "" != near_duplicate_key(items[q]) == near_duplicate_key(items[m]) for q, m in pairs]
     rivals = [any(other == q and mate not in (q, m) for other, mate in pairs) for q, m in pairs]
     expected = {
         ("ties", "optimistic"): [(above, 0) for above, _ in ranks],

@@ -25,6 +25,7 @@ import duckdb
 import pytest
 
 from core import cli, cli_output
+from core.diagnostics.evalrank import ENTRY as EVALRANK
 from core.doctor import results
 from core.store.db import CONFINED
 from core.store.records import RunState
@@ -272,7 +273,7 @@ def test_two_processes_that_are_asked_the_same_at_once_store_it_once(tmp_path: P
     assert [(child.ended(), child.error) for child in both] == [(0, ""), (0, "")]
     store = make_settings(tmp_path).store
     assert [state for state, _ in scores(store).values()] == [RunState.DONE] * 2
-    assert [found[0][:2] for found in rows(store).values()] == [("result_evalrank_v1", 400)] * 2
+    assert [found[0][:2] for found in rows(store).values()] == [(EVALRANK.table, 400)] * 2
     with duckdb.connect(str(store), config=CONFINED) as connection:
         assert connection.execute("SELECT count(*) FROM (SELECT DISTINCT text FROM dataset_text)").fetchall() == (
             connection.execute("SELECT count(*) FROM dataset_text").fetchall()

@@ -14,9 +14,10 @@ from core.pair_features import length, lexical_overlap, words
 TEXTS = st.text(alphabet="abcC é'-., \t", max_size=24)
 
 
-def test_a_word_is_letters_and_digits_between_spaces() -> None:
+def test_a_word_stands_between_spaces() -> None:
     assert words("The  dog isn't — at HOME, 3 pm!") == ("the", "dog", "isnt", "at", "home", "3", "pm")
     assert words("... – !") == ()
+    assert words("C++ + C, पिता।") == ("c++", "+", "c", "पिता")
     assert length("a a b") == 3
     assert length("") == 0
 

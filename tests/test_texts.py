@@ -1,7 +1,8 @@
-"""Texts: what makes two of them twins, and shares written out."""
+"""Texts: which are the same, near-duplicates, or the same name of a column; and shares written out."""
 
 from __future__ import annotations
 
+import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,25 +10,149 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.texts import percent, twin_key
+from core.texts import caseless, column_key, near_duplicate_key, percent, same_text
+
+FORMS = ("NFC", "NFD")
+KEYS = (caseless, same_text, near_duplicate_key, column_key)
+
+# Texts with letters, marks, symbols and spaces of many scripts.
+TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("aé\u0301क\u093f5-. #=!\u200d")), max_size=20)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("A man, a plan.", "amanaplan"),
-        ("Two  dogs\trun", "twodogsrun"),
-        ("Straße", "strasse"),
-        ("ÉTÉ 2019", "été2019"),
-        ("犬が走る。", "犬が走る"),
-        ("well-known", "wellknown"),
-        ("can't", "cant"),
-        ("?!...", ""),
-        ("", ""),
-    ],
-)
-def test_twin_key_keeps_letters_and_digits(text: str, key: str) -> None:
-    assert twin_key(text) == key
+@given(TEXT, st.sampled_from(FORMS), st.sampled_from(FORMS))
+def test_no_key_depends_on_the_unicode_form(text: str, one: str, other: str) -> None:
+    for key in KEYS:
+        assert key(unicodedata.normalize(one, text)) == key(unicodedata.normalize(other, text))  # type: ignore[arg-type]
+
+
+@given(TEXT)
+def test_a_key_is_its_own_key(text: str) -> None:
+    for key in (caseless, same_text):
+        assert key(key(text)) == key(text)
+
+
+@given(TEXT)
+def test_the_same_text_is_a_near_duplicate(text: str) -> None:
+    assert near_duplicate_key(same_text(text)) == near_duplicate_key(text)
+
+
+def test_texts_are_the_same_but_for_case_white_space_and_unicode_form() -> None:
+    assert same_text(" A\u00a0b\n C ") == same_text("a B c") == "a b c"
+    assert same_text("STRASSE") == same_text("straße")
+    assert same_text("Cafe\u0301") == same_text("CAF\u00c9") != same_text("cafe")
+    assert same_text("\u1100\u1161") == same_text("\uac00")  # Hangul, in letters and as a syllable
+    assert same_text("a-b") != same_text("a b")
+
+
+# Of each row all texts are near-duplicates of each other, and of no text of another row.
+NEAR_DUPLICATES = [
+    ("A man, a plan.", "a man a plan", "A  MAN;\ta plan!", "“A man”, a plan…", "a man – a plan", "``a man'' a plan"),
+    ("well-known", "well known", "Wellknown", "well\u00adknown", "well\u2011known", "well_known"),
+    ("don't", "don’t", "dont", "don`t"),
+    ("Straße", "STRASSE"),
+    # accents
+    ("caf\u00e9", "cafe\u0301", "CAF\u00c9!"),
+    ("cafe",),
+    ("a\u00f1o", "an\u0303o"),
+    ("ano",),
+    # programming and mathematics
+    ("C", "c.", "(C)"),
+    ("C++", "c ++"),
+    ("C#", "c #"),
+    (".NET", "net"),  # no rule tells it from a full stop that follows a space
+    ("a=b", "a = b"),
+    ("a≠b", "a \u003d\u0338 b"),
+    ("a!=b", "a != b"),
+    ("a:=b",),
+    ("a->b", "a -> b"),
+    ("a>b",),
+    ("a<b",),
+    ("x²",),
+    ("x2", "x 2"),
+    ("x^2",),
+    # numbers
+    ("5", "5.", "“5”"),
+    ("-5", "−5", "(-5)", "–5"),
+    ("+5",),
+    (".5",),
+    ("$5", "$ 5"),
+    ("€5",),
+    ("5%", "5 %.", "(5%)"),
+    ("5‰",),
+    ("5°",),
+    ("5′",),
+    ("5″",),
+    ("§ 5", "§5"),
+    ("#5",),
+    ("15",),
+    ("1.5",),
+    ("1,5", "1, 5"),
+    ("1 5", "1\u00a05"),
+    ("1-5", "1 – 5", "1−5"),
+    ("1/5",),
+    ("1:5",),
+    ("0.5",),
+    ("temperature -3", "Temperature: −3"),
+    ("temperature 3", "temperature - 3", "(temperature) 3"),
+    ("F-16", "f16", "F 16"),
+    ("AT&T",),
+    ("att",),
+    ("me@home",),
+    ("me home",),
+    ("good luck", "*Good luck*", "_good_ luck", "- good luck"),
+    ("5*3",),
+    ("53",),
+    # Devanagari: "father" and "address" differ by a vowel sign; the danda ends a sentence
+    ("पिता", "पिता।"),
+    ("पता",),
+    ("की",),
+    ("कि",),
+    # other scripts
+    ("犬が走る。", "犬が走る", "「犬が走る」"),
+    ("犬が走ろ",),
+    ("かき",),
+    ("かぎ", "かき\u3099"),  # a voiced sound in one character or in two
+    ("מים", "מ-ים"),
+    ("คน", "คน!"),
+    ("คืน",),  # Thai: a vowel above
+    ("தமிழ்",),
+    ("தமிழ",),  # Tamil: a virama
+    ("كتب", "كتب؟"),
+    ("كَتَبَ",),  # Arabic with vowels
+    ("می\u200cخواهم", "می خواهم"),  # Persian: a joiner that is none, in place of a space
+    ("бог",),
+    ("бо\u0433\u0301",),
+    ("가", "\u1100\u1161"),
+    # emoji
+    ("great 👍", "Great! 👍"),
+    ("great 👎",),
+    ("great", "great!", "great :)"),  # of punctuation only
+    ("👍🏽",),
+    ("👍", "👍!"),
+    ("❤", "❤\ufe0f"),
+    ("👩\u200d💻",),
+    ("👩💻", "👩 💻"),
+    ("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",),  # England
+    ("🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",),  # Scotland
+]
+EVERY = [(row, text) for row, texts in enumerate(NEAR_DUPLICATES) for text in texts]
+
+
+@pytest.mark.parametrize(("row", "text"), EVERY, ids=[ascii(text) for _, text in EVERY])
+def test_near_duplicates(row: int, text: str) -> None:
+    alike = {other for other, candidate in EVERY if near_duplicate_key(candidate) == near_duplicate_key(text)}
+    assert alike == {row}
+    assert near_duplicate_key(text)
+
+
+@pytest.mark.parametrize("text", ["", "?!...", " \n", "–", "「」", "\u200b", "-", "…\u00ad"])
+def test_a_text_of_nothing_that_counts_has_no_near_duplicate(text: str) -> None:
+    assert near_duplicate_key(text) == ""
+
+
+def test_names_of_columns_are_compared_by_letters_and_digits() -> None:
+    assert column_key("Sentence_1 (%)") == column_key("sentence #1") == "sentence1"
+    assert column_key("cafe\u0301") == column_key("CAF\u00c9") != column_key("cafe")
 
 
 # --- shares

@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.evalrank_rows import rows_of_runs
 from core.settings import Settings
 from core.store.repository import Repository
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.training_overlap import overlap, parse, read_file, training_set
 from core.types import PairSet, ScoredPairs
 from tests.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
@@ -32,7 +32,11 @@ TEXT = st.sampled_from(["a b", "A B!", "ab", "c", "C.", "!!", "??", "d e f"])
 )
 def test_a_pair_is_found_as_a_loop_over_rows_finds_it(rows: list[list[str]], pairs: list[tuple[str, str]]) -> None:
     def same(one: str, other: str) -> bool:
-        return twin_key(one) == twin_key(other) if twin_key(one) or twin_key(other) else one == other
+        return (
+            near_duplicate_key(one) == near_duplicate_key(other)
+            if near_duplicate_key(one) or near_duplicate_key(other)
+            else one == other
+        )
 
     found = overlap([q for q, _ in pairs], [m for _, m in pairs], training_set("t", rows))
     for (query, mate), both, any_text in zip(pairs, found.both, found.any_text, strict=True):

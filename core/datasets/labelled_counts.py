@@ -22,7 +22,7 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class LabelledCounts:
-    """Counts of a set of labelled texts; texts that differ in case and white space only are the same.
+    """Counts of a set of labelled texts; examples are the same as ``core.labelled.same_examples`` says.
 
     Attributes:
         examples: examples, repeated ones included.

@@ -35,8 +35,8 @@ from core.datasets.own_columns import (
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import LONGEST_SHOWN
 from core.errors import InputError
-from core.labelled import DEV, SPLITS, TEST, TRAIN, UNSPLIT, LabelledTexts, same_text
-from core.texts import twin_key
+from core.labelled import DEV, SPLITS, TEST, TRAIN, UNSPLIT, LabelledTexts, same_examples
+from core.texts import column_key
 from core.types import DatasetKind
 
 MIN_ROWS = 20  # two classes of ten, one for every fold
@@ -163,7 +163,7 @@ def is_told(table: FileTable) -> bool:
         return False
     if found.second is None:
         return True
-    keys = [twin_key(name) for name in table.names]
+    keys = [column_key(name) for name in table.names]
     is_scored = any(keys.count(name) == 1 for name in own_scored.SCORE_NAMES)
     is_positive = (keys[found.first], keys[found.second]) in POSITIVE_NAMES
     number = table.kinds[found.label] is ColumnKind.NUMBER and keys[found.label] in WEAK_NAMES
@@ -173,7 +173,7 @@ def is_told(table: FileTable) -> bool:
 
 def guess(table: FileTable) -> Guess:
     """What the header tells of the columns, told or not."""
-    keys = [twin_key(name) for name in table.names]
+    keys = [column_key(name) for name in table.names]
     split = next((keys.index(n) for n in SPLIT_NAMES if keys.count(n) == 1 and is_split_column(table, n, keys)), None)
     pair = _pair(keys)
     taken = {split, *(pair or ())}
@@ -329,8 +329,9 @@ def _check_members(path: Path, examples: Sequence[Example]) -> None:
 
 def _different_texts(examples: Sequence[Example]) -> Counter[str]:
     """How many texts (or pairs of them) each class has, equal ones counted once."""
-    different = {(e.label, same_text(e.first), same_text(e.second or "")) for e in examples}
-    return Counter(label for label, *_ in different)
+    same = same_examples([e.first for e in examples], [e.second or "" for e in examples])
+    different = {(e.label, number) for e, number in zip(examples, same.tolist(), strict=True)}
+    return Counter(label for label, _ in different)
 
 
 def _refuse_rare(path: Path, members: Counter[str], least: int, what: str, whose: str, where: str = "") -> None:

@@ -23,7 +23,7 @@ from core.datasets.own_columns import (
 )
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
-from core.texts import twin_key
+from core.texts import column_key
 from core.types import DatasetKind, PairSet
 
 WORDS_OF_A_SENTENCE = 6
@@ -142,7 +142,7 @@ def read_pairs(path: Path, table: FileTable, columns: tuple[ColumnReading, ...])
 
 def known_columns(table: FileTable) -> tuple[int, int] | None:
     """Numbers of the columns whose names mean query and mate."""
-    keys = [twin_key(name) for name in table.names]
+    keys = [column_key(name) for name in table.names]
     for query, mate in KNOWN_NAMES:
         if keys.count(query) == keys.count(mate) == 1:
             return keys.index(query), keys.index(mate)

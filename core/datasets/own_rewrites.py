@@ -11,7 +11,7 @@ from pathlib import Path
 from core.datasets.minimal_pairs import ORIGINAL
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
-from core.texts import twin_key
+from core.texts import column_key
 
 MARK = "rewrite:"  # a column whose name begins so is a rewrite, whatever its cells look like
 MAX_NAME = 60  # letters of a subset's name
@@ -118,7 +118,7 @@ def check_names(path: Path, table: FileTable, roles: Sequence[tuple[str, int]]) 
 
 def _why_not(table: FileTable, original: int, number: int, is_pair: bool) -> str:
     """Why a column is none of rewrites; "" where nothing speaks against it."""
-    name, kind = twin_key(table.names[number]), table.kinds[number]
+    name, kind = column_key(table.names[number]), table.kinds[number]
     if not name:
         return "no name"
     if kind is not ColumnKind.TEXT:

@@ -25,7 +25,7 @@ from core.datasets.own_columns import (
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import finite_number
 from core.errors import InputError
-from core.texts import twin_key
+from core.texts import column_key
 from core.types import DatasetKind, ScoredPairs
 
 MIN_ROWS = 2
@@ -100,7 +100,7 @@ def is_told(table: FileTable) -> bool:
 
 def score_column(table: FileTable) -> int | None:
     """The number of the column whose name says that it is the score; None where there is none, or several."""
-    keys = [twin_key(name) for name in table.names]
+    keys = [column_key(name) for name in table.names]
     for name in SCORE_NAMES:
         if keys.count(name) == 1:
             return keys.index(name)

@@ -13,7 +13,7 @@ from core.datasets.own_columns import COUNT, WORD, ColumnReading, OwnFile, readi
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import finite_number
 from core.errors import InputError
-from core.texts import twin_key
+from core.texts import column_key
 from core.types import DatasetKind, Vocabulary
 
 MIN_ROWS = 2
@@ -75,7 +75,7 @@ def is_told(table: FileTable) -> bool:
 
 def _named(table: FileTable) -> dict[str, int]:
     """Numbers of the columns whose names say that they are the word or the count; the first known name wins."""
-    keys = [twin_key(name) for name in table.names]
+    keys = [column_key(name) for name in table.names]
     found: dict[str, int] = {}
     for use, names in ((WORD, WORD_NAMES), (COUNT, COUNT_NAMES)):
         if (name := next((name for name in names if keys.count(name) == 1), None)) is not None:

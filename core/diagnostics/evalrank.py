@@ -2,7 +2,7 @@
 
 Convention: ties are resolved in expectation (random order); the optimistic and pessimistic readings
 stand beside. *Raw* ranks are against all items; *filtered* ranks leave out the query's other mates and
-the twins of query and mate, as in knowledge-graph evaluation.
+the twins of query and mate (near-duplicates, ``core.texts``), as in knowledge-graph evaluation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.numerics.rank_problem import RankCounts
 from core.numerics.ranking import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
 from core.numerics.similarity import Metric
 from core.numerics.toolkit_ranking import rank_pairs_as_toolkit
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import CancelToken, DatasetKind, Float32, Float64, Int64, PairSet, Progress
 
 HITS_AT = (1, 3, 5, 10)
@@ -49,7 +49,7 @@ def _rivals_and_twins(dataset: PairSet) -> Exclusions:
     mates_of: dict[int, set[int]] = defaultdict(set)
     for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
         mates_of[query].add(mate)
-    keys = [twin_key(text) for text in dataset.items]
+    keys = [near_duplicate_key(text) for text in dataset.items]
     twins_of: dict[str, set[int]] = defaultdict(set)
     for item, key in enumerate(keys):
         if key:
@@ -239,7 +239,7 @@ def _metrics() -> tuple[base.Metric, ...]:
 
 ENTRY = base.DiagnosticEntry(
     id="evalrank",
-    version=1,
+    version=2,
     title="EvalRank",
     question="For a text and its closest counterpart: how many other texts does the encoder put in between?",
     how=r"""
@@ -255,7 +255,8 @@ $$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
 - On vectors of one length cosine and `l2` order everything alike, but they spread similarities differently, so that a
   few near-ties within $10^{-6}$ under one are none under the other: the scores can differ in the fourth digit.
 - **Raw** ranks count every other item. **Filtered** ranks leave out the query's other mates and texts that
-  differ from query or mate only in case, spaces or punctuation: they are no mistakes of the encoder.
+  differ from query or mate only in case, Unicode form, spaces or punctuation: they are no mistakes of the encoder.
+  Accents, vowel signs, symbols and what is read out count, so that `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
 - The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,
   only one of them can be first.
 - Ranks are exact: products are computed in 8-bit codes or in float32, and everything that these cannot tell apart from

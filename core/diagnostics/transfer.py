@@ -15,6 +15,7 @@ from core.numerics import classifiers, splits
 from core.numerics import confusion as tables
 from core.numerics import transfer_features as made
 from core.numerics.classifiers import Answers, Examples
+from core.numerics.resampling import components
 from core.numerics.splits import Split
 from core.numerics.stats import RESAMPLES
 from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
@@ -55,6 +56,7 @@ def compute(
         cancel.check()
         progress("drawing resamples", 1, 2)
         overlaps = dataset.overlaps[tested]
+        shared = _shares_text(dataset, plan)[tested] & ~overlaps
         if not overlaps.all():
             metrics |= _scores_of(outcome, dataset, tested[~overlaps], CLEAN)
         progress("drawing resamples", 2, 2)
@@ -67,6 +69,7 @@ def compute(
         "tested": float(len(tested)),
         "trained": float(len(plan[0].training) if dataset.is_split else len(dataset.labels)),
         "overlap": float(overlaps.sum()),
+        "shared_text": float(shared.sum()),
         "classes": float(len(dataset.classes)),
         "folds": float(len(plan)),
         "unconverged": float(outcome.unconverged),
@@ -135,25 +138,53 @@ def _different(dataset: LabelledTexts, which: Bool) -> int:
 def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
     """The prescribed split, or ten folds.
 
+    Folds keep pairs together that share a text, directly or through other pairs. Where that would leave a class out, or
+    make one lump of more than a fold (as where a few queries are paired with many documents each), they keep only the
+    same pairs together.
+
     Raises:
         InputError: the texts of a class are so entangled with others' that a part to learn from has none of them.
     """
-    labels, same = dataset.labels, dataset.same
-    plan = (
-        [splits.prescribed(dataset.splits, labels, same, seed)]
-        if dataset.is_split
-        else splits.folds(labels, same, seed, FOLDS)
-    )
-    for split in plan:
-        asked = np.union1d(labels[split.training], labels[split.test])
-        for k in np.setdiff1d(asked, labels[split.fit]):
-            raise InputError(
-                f"class '{dataset.classes[k]}' of '{dataset.id}' is in too few different texts for every training part "
-                "to have one",
-                expected="a class in more different texts",
-                remedy="add examples of it, leave it out or join it with another class",
-            )
+    plan = _plan(dataset, seed)
+    if (missing := _missing_class(plan, dataset)) is not None:
+        raise InputError(
+            f"class '{dataset.classes[missing]}' of '{dataset.id}' is in too few different texts for every training "
+            "part to have one",
+            expected="a class in more different texts",
+            remedy="add examples of it, leave it out or join it with another class",
+        )
     return plan
+
+
+def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
+    labels, same = dataset.labels, dataset.same
+    if dataset.is_split:
+        return [splits.prescribed(dataset.splits, labels, same, seed)]
+    linked = components(*dataset.texts)
+    if dataset.has_pairs and FOLDS * np.bincount(linked).max() <= len(labels):
+        plan = splits.folds(labels, linked, seed, FOLDS)
+        if _missing_class(plan, dataset) is None:
+            return plan
+    return splits.folds(labels, same, seed, FOLDS)
+
+
+def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
+    """The first class that is asked for where a part to learn from has none of it."""
+    for split in plan:
+        asked = np.union1d(dataset.labels[split.training], dataset.labels[split.test])
+        if len(missing := np.setdiff1d(asked, dataset.labels[split.fit])):
+            return int(missing[0])
+    return None
+
+
+def _shares_text(dataset: LabelledTexts, plan: Sequence[Split]) -> Bool:
+    """Whether an example has a text that stands in the training part of the split that tests it too, ``[m] bool``."""
+    first, second = dataset.texts
+    out = np.zeros(len(first), dtype=np.bool_)
+    for split in plan:
+        learned = np.union1d(first[split.training], second[split.training])
+        out[split.test] = np.isin(first[split.test], learned) | np.isin(second[split.test], learned)
+    return out
 
 
 def _check_finite(features: Float32, dataset: LabelledTexts) -> None:
@@ -264,6 +295,7 @@ def _metrics() -> Sequence[base.Metric]:
         "tested": "examples that were tested",
         "trained": "examples of the training part (of all folds)",
         "overlap": "tested examples that stand in training too, or repeat",
+        "shared_text": "other tested pairs of which a text stands in training, in another pair",
         "classes": "classes",
         "folds": "folds; 1 with a prescribed split",
         "unconverged": "fits of the regression that were stopped before they converged",
@@ -278,7 +310,7 @@ _MACRO = "mean over classes of F1"
 
 ENTRY = base.DiagnosticEntry(
     id="transfer",
-    version=1,
+    version=2,
     title="Transfer",
     question="How well does a simple classifier do on an encoder's embeddings?",
     how=rf"""
@@ -306,8 +338,11 @@ found nothing better, and the weights at the best one are taken.
 **Who is asked.** Where a task has a split, that is used, and its dev part chooses $C$ and the epoch. Where it has no
 dev part, a tenth of the training part chooses. Where it has no split there are {FOLDS} folds with about equally many of
 each class, drawn with the run's seed: every example is tested once, the fold after the tested one chooses. The
-regression then learns from those that chose too, unless they are a prescribed dev part. Texts that say the same
-(letters' case and white space aside) are never on both sides of a split that is made here.
+regression then learns from those that chose too, unless they are a prescribed dev part. No fold is trained and tested
+on the same text; letters' case, white space and Unicode forms (é as one character or as two) do not tell texts apart.
+Of two texts the order does not matter, for the features are the same. Pairs that share one text stay together too,
+directly or through other pairs, unless more than a tenth of all hang together or a class would be missing: then the
+same pairs do, and those that share one text with training are counted. A prescribed split stays as it is.
 
 **Scores.** Accuracy and macro F1, the mean over classes of $F_1 = 2TP/(2TP + FP + FN)$, over all tested examples; a
 class that neither is there nor was predicted has no F1. The *majority* baseline always says what is most frequent in
@@ -315,8 +350,9 @@ the training part, with folds in all examples. Intervals hold the middle 95% of 
 examples; those that say the same are drawn together. They say how far the score depends on which examples were asked
 about, not on which were learned from.
 
-**Overlap.** Some prescribed test parts hold examples that stand in training too, and some tasks repeat examples. All
-scores are also given without those that do.
+**Overlap.** Some prescribed test parts hold examples that stand in training too, of pairs in either order, and some
+tasks repeat examples. All scores are also given without those that do. Pairs of which only one text stands in training
+are counted apart and stay.
 
 **What differs from SentEval.** It puts texts into folds without looking whether they repeat, and averages the folds'
 accuracies; it tries $C$ from $2^{{-2}}$ to $2^{{5}}$ on features that are not scaled, by a cross-validation within the

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 from core.figures.theme import Scheme, faint, ink
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class TableRow:
 
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
     """HTML of the table; ``label`` names it for screen readers."""
-    known = {twin_key(word) for word in query.split()}
+    known = {near_duplicate_key(word) for word in query.split()}
     quiet = faint(scheme)
     line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
     tint = "#E8F1F8" if scheme is Scheme.LIGHT else "#1B3347"
@@ -61,7 +61,7 @@ def _marked(text: str, known: set[str]) -> str:
     Where most words are new there is nothing to point out: it is another text altogether.
     """
     words = text.split(" ")
-    is_new = [bool(twin_key(word)) and twin_key(word) not in known for word in words]
+    is_new = [bool(near_duplicate_key(word)) and near_duplicate_key(word) not in known for word in words]
     if 2 * sum(is_new) > len(words):
         return escape(text)
     return " ".join(

@@ -17,7 +17,7 @@ from core.datasets.simlex import SimLexPair
 from core.errors import InputError
 from core.judgement.types import Query
 from core.settings import ASSETS, Settings
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import CancelToken, Dataset, Int64, Progress, digest_of_strings, no_progress
 
 RARE = 2_500.0  # occurrences per billion words; the paper's "fewer than 2500 times", made independent of the corpus
@@ -127,7 +127,7 @@ def load_simlex(settings: Settings, progress: Progress = no_progress, cancel: Ca
 
 
 def sentences(dataset: Dataset, n: int, seed: int) -> Inventory:
-    """A seeded sample of a dataset's items of at least four words, without twins (DESIGN 4.1), in random order.
+    """A seeded sample of a dataset's items of at least four words, without near-duplicates, in random order.
 
     Raises:
         InputError: it has no such item, or n is no number above 0.
@@ -135,7 +135,7 @@ def sentences(dataset: Dataset, n: int, seed: int) -> Inventory:
     check_sample(n)
     long_enough: dict[str, str] = {}
     for text in dataset.items:
-        if len(text.split()) >= SHORTEST_SENTENCE and (key := twin_key(text)):
+        if len(text.split()) >= SHORTEST_SENTENCE and (key := near_duplicate_key(text)):
             long_enough.setdefault(key, text)
     texts = list(long_enough.values())
     if not texts:

@@ -1,8 +1,8 @@
 """Which words are laid before people: the rules of the intruder test and the comparative task (DESIGN 4.3).
 
-Pure: arrays of neighbours in, items out. A neighbour list is of distinct texts: the query's twins (the same letters
-and digits, DESIGN 4.1) are no neighbours of it, and of neighbours that are twins the nearest stands for all. Rank 1 is
-the nearest of that list.
+Pure: arrays of neighbours in, items out. A neighbour list is of distinct texts: the query's twins (near-duplicates,
+``core.texts``) are no neighbours of it, and of neighbours that are twins the nearest stands for all. Rank 1 is the
+nearest of that list.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from core.errors import InputError
 from core.judgement.types import NOT_ASKED, Item, Query
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import Bool, Float64, Int64
 
-VERSION = 1  # raised when the same neighbours can lead to other items
+VERSION = 2  # raised when the same neighbours can lead to other items
 INTRUDERS_FROM = 100  # rank of the first neighbour that can be an intruder (section 4)
 NEIGHBOURS = 2  # that stand beside the query
 RANKS = (1, 5, 50)  # of the neighbours that are compared (section 3.3)
@@ -68,7 +68,7 @@ class Pool:
 
     Attributes:
         texts: n of them.
-        twins: ``[n] int64``, equal for items that are the same but for capitals and signs.
+        twins: ``[n] int64``, equal for near-duplicates.
         counts: ``[n] float64``, occurrences in a corpus, or lengths in words; above 0, NaN where unknown.
     """
 
@@ -78,9 +78,9 @@ class Pool:
 
     @classmethod
     def of(cls, texts: Sequence[str], counts: Float64) -> Pool:
-        """A text without letters or digits has no twin."""
+        """A text of punctuation only has no twin."""
         numbers: dict[str, int] = {}
-        keys = (twin_key(text) or f"\0{text}" for text in texts)
+        keys = (near_duplicate_key(text) or f"\0{text}" for text in texts)
         twins = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
         return cls(tuple(texts), twins, counts)
 

@@ -1,9 +1,9 @@
-"""Who is learned from and who is asked: splits that never have one text on both sides.
+"""Train/test splits that never have one group on both sides.
 
-Examples that say the same share a number, their *group* (``core.labelled.LabelledTexts.same``). Folds hold whole
-groups, and about equally many examples of every class. scikit-learn's ``StratifiedGroupKFold`` does the same, but takes
-seven seconds for ten thousand examples, its time being per group; here only groups of several examples are looked at
-one by one.
+Examples that must stay together share a number, their *group*: those that say the same
+(``core.labelled.LabelledTexts.same``), or pairs that share a text. Folds hold whole groups, and about equally many
+examples of every class. scikit-learn's ``StratifiedGroupKFold`` does the same, but takes seven seconds for ten thousand
+examples, its time being per group; here only groups of several examples are looked at one by one.
 """
 
 from __future__ import annotations

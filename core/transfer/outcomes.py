@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
-from core.labelled import same_text
+from core.labelled import same_examples
 from core.numerics import confusion as tables
 from core.numerics.stats import Interval
 from core.store.repository import Repository
@@ -41,7 +41,7 @@ class Outcomes:
         numbers: ``[m] int64``, of the examples in the dataset, rising.
         classes: names of the k classes.
         labels: ``[m] int32``, which class is right.
-        groups: ``[m] int64``; examples that say the same (``same_text``) share it.
+        groups: ``[m] int64``; examples that say the same (``same_examples``) share it.
         repeated: ``[m] bool``, whether an example stands in the training part too, or more than once.
         first: the ``m`` texts; ``second`` the second texts, empty where examples are single texts.
         predicted: per run id ``[m] int32``, a class; ``probability`` what the classifier gave it, ``[m] float64``.
@@ -142,7 +142,7 @@ def outcomes(
         shared.to_numpy(dtype=np.int64),
         classes,
         _numbers(about["label"], number),
-        _groups(about["first"].tolist(), second),
+        same_examples(about["first"], second or None),
         about["repeated"].to_numpy(dtype=np.bool_),
         about["first"].tolist(),
         second,
@@ -153,10 +153,3 @@ def outcomes(
 
 def _numbers(names: pd.Series[str], number: Mapping[str, int]) -> Int32:
     return np.array([number[name] for name in names], dtype=np.int32)
-
-
-def _groups(first: Sequence[str], second: Sequence[str]) -> Int64:
-    """A number per example; those that say the same share it (as ``LabelledTexts.same``)."""
-    found: dict[tuple[str, ...], int] = {}
-    columns = [[same_text(text) for text in column] for column in (first, second) if len(column)]
-    return np.array([found.setdefault(key, len(found)) for key in zip(*columns, strict=True)], dtype=np.int64)

@@ -69,7 +69,7 @@ def overlap(counts: LabelledCounts) -> None:
         folds = "" if counts.is_split else "Folds keep equal texts together, and e"
         parts.append(f"{folds or 'E'}very score is given also without them")
     if leaks or counts.repeated:
-        parts.append("Texts that differ in case or white space only are counted as equal")
+        parts.append("Texts are equal whatever their case, white space and Unicode form, pairs in either order")
     (st.warning if leaks else st.info)(
         f"{'. '.join(parts)}.", icon=":material/content_copy:" if leaks else ":material/check:"
     )

@@ -45,8 +45,8 @@ def card(shown: Shown) -> None:
         return
     _scores(shown, found)
     st.caption(
-        "Texts are compared by letters and digits only: case, spaces and punctuation do not matter. The candidates "
-        "stay the same; only the pairs that the mean is over are fewer."
+        "Case, Unicode form, spaces and punctuation of the texts do not matter. The candidates stay the same; only the "
+        "pairs that the mean is over are fewer."
     )
 
 

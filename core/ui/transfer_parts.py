@@ -34,7 +34,7 @@ SCORES = [
     for suffix in ("", WITHOUT_OVERLAP)
     for end in ("", "_low", "_high")
 ]
-COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "classes"]
+COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
 OFFERED = (DEMO, "cr", "trec")
 
 

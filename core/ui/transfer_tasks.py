@@ -221,7 +221,7 @@ def _notes(shown: Shown, tasks: Sequence[str]) -> None:
                 "classes": int(m["classes"]),
                 "baseline": f"{m['majority']:.1%}",
                 "overlap": int(m["overlap"]),
-                "in words": _overlap_in_words(int(m["overlap"]), int(m["tested"]), is_split=is_split),
+                "in words": _overlap_in_words(m, is_split=is_split),
                 "in part": coverage_in_words(runs) or "–",
             }
         )
@@ -234,7 +234,9 @@ def _notes(shown: Shown, tasks: Sequence[str]) -> None:
             "in words": st.column_config.TextColumn(
                 "what overlaps",
                 width="large",
-                help="Folds of a task without a split never have one text in training and in test at once.",
+                help="The same text in training and in test; of pairs the same two texts, in either order. Folds of a "
+                "task without a split have none. Pairs that share one text are kept together there too, unless too "
+                "many of them hang together; those that do share one with training are counted here.",
             ),
             "in part": st.column_config.TextColumn(help="Examples of whose texts an encoder has vectors"),
         },
@@ -245,9 +247,12 @@ def _notes(shown: Shown, tasks: Sequence[str]) -> None:
     )
 
 
-def _overlap_in_words(overlap: int, tested: int, *, is_split: bool) -> str:
-    if not overlap:
-        return "none"
-    if is_split:
-        return f"{overlap:,} of {tested:,} tested examples also stand in training ({overlap / tested:.1%})"
-    return f"{overlap:,} of {tested:,} stand more than once ({overlap / tested:.1%})"
+def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
+    overlap, shared, tested = (int(metrics[name]) for name in ("overlap", "shared_text", "tested"))
+    said = []
+    if overlap:
+        where = "tested examples also stand in training" if is_split else "stand more than once"
+        said.append(f"{overlap:,} of {tested:,} {where} ({overlap / tested:.1%})")
+    if shared:
+        said.append(f"{shared:,} {'more ' if overlap else ''}share one text with training ({shared / tested:.1%})")
+    return "; ".join(said) or "none"

@@ -173,7 +173,12 @@ def _counted(name: str, settings: Settings) -> Counter[tuple[str, str]]:
     return Counter({(label, ""): len(_lines(settings, file)) for label, file in names.items()})
 
 
-LEAKS = {"trec": 11, "sst2": 2, "sst5": 2, "sick-e": 49, "mrpc": 0, "scicite": 0}
+def _pairs(data: LabelledTexts) -> list[tuple[str, str]]:
+    return [(data.items[a], data.items[b]) for a, b in zip(data.firsts.tolist(), data.seconds.tolist(), strict=True)]
+
+
+LEAKS = {"trec": 11, "sst2": 2, "sst5": 2, "sick-e": 81, "mrpc": 0, "scicite": 0}
+SWAPPED = {"sick-e": 45}  # tested pairs whose two texts stand in training in the other order
 REPEATED = {"mpqa": 3_253, "mr": 0, "subj": 0, "cr": 12}
 
 
@@ -200,6 +205,12 @@ def test_the_real_files(name: str, shared_settings: Settings) -> None:
     assert counts.baseline == expected[(majority, part)] / of_part
     assert (counts.leaked if data.is_split else counts.repeated) == (LEAKS if data.is_split else REPEATED)[name]
     assert data.overlaps.sum() == (counts.leaked if data.is_split else counts.repeated)
+    if data.has_pairs:
+        pairs = [(a.casefold(), b.casefold()) for a, b in _pairs(data)]
+        learned = {pair for pair, part in zip(pairs, data.splits, strict=True) if part == TRAIN}
+        asked = [pair for pair, part in zip(pairs, data.splits, strict=True) if part == TEST and pair[0] != pair[1]]
+        assert sum((b, a) in learned for a, b in asked) == SWAPPED.get(name, 0)
+        assert counts.leaked == sum((a, b) in learned or (b, a) in learned for a, b in asked)
     if name == "mpqa":
         assert f"{counts.repeated / counts.examples:.1%}" == "30.7%"
         assert (counts.examples, counts.contradictory) == (10_603, 98)

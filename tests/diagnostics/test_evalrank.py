@@ -66,6 +66,16 @@ def test_filtered_ranks_leave_out_other_mates_and_twins() -> None:
     ]
 
 
+def test_another_word_or_sign_is_a_mistake_and_another_unicode_form_is_not() -> None:
+    """A vowel sign makes "address" of "father"; C++ is not C."""
+    dataset = pair_set(
+        "scripts",
+        [("पिता", "बाप"), ("C", "the language of Unix"), ("a=b", "b = a"), ("caf\u00e9", "bistro")],
+        ["पता", "C++", "C#", "a≠b", "a!=b", "CAFE\u0301", "cafe", "c.", "पिता।", "a = b"],
+    )
+    assert left_out(dataset) == [{"पिता।"}, {"c."}, {"a = b"}, {"CAFE\u0301"}]
+
+
 def test_a_twin_that_is_the_mate_stays() -> None:
     """Query and mate may be twins of each other; neither is ever left out."""
     dataset = pair_set("twins", [("It rains.", "it rains")], ["IT RAINS", "It snows."])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from core.numerics import classifiers
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.texts import same_text
 from core.types import CancelToken, Float32, no_progress
 from tests.small_world import GramEncoder, register_dataset, register_encoder
 
@@ -232,6 +234,87 @@ def test_two_texts_by_their_difference_and_product() -> None:
     metrics = computed(embedded(dataset), dataset)
     assert metrics["majority"] == 0.5
     assert metrics["accuracy"] > 0.9
+
+
+# --- nothing is learned from what is tested, where labels are a coin's
+
+
+COPIES: dict[str, Callable[[str, str], tuple[str, str]]] = {
+    "swapped": lambda one, other: (other, one),
+    "in another Unicode form": lambda one, other: (normalize("NFD", one), normalize("NFD", other)),
+    "in capitals": lambda one, other: (one.upper(), other),
+}
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_pair_and_its_copy_are_on_one_side(copy: str) -> None:
+    """Labels are drawn by a coin, and each pair has its label twice: who has seen the copy knows the answer."""
+    rng = np.random.default_rng(31)
+    pairs = [(f"caf\u00e9 {i}", f"th\u00e9 {i}") for i in range(150)]
+    examples = []
+    for pair, heads in zip(pairs, rng.random(150) < 0.5, strict=True):
+        examples += [Example("sea" if heads else "food", *texts) for texts in (pair, COPIES[copy](*pair))]
+    dataset = dataset_of(examples)
+    vector_of = dict.fromkeys(map(same_text, dataset.items))
+    vector_of |= {text: rng.standard_normal(200) for text in vector_of}
+    vectors = np.stack([vector_of[same_text(text)] for text in dataset.items]).astype(np.float32)
+    metrics = computed(vectors, dataset)
+    assert metrics["overlap"] == metrics["tested"] == 300
+    assert abs(metrics["accuracy"] - 0.5) < 3 * 0.5 / np.sqrt(150)
+    assert metrics["shared_text"] == 0
+
+
+def shared_by_hand(dataset: LabelledTexts, fold: Sequence[int]) -> list[bool]:
+    """Which examples share a text with an example of another fold."""
+    sides = [
+        {same_text(dataset.items[a]), same_text(dataset.items[b])}
+        for a, b in zip(dataset.firsts, dataset.seconds, strict=True)
+    ]
+    return [any(one & other and fold[i] != fold[j] for j, other in enumerate(sides)) for i, one in enumerate(sides)]
+
+
+def pairs_of(queries: int, each: int) -> LabelledTexts:
+    """Each query beside some documents of its own."""
+    rng = np.random.default_rng(queries)
+    rows = [
+        Example(("food", "sea")[int(rng.integers(2))], f"query {q}", f"document {q} {d}")
+        for q in range(queries)
+        for d in range(each)
+    ]
+    return dataset_of(rows)
+
+
+@pytest.mark.parametrize(("queries", "each", "apart"), [(40, 4, True), (6, 20, False)])
+def test_pairs_that_share_a_text_stay_together_where_they_can(queries: int, each: int, apart: bool) -> None:
+    dataset = pairs_of(queries, each)
+    vectors = np.random.default_rng(1).standard_normal((len(dataset.items), 8)).astype(np.float32)
+    found = compute(vectors, dataset, {"classifier": "logreg", "seed": "1"}, no_progress, CancelToken())
+    shared = shared_by_hand(dataset, found.items["fold"].to_pylist())
+    assert found.metrics["shared_text"] == sum(shared)
+    assert (sum(shared) == 0) == apart
+    assert found.metrics["folds"] == 10
+
+
+def test_a_label_that_hangs_on_one_of_two_texts_is_no_score() -> None:
+    """A coin per query, and each query in ten pairs: who has learned one of them knows the others' label too."""
+    rng = np.random.default_rng(5)
+    coins = rng.random(60) < 0.5
+    rows = [
+        Example("sea" if coins[q] else "food", f"query {q}", f"document {rng.integers(10**9)}")
+        for q in range(60)
+        for _ in range(10)
+    ]
+    dataset = dataset_of(rows)
+    vectors = rng.standard_normal((len(dataset.items), 200)).astype(np.float32)
+    assert abs(computed(vectors, dataset)["accuracy"] - 0.5) < 3 * 0.5 / np.sqrt(60)
+
+
+def test_a_prescribed_test_part_says_what_it_shares_with_training() -> None:
+    learned = [Example(("food", "sea")[i % 2], f"one {i}", f"other {i}", TRAIN) for i in range(40)]
+    asked = [("Other 0", "one  0"), ("one 1", "new"), ("newer", "other 2"), ("one 3", "one 4"), ("unseen", "unheard")]
+    dataset = dataset_of([*learned, *(Example("food", *texts, TEST) for texts in asked)])
+    metrics = computed(embedded(dataset), dataset)
+    assert (metrics["tested"], metrics["overlap"], metrics["shared_text"]) == (5, 1, 3)
 
 
 def test_vectors_that_are_all_alike_get_the_majority() -> None:

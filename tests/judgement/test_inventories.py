@@ -14,7 +14,7 @@ from core.judgement import inventories
 from core.judgement.inventories import RARE, Inventory
 from core.judgement.types import Query
 from core.settings import Settings
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import Int64, Vocabulary
 
 PAIRS = loaders.pair_set(
@@ -35,7 +35,7 @@ def named(*words: str) -> Inventory:
 def test_the_default_has_the_papers_design() -> None:
     """Section 3.3: 100 words, ten categories of ten: one of adjectives and adverbs each, four of nouns and verbs."""
     queries = inventories.default().queries
-    assert len({twin_key(q.text) for q in queries}) == 100
+    assert len({near_duplicate_key(q.text) for q in queries}) == 100
     categories = {q.category: (q.part_of_speech, q.concreteness) for q in queries}
     assert Counter(q.category for q in queries) == dict.fromkeys(categories, 10)
     assert {(q.category, q.part_of_speech, q.concreteness) for q in queries} == {(c, *a) for c, a in categories.items()}

@@ -22,7 +22,7 @@ from core.settings import Settings
 from core.spaces import open_spaces
 from core.store.judgements import Judgements
 from core.store.repository import Repository
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import CancelToken, Float64
 from tests.judgement.making_world import CENTERED, COUNTS, NEITHER, OWN, WORDS, WORDS_300, A, B, register
 from tests.small_world import SMALL_PAIRS, register_dataset
@@ -52,10 +52,10 @@ def slow_lists(vectors: list[Float64], query: int, metric: Metric) -> list[list[
             return float(v[i] @ v[query] / np.sqrt((v[i] @ v[i]) * (v[query] @ v[query])))
 
         near: list[int] = []
-        seen = {twin_key(WORDS[query])}
+        seen = {near_duplicate_key(WORDS[query])}
         for i in sorted((i for i in usable if i != query), key=lambda i: (-round(similarity(i), 12), i)):
-            if twin_key(WORDS[i]) not in seen:
-                seen.add(twin_key(WORDS[i]))
+            if near_duplicate_key(WORDS[i]) not in seen:
+                seen.add(near_duplicate_key(WORDS[i]))
                 near.append(i)
         out.append(near)
     return out
@@ -201,7 +201,7 @@ def test_sentences_are_matched_by_length(
     asked = Counter(i.query.text for i in made.items)
     assert 0 < len(asked) <= 12
     for item in made.items:
-        assert len({twin_key(text) for text in item.options}) == 4
+        assert len({near_duplicate_key(text) for text in item.options}) == 4
         for own in set(item.own) - {NOT_ASKED}:
             lengths = [len(text.split()) for text in item.options]
             mean = (sum(lengths) - lengths[own]) / 3

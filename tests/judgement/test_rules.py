@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.judgement import rules
 from core.judgement.rules import Asked, Closeness, Made, Pool, Quartet, Reason, Rule
 from core.judgement.types import NOT_ASKED, Query
-from core.texts import twin_key
+from core.texts import near_duplicate_key
 from core.types import Float64, Int64
 
 LOG10, COUNT, NARROW = Rule.of(Closeness.LOG10), Rule.of(Closeness.COUNT), Rule(Closeness.LOG10, 0.02)
@@ -34,7 +34,7 @@ class Slow:
 
     def same(self, i: int, j: int) -> bool:
         one, other = self.texts[i], self.texts[j]
-        return one == other or (twin_key(one) == twin_key(other) != "")
+        return one == other or (near_duplicate_key(one) == near_duplicate_key(other) != "")
 
     def cosine(self, i: int, j: int) -> float:
         dot = sum(float(a) * float(b) for a, b in zip(self.vectors[i], self.vectors[j], strict=True))
@@ -114,7 +114,7 @@ def test_every_item_shows_four_different_things_with_its_own_intruder(seed: int,
         assert item.k is None
         assert item.query.text in item.options
         assert list(item.options) == sorted(item.options)
-        assert len({twin_key(o) for o in item.options}) == 4
+        assert len({near_duplicate_key(o) for o in item.options}) == 4
         for variant, own in enumerate(item.own):
             if own != NOT_ASKED:
                 assert (item.query.text, variant) not in seen, "a variant asks once per query"
@@ -126,8 +126,8 @@ def test_every_item_shows_four_different_things_with_its_own_intruder(seed: int,
         for variant, one in enumerate(row):
             assert isinstance(one, Quartet)
             intruder, shown = seen[pool.texts[query], variant]
-            assert twin_key(intruder) == twin_key(pool.texts[one.intruder])
-            assert all(twin_key(pool.texts[i]) in twin_key(shown) for i in one.neighbours)
+            assert near_duplicate_key(intruder) == near_duplicate_key(pool.texts[one.intruder])
+            assert all(near_duplicate_key(pool.texts[i]) in near_duplicate_key(shown) for i in one.neighbours)
 
 
 # --- by hand
@@ -230,13 +230,13 @@ def test_comparative_items_are_the_kth_neighbours(seed: int, variants: int) -> N
     found = {(i.query.text, i.k): i for i in made.items}
     for query in (0, 9):
         for k in (1, 5):
-            texts = [twin_key(pool.texts[near[k - 1]]) for near in lists[(0, 9).index(query)]]
+            texts = [near_duplicate_key(pool.texts[near[k - 1]]) for near in lists[(0, 9).index(query)]]
             if len(set(texts)) == 1:
                 assert (pool.texts[query], k) not in found
                 continue
             item = found[pool.texts[query], k]
-            assert [twin_key(item.options[own]) for own in item.own] == texts
-            assert sorted(twin_key(o) for o in item.options) == sorted(set(texts))
+            assert [near_duplicate_key(item.options[own]) for own in item.own] == texts
+            assert sorted(near_duplicate_key(o) for o in item.options) == sorted(set(texts))
     assert sum(made.skipped.values()) + len(made.items) == 6
 
 

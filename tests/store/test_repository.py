@@ -146,7 +146,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "embedding": 0,
         "encoder_reference": 0,
         "metric": 8,
-        "result_evalrank_v1": 50,
+        ENTRY.table: 50,
         "run": 4,
         "support": 0,
     }
@@ -336,7 +336,7 @@ def test_threads_that_store_runs_do_not_disturb_each_other(repository: Repositor
         list(pool.map(work, range(4)))
     assert len(repository.runs(state=RunState.DONE)) == 4 * 3 + 3
     assert counts(repository)["dataset_text"] == len(DATASET.items)
-    assert counts(repository)["result_evalrank_v1"] == 15 * 20
+    assert counts(repository)[ENTRY.table] == 15 * 20
     for thread in range(4):
         assert_whole(repository, f"{thread}-2", DATASET, seed=10 * thread + 2)
     repositories[1].database.close()
@@ -352,7 +352,7 @@ def test_a_deleted_run_leaves_the_others(repository: Repository) -> None:
     assert [r.run_id for r in repository.runs()] == ["bbbb"]
     assert_whole(repository, "bbbb", DATASET, seed=1)
     assert counts(repository)["metric"] == 2
-    assert counts(repository)["result_evalrank_v1"] == 20
+    assert counts(repository)[ENTRY.table] == 20
     store_run(repository, "aaaa", DATASET, seed=7)
     assert_whole(repository, "aaaa", DATASET, seed=7)
 
@@ -469,7 +469,7 @@ def test_a_killed_process_leaves_a_store_without_half_a_run(
         assert repository.run("killed").state is RunState.INTERRUPTED
         rows = counts(repository)
         assert (rows["run"], rows["metric"]) == (1 + earlier_runs, 2 * earlier_runs)
-        assert rows.get("result_evalrank_v1", 0) == 20 * earlier_runs
+        assert rows.get(ENTRY.table, 0) == 20 * earlier_runs
         assert rows["dataset_text"] == 40 * earlier_runs
         assert store_run(repository, "killed", DATASET) == repository.run("killed").run_seq
     assert_whole(repository, "killed", DATASET)
@@ -498,7 +498,7 @@ def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, 
     dataset = pair_set(pairs)
     rows = counts(repository)
     if only_run(repository).state is RunState.INTERRUPTED:
-        assert (rows["metric"], rows["dataset_text"], rows.get("result_evalrank_v1", 0)) == (0, 0, 0)
+        assert (rows["metric"], rows["dataset_text"], rows.get(ENTRY.table, 0)) == (0, 0, 0)
         store_run(repository, "killed", dataset)
     assert_whole(repository, "killed", dataset)
 
