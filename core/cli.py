@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -356,7 +357,7 @@ def export(
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
         raise InputError(f"run {record.run_id} is {record.state}, it has no results", remedy="run it again first")
-    entry = diagnostics.find(record.plan.diagnostic)
+    entry = replace(diagnostics.find(record.plan.diagnostic), version=record.plan.diagnostic_version)
     table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
     write_atomically(output, lambda f: writers[output.suffix](table, f))
     print(f"{table.num_rows} rows written to {output}")

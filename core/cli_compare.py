@@ -12,12 +12,13 @@ import typer
 from core import cli_output as output
 from core import comparison, explore
 from core import evalrank_uncertainty as numbers
+from core.cli_kinds import finished_run
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import in_words
 from core.errors import InputError
 from core.numerics.stats import Interval
 from core.settings import Settings
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transfer.outcomes import outcomes
 from core.transfer.paired import Paired
@@ -54,15 +55,12 @@ def scores(
     """EvalRank's scores with 95% intervals that respect that pairs share texts."""
     repository = Repository.at(Settings.from_environment().store)
     runs = list({run.run_id: run for run in map(repository.run, run_ids)}.values())
+    entry = diagnostics.find("evalrank")
     for run in runs:
-        if run.plan.diagnostic != "evalrank" or run.state is not RunState.DONE:
-            raise InputError(
-                f"run {run.run_id} is a {run.state} run of {run.plan.diagnostic}",
-                expected="a finished run of evalrank",
-            )
+        finished_run(run.run_id, repository, entry.id)
         if run is not runs[0]:
             comparison.entry_of_both(runs[0], run)
-    table = explore.pair_table(diagnostics.find("evalrank"), [run.run_id for run in runs], repository)
+    table = explore.pair_table(entry, [run.run_id for run in runs], repository)
     found = numbers.samples(table, [run.run_id for run in runs], numbers.WITH_INTERVAL)
     estimates = {run_id: rows for sample in found for run_id, rows in sample.estimates().items()}
     methods = {run_id: sample for sample in found for run_id in sample.run_ids}

@@ -131,7 +131,7 @@ def test_a_set_says_what_decided_it_and_is_stored(settings: Settings, repository
     assert stored is not None
     assert (stored.items, stored.manifest, stored.set_id) == (made.items, made.manifest, made.set_id)
     facts = {
-        "version": 1,
+        "version": 2,
         "dataset": "words-300",
         "dataset_digest": WORDS_300.content_digest,
         "metric": "cos",

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pandas as pd
 import pytest
 
+from core.cli import main
 from core.diagnostics import catalog as diagnostics
 from core.errors import BlindspotError
 from core.settings import ROOT
@@ -115,6 +118,19 @@ def schemas() -> dict[int, Columns]:
             migrate(connection, Path("in memory"), upto=step.version)
             found.append(schema_of(connection))
         return dict(found)
+
+
+def test_a_run_of_an_earlier_version_is_exported_and_refused_where_versions_would_mix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unpacked(VERSIONS[-1], tmp_path)
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
+    run = next(r for r in told_then(VERSIONS[-1]).values() if r["state"] == "done" and "mrr" in r["metrics"])
+    assert main(["export", run["run_id"], "--output", str(tmp_path / "rows.parquet")]) == 0
+    rows = pd.read_parquet(tmp_path / "rows.parquet")
+    assert np.mean(rows["greater"] == 0) >= run["metrics"]["hits@1"] > 0
+    assert main(["runs", "scores", run["run_id"]]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def assert_same_content(path: Path, version: int, before: Content) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -115,7 +116,7 @@ def test_the_content_of_a_store_of_version_1_survives(path: Path) -> None:
     assert done.dimension is None
     assert done.texts_per_second is None
 
-    items = repository.items(store_samples.ENTRY, ["aaaa"], texts=True)
+    items = repository.items(replace(store_samples.ENTRY, version=1), ["aaaa"], texts=True)
     dataset = store_samples.pair_set(3)
     assert items["greater"].tolist() == [10, 0, 4]
     assert items["query"].tolist() == list(dataset.items[:3])
