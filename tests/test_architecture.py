@@ -129,8 +129,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.ui.rerun_client",
     "core.doctor": f"{BELOW_PIPELINE} core.cache_limit core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
-    "core.cli_compare": f"{WORLD} {STORE} core.cli_kinds core.cli_output core.comparison core.explore core.numerics.stats "
-    "core.evalrank_uncertainty core.diagnostics.catalog core.transfer",
+    "core.cli_compare": f"{WORLD} {STORE} core.cli_kinds core.cli_output core.comparison core.explore "
+    "core.numerics.stats core.evalrank_uncertainty core.diagnostics.catalog core.transfer",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
     "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
