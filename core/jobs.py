@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
 
-from core import hubness, maps, pipeline, policy
+from core import estimates, hubness, maps, pipeline, policy
 from core.at_work import at_work
 from core.datasets import catalog as datasets
 from core.datasets import fetch
@@ -39,6 +39,8 @@ Task = RunRequest | Repetition | FetchRequest | SpaceRequest
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
+ASSUMED_SECONDS = 2.0  # that are taken to have gone as expected: one short task says little about the pace
+LEAST_SECONDS = 0.05  # of a run that is found in the store
 ENDED_KEPT = 1_000  # jobs that have ended and are still told of
 
 
@@ -63,8 +65,9 @@ class Job:
         tasks_done: how many of them are finished.
         stage: what it is doing, in words.
         done, total: units of that stage.
-        fraction: share of the stage's work that is done, 0 to 1.
-        remaining_seconds: until the end of the stage, at the pace so far; None while it cannot be told.
+        fraction: share of the job's work that is done, 0 to 1; of a single task that of its stage.
+        remaining_seconds: until the end of the job, at the pace so far; None while it cannot be told. Of a single task
+            until the end of its stage.
         error: what went wrong, in one line.
         note: what came out, where there is more to say than that it is done.
         owners: visitors that asked for it; on a machine of one's own there is one, "".
@@ -126,6 +129,45 @@ class _Pace:
     fraction: float = 0.0
 
 
+@dataclass
+class _Outlook:
+    """How long a job of several tasks will take, from what its tasks were expected to take.
+
+    Attributes:
+        expected: per task, in seconds, or in any unit where ``in_seconds`` is not so.
+        spent: seconds of the tasks that are done.
+        task_began: of the one that is under way.
+        fraction: as shown last: a bar does not go back.
+    """
+
+    expected: tuple[float, ...] = ()
+    in_seconds: bool = False
+    spent: list[float] = field(default_factory=list)
+    task_began: float = 0.0
+    fraction: float = 0.0
+
+    def remaining(self, now: float, stage: float | None) -> float | None:
+        """Seconds until the end of the job; None where nothing is known yet.
+
+        Args:
+            stage: seconds until the end of the current stage, where they are known.
+        """
+        done, assumed = len(self.spent), ASSUMED_SECONDS if self.in_seconds else 0.0
+        expected = sum(self.expected[:done]) + assumed
+        if not expected:
+            return None
+        pace = (sum(self.spent) + assumed) / expected
+        current = max(pace * self.expected[done] - (now - self.task_began), stage or 0.0)
+        return current + pace * sum(self.expected[done + 1 :])
+
+    def share(self, now: float, remaining: float | None) -> float:
+        """Of the job's time, what is over."""
+        over = sum(self.spent) + now - self.task_began
+        if remaining is not None and over > 0:
+            self.fraction = max(self.fraction, over / (over + remaining))
+        return self.fraction
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a job's work is kept: what all visitors share, or what is one visitor's."""
@@ -140,6 +182,7 @@ class _Entry:
     place: Place
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
+    outlook: _Outlook = field(default_factory=_Outlook)
 
 
 _QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
@@ -309,19 +352,27 @@ class JobQueue:
                 entry.pace = pace = _Pace(stage, now, share)
             gained = share - pace.fraction
             remaining = (now - pace.began) * (1.0 - share) / gained if gained > 0.01 else None
+            if len(entry.job.tasks) > 1:
+                remaining = entry.outlook.remaining(now, remaining)
+                share = entry.outlook.share(now, remaining)
             with self._changed:  # so that no cancel comes in between
                 if not entry.cancel.cancelled:
                     self._update(
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
                     )
 
+        outlook = entry.outlook = _expected(entry.job.tasks, entry.place)
         for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
             entry.pace = _Pace()
-            self._update(entry, stage="starting", done=0, total=0, fraction=0.0, remaining_seconds=None)
+            began = outlook.task_began = monotonic()
+            left = outlook.remaining(began, None) if len(entry.job.tasks) > 1 else None
+            share = outlook.share(began, left)
+            self._update(entry, stage="starting", done=0, total=0, fraction=share, remaining_seconds=left)
             line = line_of(task)
             with at_work(entry.place.settings, line) if line else nullcontext():
                 note = self._do(task, entry.place, progress, entry.cancel)
+            outlook.spent.append(monotonic() - began)
             self._update(entry, tasks_done=number, note=note or entry.job.note)
 
     def _do(self, task: Task, place: Place, progress: Progress, cancel: CancelToken) -> str:
@@ -351,6 +402,22 @@ class JobQueue:
     def _update(self, entry: _Entry, **changes: object) -> None:
         with self._changed:
             entry.job = replace(entry.job, **changes)  # type: ignore[arg-type]  # replace() checks the names
+
+
+def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
+    """What several tasks are expected to take: of runs as it was estimated before they were started."""
+    if len(tasks) < 2:
+        return _Outlook()
+    runs = [task for task in tasks if isinstance(task, RunRequest)]
+    try:
+        estimated = estimates.estimate(runs, place.settings, place.repository).runs if runs else ()
+    except BlindspotError as error:  # of what cannot be used: its run will say so when its turn comes
+        log.info("what the job will take is not known: %s", error)
+        estimated = ()
+    seconds = {found.request: max(found.seconds or 0.0, LEAST_SECONDS) for found in estimated}
+    usual = sum(seconds.values()) / len(seconds) if seconds else 1.0
+    expected = (seconds.get(task, usual) if isinstance(task, RunRequest) else usual for task in tasks)
+    return _Outlook(tuple(expected), in_seconds=bool(seconds))
 
 
 def _compute(

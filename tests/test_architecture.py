@@ -123,7 +123,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.manifests": BELOW_PIPELINE,
     "core.hosting": "core.settings core.policy",
     "core.visitors": f"{WORLD} core.jobs core.store.repository",
-    "core.jobs": f"{BELOW_PIPELINE} core.at_work core.joblog core.pipeline "
+    "core.jobs": f"{BELOW_PIPELINE} core.at_work core.estimates core.joblog core.pipeline "
     "core.hubness core.maps core.judgement core.scored.learned",
     "core.benchmarks": f"{BELOW_PIPELINE} core.pipeline core.numerics core.sweeps core.evalrank_uncertainty "
     "core.ui.rerun_client",

@@ -407,6 +407,67 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
     assert ended(queue, job_id).state is JobState.DONE
 
 
+def test_of_several_runs_time_and_share_are_the_jobs(
+    queue: JobQueue, settings: Settings, slow: GramEncoder, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first of three runs encodes, which is most of the work; nothing is full before the end, nothing goes back."""
+    requests = [asked(settings, "slow", transform) for transform in ("none", "center", "zscore")]
+    told: list[Job] = []
+    update = queue._update
+
+    def noted(entry: jobs._Entry, **changes: object) -> None:
+        update(entry, **changes)
+        told.append(entry.job)
+
+    monkeypatch.setattr(queue, "_update", noted)
+    gate.open(CHUNKS)
+    assert ended(queue, queue.submit("three", requests)).state is JobState.DONE
+    running = [job for job in told if job.state is JobState.RUNNING and job.tasks_done < len(requests)]
+    assert {job.tasks_done for job in running} == {0, 1, 2}
+    fractions = [job.fraction for job in running]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] < 1.0, "a stage that is done fills no bar"
+    assert len({job.stage for job in running}) > 2
+    for job in running:
+        assert job.remaining_seconds is not None, "it was estimated before it began"
+        if job.tasks_done < 2:
+            assert job.remaining_seconds > 0, "there is another run to come"
+
+
+def test_the_outlook_by_hand() -> None:
+    """Runs of 10, 2 and 4 s as expected, of a machine that takes twice as long."""
+    outlook = jobs._Outlook((10.0, 2.0, 4.0), in_seconds=True)
+    assert outlook.remaining(0.0, None) == 16.0
+    assert outlook.remaining(6.0, None) == 10.0
+    assert outlook.remaining(15.0, None) == 6.0, "it takes longer than expected: at least what comes after it is left"
+    assert outlook.remaining(15.0, 5.0) == 11.0, "the stage says when it ends"
+    outlook.spent.append(20.0)
+    outlook.task_began = 20.0
+    pace = (20 + jobs.ASSUMED_SECONDS) / (10 + jobs.ASSUMED_SECONDS)
+    assert outlook.remaining(21.0, None) == pytest.approx(2 * pace - 1 + 4 * pace)
+    assert outlook.share(21.0, 7.0) == 21 / 28
+    assert outlook.share(22.0, 22.0) == 21 / 28, "a bar does not go back"
+
+
+def test_without_an_estimate_the_pace_is_that_of_the_tasks_that_are_done() -> None:
+    outlook = jobs._Outlook((1.0, 1.0, 1.0))
+    assert outlook.remaining(5.0, 3.0) is None
+    assert outlook.share(5.0, None) == 0.0
+    outlook.spent.append(6.0)
+    outlook.task_began = 6.0
+    assert outlook.remaining(8.0, None) == 4.0 + 6.0
+
+
+def test_a_run_that_cannot_be_estimated_fails_at_its_turn_only(
+    queue: JobQueue, settings: Settings, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = asked(settings, "fast")
+    gone = replace(known, dataset="gone-since")
+    job = ended(queue, queue.submit("two", [known, replace(gone, params=known.params)]))
+    assert (job.state, job.tasks_done) == (JobState.FAILED, 1)
+    assert "gone-since" in job.error
+
+
 # --- downloads
 
 

@@ -191,7 +191,8 @@ def _describe(job: Job) -> str:
         stage += f", {job.done:,} of {job.total:,}"
     parts.append(stage)
     if job.remaining_seconds is not None:
-        parts.append(f"about {duration(job.remaining_seconds)} left")
+        of_all = " in all" if len(job.tasks) > 1 else ""
+        parts.append(f"about {duration(job.remaining_seconds)} left{of_all}")
     return " · ".join(parts)
 
 
