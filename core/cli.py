@@ -28,6 +28,7 @@ from core import (
     cli_resembles,
     cli_sentences,
     cli_trust,
+    dataset_library,
     manifests,
     pipeline,
 )
@@ -45,7 +46,7 @@ from core.cli_options import (
 from core.cli_sweep import HELP as SWEEP_HELP
 from core.cli_sweep import sweep
 from core.datasets import catalog as datasets
-from core.datasets import fetch
+from core.datasets import fetch, uploads
 from core.datasets.own_reference import NamedColumns
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import FIT_ON, in_words
@@ -270,6 +271,35 @@ def data_verify(
             f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
             remedy=f"download again with: python -m core data fetch {' '.join(bad)}",
         )
+
+
+@data_app.command("remove")
+def data_remove(
+    dataset: Annotated[str, typer.Argument(help=f"{datasets.OWN_FILE}, an upload or a file that was run")],
+    purge: Annotated[bool, typer.Option("--purge", help="also delete its runs, texts and embeddings")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+) -> None:
+    """Delete an upload; with --purge all that Blindspot keeps of a file of yours. The file itself stays."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    found = dataset_library.kept(dataset, settings, repository)
+    if found.is_nothing:
+        raise InputError(f"nothing is kept of '{found.reference}'", remedy="see: python -m core runs")
+    if not purge and found.upload is None:
+        raise InputError(
+            f"'{found.reference}' is no upload: the file is yours to delete",
+            expected="--purge, to delete what was computed on it",
+        )
+    what = found.in_words if purge else "the upload; runs on it and their texts stay (--purge deletes them, too)"
+    print(f"{found.reference}: {what}")
+    if not yes and not output.is_confirmed("delete this", remedy="add --yes to delete without being asked"):
+        print("left as it is")
+        return
+    if purge:
+        dataset_library.purge(found.reference, settings, repository)
+    elif found.upload is not None:
+        uploads.remove(found.upload, settings)
+    print("deleted")
 
 
 @runs_app.callback()

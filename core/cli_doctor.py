@@ -72,7 +72,7 @@ def mend(*, yes: bool) -> None:
         output.print_text(f"{each.area}, {each.name}: {each.what}")
         if each.advice:
             output.print_text(f"    {each.advice}")
-        if not yes and not _agreed(each.action):
+        if not yes and not output.is_agreed(each.action):
             output.print_text("    left as it is")
             continue
         try:
@@ -84,13 +84,6 @@ def mend(*, yes: bool) -> None:
         output.print_text("Nothing to mend. What the doctor finds besides: python -m core doctor")
     if failed:
         raise BlindspotError(f"not mended: {', '.join(failed)}", remedy="the output says why")
-
-
-def _agreed(action: str) -> bool:
-    try:
-        return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
-    except EOFError:
-        return False
 
 
 def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.diagnostics.base import Metric
-from core.errors import visible
+from core.errors import InputError, visible
 from core.store.records import RunRecord
 from core.types import Progress as Listener
 
@@ -51,6 +51,25 @@ def run_json(record: RunRecord) -> dict[str, Any]:
         "timings": dict(record.timings),
         "manifest": dict(record.manifest),
     }
+
+
+def is_agreed(action: str) -> bool:
+    """Whether who sits at the terminal says yes."""
+    try:
+        return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def is_confirmed(action: str, remedy: str) -> bool:
+    """As ``is_agreed``, before something is done that cannot be undone.
+
+    Raises:
+        InputError: there is nobody to ask.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(f"nobody is at the terminal to say yes: {action}?", remedy=remedy)
+    return is_agreed(action)
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -266,11 +266,10 @@ def _kind(reference: str) -> str:
 
 
 def _passes(costs: Iterable[EmbeddingFacts]) -> list[list[EmbeddingFacts]]:
-    """Embeddings grouped by the forward pass that they come from: its time was measured once and stored for all."""
+    """Embeddings grouped by the forward pass that they come from."""
     passes: dict[object, list[EmbeddingFacts]] = {}
     for facts in costs:
-        measured = (facts.revision, facts.texts, facts.seconds, facts.device)
-        passes.setdefault(measured if facts.seconds > 0 else facts.digest, []).append(facts)
+        passes.setdefault(facts.forward_pass, []).append(facts)
     return list(passes.values())
 
 

@@ -117,6 +117,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.chain_profiles": f"{NOUNS} core.transforms core.orderings core.store.records",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
+    "core.dataset_library": f"{WORLD} core.datasets core.encoders.cache {STORE} core.store.purging",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
@@ -156,7 +157,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_judge_make": f"{BELOW_PIPELINE} {LOGGED} core.cli_options core.cli_output core.judgement core.numerics",
     "core.cli_judge_exchange": f"{WORLD} core.cli_options core.cli_output core.judgement core.store.judgements",
     "core.cli": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.spreadsheets core.benchmarks core.cli_options "
-    "core.manifests core.cli_output core.cli_compare "
+    "core.dataset_library core.manifests core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_evidence core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
     "core.cli_hubs core.cli_judge",
@@ -168,7 +169,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "
-    "core.encoder_library core.encoder_uploads core.reference_heros core.resemblance core.word_benchmarks "
+    "core.dataset_library core.encoder_library core.encoder_uploads core.reference_heros core.resemblance "
+    "core.word_benchmarks "
     "core.heros_browsing core.explore_heros core.lexical_overlap core.encoders.word_pieces "
     "core.transforms core.flows.store core.datasets core.numerics.similarity core.spaces core.neighbours "
     "core.free_text core.text_search core.numerics.overlap core.numerics.approximate core.maps "

@@ -58,6 +58,11 @@ class EmbeddingFacts:
     truncated: int | None = None
 
     @property
+    def forward_pass(self) -> object:
+        """The pass that they come from: its time was measured once and stored for all that it gave."""
+        return (self.revision, self.texts, self.seconds, self.device) if self.seconds > 0 else self.digest
+
+    @property
     def truncated_share(self) -> float | None:
         """Share of the texts that were cut off; None where it is not known."""
         return None if self.truncated is None else self.truncated / self.texts if self.texts else 0.0
