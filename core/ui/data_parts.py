@@ -165,8 +165,7 @@ def details(row: Listed) -> DatasetEntry | None:
     except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
         st.warning(as_text(str(error)), icon=":material/report:")
         st.caption("What was computed on it is stored and stays on the other pages.")
-        if row.upload:
-            remove_button(row.upload)
+        _removal(row)
         return None
     st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
     ready = _mend(entry, row.state)
@@ -176,9 +175,14 @@ def details(row: Listed) -> DatasetEntry | None:
                 st.markdown(f"**{label}**", width=110)
                 st.markdown(value, width="stretch")
     _files(entry, row)
-    if row.upload:
-        remove_button(row.upload)
+    _removal(row)
     return entry if ready else None
+
+
+def _removal(row: Listed) -> None:
+    """Of an upload, or of what was computed on another file of the user's."""
+    if own.is_own(row.reference):
+        remove_button(row.reference, row.upload)
 
 
 def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets import own_files, uploads
+from core import dataset_library
+from core.datasets import own, own_files, uploads
 from core.datasets.own import OwnTable
 from core.datasets.own_columns import MATE, QUERY, UNUSED, ColumnReading, OwnFile, UnclearColumns
 from core.datasets.own_labelled import LabelledColumns, OwnLabelledTexts
@@ -26,7 +27,7 @@ from core.ui import upload_scored as scored_form
 from core.ui import upload_vocabulary as vocabulary_form
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
-from core.ui.resources import allowed, jobs, settings, upload_settings, visitor
+from core.ui.resources import allowed, jobs, repository, settings, upload_settings, visitor
 
 EXAMPLE_PAIRS = 5
 KINDS = {
@@ -328,29 +329,53 @@ def _keep(contents: OwnFile, file: UploadedFile) -> None:
     pick_dataset(upload.reference)
 
 
-def remove_button(upload: Upload) -> None:
-    """Take an upload away, after a second question."""
-    busy = any(upload.reference in job.datasets for job in jobs().active())
-    if busy:
+def remove_button(reference: str, upload: Upload | None) -> None:
+    """Take an upload away, or what was computed on a file of the user's, or both, after a second question."""
+    if any(reference in job.datasets for job in jobs().active()):
         st.caption("It can be removed once the work on it has ended.")
         return
+    if visitor() is not None and upload is None:
+        return
     with st.popover("Remove …", icon=":material/delete:", key="remove"):
-        st.markdown(
-            f"Delete {as_text(upload.name)} from this machine, as it was uploaded and as it was read? "
-            + (
-                "What was computed on it stays until you leave."
-                if visitor()
-                else "What was computed on it stays stored, texts included."
-            )
-        )
-        st.button("Delete it", key="remove_for_good", type="primary", on_click=_remove, args=(upload,))
+        if upload is None:
+            st.markdown("Delete what was computed on this file? The file itself stays where it is.")
+        else:
+            st.markdown(f"Delete {as_text(upload.name)} from this machine, as it was uploaded and as it was read?")
+        purge = visitor() is None and (upload is None or _is_purge_wanted())
+        st.markdown(_what_goes(reference, purge))
+        st.button("Delete it", key="remove_for_good", type="primary", on_click=_remove, args=(reference, upload, purge))
 
 
-def _remove(upload: Upload) -> None:
+def _is_purge_wanted() -> bool:
+    return st.checkbox(
+        "Also delete what was computed on it",
+        key="remove_computed",
+        help="Its runs with their rows, the texts that the store keeps for them, and its embeddings.",
+    )
+
+
+def _what_goes(reference: str, purge: bool) -> str:
+    if visitor() is not None:
+        return "What was computed on it stays until you leave."
+    if not purge:
+        return "What was computed on it stays stored, texts included."
+    found = dataset_library.kept(reference, settings(), repository())
+    return as_text(f"This deletes {found.in_words}. It cannot be undone.")
+
+
+def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
+    title = as_text(upload.name if upload else own.path_of(reference).name)
     try:
-        uploads.remove(upload, upload_settings())
+        if purge:
+            found = dataset_library.purge(reference, settings(), repository())
+            said = f"Deleted of {title}: {as_text(found.in_words)}."
+        elif upload is not None:
+            uploads.remove(upload, upload_settings())
+            said = f"{title} is deleted. Stored runs on it stay."
+        else:
+            return
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return
-    st.session_state[_SAID] = (True, f"{as_text(upload.name)} is deleted. Stored runs on it stay.")
+    st.session_state[_SAID] = (True, said)
     pick_dataset(DEFAULT_DATASET)

@@ -463,6 +463,34 @@ def test_a_removed_upload_that_was_run_stays_in_the_list(
     assert app.get("plotly_chart")
 
 
+def test_what_was_computed_is_deleted_on_request_with_an_upload_or_without(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(tmp_path)
+    repository, stored = Repository.at(settings.store), uploaded(settings)
+    path = tmp_path / "mine.csv"
+    path.write_bytes(b"query,mate\nsnow falls,it snows\nwind,it blows\n")
+    register_encoder(monkeypatch, GramEncoder("grams"))
+    for reference in (stored.reference, f"file:{path}"):
+        pipeline.run(pipeline.request("evalrank", "grams", "none", reference, {}, settings), settings, repository)
+    repository.database.close()
+    app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
+    app.checkbox(key="remove_computed").check().run()
+    assert "1 run, 8 rows of results, 16 stored texts, 1 set of embeddings" in texts(app)
+    app.button(key="remove_for_good").click().run()
+    assert not app.exception
+    assert not app.error
+    assert not kept(tmp_path)
+    assert [run.plan.dataset for run in repository.runs()] == [f"file:{path}"]
+    app.selectbox(key="data").set_value(f"file:{path}").run()
+    assert not any(box.key == "remove_computed" for box in app.checkbox), "only what was computed is ours to delete"
+    app.button(key="remove_for_good").click().run()
+    assert not app.exception
+    assert repository.runs() == []
+    assert path.is_file()
+    assert list(listed(app)) == list(DATASETS)
+
+
 def test_nothing_is_removed_while_it_is_computed_on(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
