@@ -85,6 +85,8 @@ class Policy:
         text: characters of a text that is typed.
         steps, dimensions: of a chain of transforms that a visitor names: an address alone starts the work. None is
             what the transforms themselves bound.
+        raters_by_one: nicknames that a visitor may answer under: people who take turns at a screen.
+        sessions_by_one, sessions_in_all: sessions of raters that a visitor may open, and that there may be.
         pages_in_all: pages that may be open.
         uploads_kept: bytes of files that visitors have put into forms, of one page and of all; they are held in memory
             until the page is closed.
@@ -103,6 +105,9 @@ class Policy:
     text: int
     steps: int | None = None
     dimensions: int | None = None
+    raters_by_one: int | None = None
+    sessions_by_one: int | None = None
+    sessions_in_all: int | None = None
     pages_in_all: int | None = None
     uploads_kept: tuple[int, int] | None = None
     uploads_at_once: int | None = None
@@ -113,6 +118,24 @@ class Policy:
         """Raise ``InputError`` where visitors may not change what all share; ``what`` is a clause."""
         if not self.changes:
             raise refused(what)
+
+    def check_rater(self, there_are: int) -> None:
+        """Raise ``InputError`` where a visitor who has answered under so many nicknames gives another."""
+        if self.raters_by_one is not None and there_are >= self.raters_by_one:
+            raise InputError(
+                f"answers under {there_are} nicknames came from here already",
+                expected=f"at most {self.raters_by_one} from one visitor of this demo",
+                remedy="go on under one of them",
+            )
+
+    def check_session(self, there_are: int) -> None:
+        """Raise ``InputError`` where a visitor who has opened so many sessions wants another."""
+        if self.sessions_by_one is not None and there_are >= self.sessions_by_one:
+            raise InputError(
+                f"you opened {there_are} sessions already",
+                expected=f"at most {self.sessions_by_one} for each visitor of this demo",
+                remedy=f"go on with one of them, or {OWN_MACHINE}",
+            )
 
     def check_room(self, wanted: int, mine: int, in_all: int) -> None:
         """Raise ``InputError`` where the queue has no room for ``wanted`` tasks beside those that are in it."""
@@ -154,6 +177,9 @@ DEMO = Policy(
     text=2_000,
     steps=4,
     dimensions=1_024,
+    raters_by_one=4,
+    sessions_by_one=5,
+    sessions_in_all=200,
     pages_in_all=250,
     uploads_kept=(16 * 2**20, 256 * 2**20),
     uploads_at_once=20,

@@ -37,6 +37,7 @@ from core.types import DatasetKind, digest_of_strings
 log = logging.getLogger(__name__)
 RECORD = "upload.json"
 MAX_NAME_BYTES = 100
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories of characters
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,13 @@ def safe_name(name: str) -> str:
     return f"{stem.encode()[:MAX_NAME_BYTES].decode(errors='ignore') or 'pairs'}{ending}"
 
 
+def shown_name(name: str) -> str:
+    """A file's name for people, whatever a browser sends: no path, nothing that cannot be seen or turns the writing
+    around, and not longer than a name is."""
+    last = "".join(c for c in re.split(r"[/\\]", name)[-1] if unicodedata.category(c) not in _UNSEEN)
+    return last if len(last) <= MAX_NAME_BYTES else f"{last[: MAX_NAME_BYTES // 2]}…{last[-20:]}"
+
+
 def damage(folder: Path) -> str:
     """What is wrong with the files of a stored upload, or "": its folder is named by what it held."""
     try:
@@ -251,6 +259,7 @@ def tabulate(name: str, data: bytes, header: bool, settings: Settings) -> own.Ow
         InputError: it is larger than uploads may be here, or what is wrong with it.
     """
     limits = policy.of(settings).uploads
+    name = shown_name(name)
     limits.check_file(name, len(data))
     read = own.tabulate(Path(name), data, header)
     columns = read.table.cells

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -256,18 +256,22 @@ class Judgements:
 
     # --- sessions
 
-    def add_session(self, name: str, sets: Mapping[Task, str], key: str) -> bool:
+    def add_session(self, name: str, sets: Mapping[Task, str], key: str, most: int | None = None) -> bool:
         """Open a session; False where there is one of that name.
 
         Args:
             key: the facilitator's; only its digest is stored.
+            most: how many there may be; those of yesterday and before in which nobody has voted make room.
 
         Raises:
+            InputError: there are as many.
             ValueError: it has no name (votes outside of any session have that one) or no set.
         """
         if not name or not sets:
             raise ValueError("a session has a name and at least one set")
         with self.database.transaction() as cursor:
+            if most is not None:
+                _make_room(cursor, most)
             new = cursor.execute(
                 "INSERT INTO judgement_session VALUES (?, ?, false, ?) ON CONFLICT DO NOTHING RETURNING name",
                 [name, _digest(key), _now()],
@@ -333,6 +337,19 @@ def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
     if new:
         cursor.from_arrow(table).insert_into("judgement_item")
     return bool(new)
+
+
+def _make_room(cursor: duckdb.DuckDBPyConnection, most: int) -> None:
+    """For one more session."""
+    count = "SELECT count(*) FROM judgement_session"
+    if cursor.execute(count).fetchall()[0][0] < most:
+        return
+    cursor.execute(query("drop_idle_sessions"), {"before": _now() - timedelta(days=1)})
+    cursor.execute("DELETE FROM judgement_session_set WHERE name NOT IN (SELECT name FROM judgement_session)")
+    if cursor.execute(count).fetchall()[0][0] >= most:
+        raise InputError(
+            f"there are {most} sessions", expected="fewer", remedy="join one of them, or try again tomorrow"
+        )
 
 
 def _which(set_id: str, session: str | None, without: Collection[str]) -> dict[str, object]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from core.errors import BlindspotError
-from core.judgement.raters import LONGEST_NAME, item_order, nickname, option_order
+from core.judgement.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
 from core.judgement.types import Ballot, Item, Recorded, Task
 from core.ui import judgement_cards, judgement_votes
 from core.ui.boundary import fragment
 from core.ui.judgement_state import Judged, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
+from core.ui.resources import allowed
 
 QUESTIONS = {
     Task.INTRUDER: "Which one does not belong with the others?",
@@ -34,6 +35,7 @@ class Desk:
 
     Attributes:
         rater: the nickname; "" before it is given.
+        names: keys of the nicknames that were given here.
         ballot: what the rest is about.
         found: items that had been answered when the rater came.
         mine: items answered in this tab.
@@ -44,6 +46,7 @@ class Desk:
 
     rater: str = ""
     paused: bool = False
+    names: set[str] = field(default_factory=set)
     ballot: Ballot | None = None
     found: int = 0
     mine: set[int] = field(default_factory=set)
@@ -101,7 +104,11 @@ def _ask_nickname(desk: Desk) -> None:
 def _enter(desk: Desk) -> None:
     typed = str(st.session_state.get("nickname") or "")
     try:
-        desk.rater, desk.problem, desk.paused = nickname(typed), "", False
+        name = nickname(typed)
+        if (key := rater_key(name)) not in desk.names:
+            allowed().check_rater(len(desk.names))
+        desk.names.add(key)
+        desk.rater, desk.problem, desk.paused = name, "", False
     except BlindspotError as error:
         desk.problem = str(error)
 

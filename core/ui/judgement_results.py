@@ -56,7 +56,7 @@ def _results(judged: Judged) -> None:
         st.session_state.pop(_SHOWN, None)
         judgement_votes.wait_for_reveal(judged.session.name)
         return
-    votes = judgement_votes.choose(judged)
+    votes = judgement_votes.leave_out(judged, judgement_votes.choose(judged))
     st.session_state[_SHOWN] = votes
     tally = judgement_votes.tally_of(judged, votes)
     names = _names(judged.items.variants)

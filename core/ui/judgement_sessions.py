@@ -16,9 +16,11 @@ from core.judgement.types import ItemSet, RaterProgress, Session, Task
 from core.ui.boundary import repeated
 from core.ui.judgement_state import Judged, item_set, judgements, link_for, other_task, page_of
 from core.ui.markdown import as_text
+from core.ui.resources import allowed
 
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"
+_MINE = "_judge_my_sessions"  # names of those that this visitor opened
 _NONE = ""  # in place of a set: the session does without the other task
 _TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
 _DONT_KNOW = "don't know"
@@ -93,16 +95,19 @@ def _open(judged: Judged) -> None:
 
 def _opening(task: Task, set_id: str) -> None:
     try:
+        mine: list[str] = st.session_state.setdefault(_MINE, [])
+        allowed().check_session(len(mine))
         name = session_name(str(st.session_state.get("session_name") or ""))
         sets = {task: set_id}
         if other := st.session_state.get("session_other"):
             sets[other_task(task)] = other
         key = secrets.token_urlsafe(24)
-        if not judgements().add_session(name, sets, key):
+        if not judgements().add_session(name, sets, key, allowed().sessions_in_all):
             raise InputError(f"there is a session '{name}' already", remedy="choose another name")
     except BlindspotError as error:
         st.session_state[_OPENED] = Opened("", "", str(error))
     else:
+        mine.append(name)
         st.session_state[_OPENED] = Opened(name, key)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import pandas as pd
 import streamlit as st
 
 from core.errors import BlindspotError
 from core.judgement import scoring
 from core.judgement.agreement import Agreement, agreement
+from core.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
+from core.judgement.raters import rater_key
 from core.judgement.scoring import By, Group, PairTest, Scores
 from core.judgement.tallies import Tally, tally
 from core.judgement.types import ItemSet
@@ -17,6 +20,7 @@ from core.store.judgements import Judgements
 from core.ui.boundary import repeated
 from core.ui.judgement_state import Judged, hidden_sessions, judgements
 from core.ui.markdown import as_text
+from core.ui.resources import allowed
 
 REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
@@ -30,6 +34,7 @@ class Votes:
         session: "" for those outside of any, None for all.
         without: sessions whose votes are left out.
         digest: of the votes as they are now.
+        left_out: raters, by ``rater_key``, whom the reader leaves out.
         key: the reader's as the session's facilitator, who sees them also while it is not revealed.
     """
 
@@ -37,6 +42,7 @@ class Votes:
     session: str | None
     without: tuple[str, ...]
     digest: str
+    left_out: tuple[str, ...] = ()
     key: str = field(default="", repr=False)  # the caches go by ``repr``
 
     @property
@@ -64,7 +70,7 @@ def choose(judged: Judged) -> Votes:
     set_id = judged.items.set_id
     if judged.session:
         name = judged.session.name
-        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), judged.key)
+        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), key=judged.key)
     without = tuple(sorted(hidden_sessions().intersection(judgements().sessions_with_votes(set_id))))
     session = _chosen_session(set_id, without)
     return Votes(set_id, session, without, judgements().votes_digest(set_id, session, without))
@@ -103,7 +109,76 @@ def tally_of(judged: Judged, votes: Votes) -> Tally:
 
 @st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
 def _tally(_store: Judgements, _items: ItemSet, votes: Votes) -> Tally:
-    return tally(_items, _store.votes(votes.set_id, votes.session, votes.without))
+    found = _store.votes(votes.set_id, votes.session, votes.without)
+    return tally(_items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
+
+
+def leave_out(judged: Judged, votes: Votes) -> Votes:
+    """The votes without raters whom the reader leaves out; those in doubt are named where names may be."""
+    everyone = _everyone(judgements(), judged.items, votes)
+    if not everyone.names:
+        return votes
+    doubtful = everyone.doubts
+    if doubtful:
+        what = "1 rater is" if len(doubtful) == 1 else f"{len(doubtful)} raters are"
+        st.warning(
+            f"{what} in doubt: their answers came faster than one can read, or from the same place on the screen.",
+            icon=":material/speed:",
+        )
+    keys: set[str] = set()
+    if doubtful and st.toggle(
+        "Leave out raters in doubt", key="judged_careful", bind="query-params", help=DOUBTS_IN_WORDS
+    ):
+        keys |= {doubt.key for doubt in doubtful}
+    if allowed().raters_names or judged.facilitates:
+        with st.expander("Raters", icon=":material/group:"):
+            chosen = st.multiselect(
+                "Leave out",
+                list(everyone.names),
+                key="judged_leave_out",
+                format_func=lambda key: as_text(everyone.names.get(key, key)),
+                placeholder="Nobody",
+                help="Here and now, in what you see; what is stored stays, and others see all raters.",
+            )
+            keys |= set(chosen)
+            if doubtful:
+                st.dataframe(_table(doubtful), hide_index=True, key="judged_doubts")
+    return replace(votes, left_out=tuple(sorted(keys & everyone.names.keys())))
+
+
+@dataclass(frozen=True)
+class _Everyone:
+    """All raters by ``rater_key``, and those in doubt."""
+
+    names: Mapping[str, str]
+    doubts: Sequence[Doubt]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+def _everyone(_store: Judgements, _items: ItemSet, votes: Votes) -> _Everyone:
+    found = _store.votes(votes.set_id, votes.session, votes.without)
+    names: dict[str, str] = {}
+    for vote in found:
+        names.setdefault(rater_key(vote.rater), vote.rater)
+    return _Everyone(names, doubts(_items, found))
+
+
+def _table(doubtful: Sequence[Doubt]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "rater": [doubt.rater for doubt in doubtful],
+            "answers": [doubt.answers for doubt in doubtful],
+            "seconds per item": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
+            "same card": [f"card {d.place}: {d.at_place} times" if d.place else "" for d in doubtful],
+        }
+    )
+
+
+DOUBTS_IN_WORDS = (
+    f"From {LEAST_ANSWERS} answers on, a rater is in doubt whose median time per item is below {FAST_SECONDS:g} s, or "
+    "who chose the same place on the screen more often than chance gives one rater in a million (the cards are "
+    "shuffled for every rater)."
+)
 
 
 @st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import policy
 from core.judgement.raters import item_order, option_order
 from core.judgement.types import Ballot, Query, Task
 from core.store.judgements import Judgements
@@ -367,3 +368,38 @@ def test_the_sidebar_does_not_lead_out_of_a_session(open_app: OpenApp, store: Ju
     assert "session" not in app.query_params
     press(app, "choice_1")
     assert {v.session for v in store.votes(COMPARATIVE.set_id)} == {"team", ""}
+
+
+# --- a demo's bounds
+
+
+def test_a_visitor_of_a_demo_answers_under_a_few_nicknames(
+    answering: Callable[..., AppTest], store: Judgements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    app = answering(rater="rater 0")
+    most = policy.DEMO.raters_by_one or 0
+    for number in range(1, most + 1):
+        press(press(app, "choice_1"), "pause")
+        app.button(key="judge_other").click().run()
+        enter(app, f"rater {number}")
+    assert f"at most {most}" in written(app)
+    enter(app, "Rater 0")
+    assert not app.exception
+    assert "Welcome back" in written(app), "those that were given already go on"
+    assert len({vote.rater for vote in store.votes(INTRUDER.set_id)}) == most
+
+
+def test_a_visitor_of_a_demo_opens_a_few_sessions(
+    open_app: OpenApp, store: Judgements, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    app = open_app(tmp_path, "intruder", judge="sessions")
+    most = policy.DEMO.sessions_by_one or 0
+    for number in range(most + 1):
+        app.text_input(key="session_name").set_value(f"team{number}")
+        next(button for button in app.button if button.label == "Open it").click()
+        app.run()
+        assert not app.exception
+    assert f"at most {most}" in written(app)
+    assert len(store.sessions()) == most

@@ -258,3 +258,54 @@ def test_a_dataset_that_is_gone_is_said(store: Judgements) -> None:
     cast(store, items, everybody(items))
     said = written(opened(items, judge_reference="minilm~none"))
     assert "The automatic rater cannot answer: unknown dataset 'was-here-once'" in said
+
+
+# --- raters in doubt
+
+
+@pytest.fixture
+def stuffed(store: Judgements) -> ItemSet:
+    """Ann read; Zora gave ten answers in no time."""
+    items = intruder_set(6)
+    store.add_set(items)
+    for item in items.items[:10]:
+        store.vote(Ballot(items.set_id, "", "ann"), item.item_no, max(item.own[0], 0), 6.0)
+        store.vote(Ballot(items.set_id, "", "zora"), item.item_no, 1, 0.3)
+    return items
+
+
+def test_a_rater_who_cannot_have_read_is_flagged_and_can_be_left_out(store: Judgements, stuffed: ItemSet) -> None:
+    app = opened(stuffed)
+    assert "1 rater is in doubt" in written(app)
+    assert "2 raters" in written(app), "nobody is left out by that alone"
+    (table,) = [frame.value for frame in app.dataframe if "seconds per item" in frame.value]
+    assert table[["rater", "answers", "seconds per item"]].to_numpy().tolist() == [["zora", 10, 0.3]]
+    app.toggle(key="judged_careful").set_value(True).run()
+    assert not app.exception
+    assert "1 rater ·" in written(app)
+    app.toggle(key="judged_careful").set_value(False).run()
+    app.multiselect(key="judged_leave_out").set_value(["ann"]).run()
+    assert not app.exception
+    assert "1 rater ·" in written(app)
+    assert {vote.rater for vote in store.votes(stuffed.set_id)} == {"ann", "zora"}, "what is stored stays"
+
+
+def test_strangers_are_told_no_nickname(stuffed: ItemSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    app = opened(stuffed)
+    assert "1 rater is in doubt" in written(app)
+    assert "zora" not in written(app)
+    assert not app.multiselect
+    assert not any("seconds per item" in frame.value for frame in app.dataframe)
+    app.toggle(key="judged_careful").set_value(True).run()
+    assert "1 rater ·" in written(app)
+
+
+def test_nobody_is_in_doubt_who_reads(store: Judgements) -> None:
+    items = intruder_set(6)
+    store.add_set(items)
+    for item in items.items[:10]:
+        store.vote(Ballot(items.set_id, "", "ann"), item.item_no, max(item.own[0], 0), 6.0)
+    app = opened(items)
+    assert "in doubt" not in written(app)
+    assert not app.toggle

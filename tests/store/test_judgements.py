@@ -18,6 +18,7 @@ import pytest
 from core.errors import InputError
 from core.judgement.types import Ballot, ItemSet, Recorded, Task, Vote
 from core.store import db
+from core.store import judgements as judgements_module
 from core.store.db import migrate, migrations
 from core.store.judgements import Judgements, Merged
 from core.store.repository import Repository
@@ -239,6 +240,26 @@ def test_a_session_belongs_to_who_opened_it(store: Judgements, items: ItemSet, p
     assert store.session("group") == replace(session, revealed=True)
     store.database.close()
     assert b"the key of one" not in path.read_bytes(), "the store has its digest only"
+
+
+def test_so_many_sessions_and_the_idle_ones_make_room(
+    store: Judgements, items: ItemSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = {Task.COMPARATIVE: items.set_id}
+    store.add_set(items)
+    yesterday = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1, seconds=1)
+    monkeypatch.setattr(judgements_module, "_now", lambda: yesterday)
+    for name in ("idle", "answered"):
+        assert store.add_session(name, sets, "key", most=3)
+    store.vote(Ballot(items.set_id, "answered", "Ada"), 0, 0)
+    monkeypatch.undo()
+    assert store.add_session("fresh", sets, "key", most=3)
+    assert store.add_session("one more", sets, "key", most=3)
+    assert {session.name for session in store.sessions()} == {"answered", "fresh", "one more"}
+    with pytest.raises(InputError, match="there are 3 sessions"):
+        store.add_session("too many", sets, "key", most=3)
+    assert len(store.sessions()) == 3
+    assert store.add_session("at home", sets, "key")
 
 
 def test_a_session_has_a_name_and_a_set(store: Judgements) -> None:
