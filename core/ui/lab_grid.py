@@ -15,7 +15,8 @@ from core.ui.markdown import as_text
 def show(shown: Shown) -> None:
     """A heat map per score that is looked at."""
     for reading in shown.readings:
-        _one(shown, reading)
+        with st.container():  # its figure comes when the first run is there, and moves nothing below
+            _one(shown, reading)
     with st.expander("The numbers", icon=":material/table:"):
         st.dataframe(numbers(shown), hide_index=True, key="lab_numbers")
 

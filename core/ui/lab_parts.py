@@ -37,9 +37,13 @@ def gather(grid: Grid) -> Shown | None:
         return None
     possible = tuple(request for request in asked if request not in impossible)
     found = cells.stored(possible, repository())
-    offer(possible, found, "grid")
-    _say_impossible(impossible)
-    fit_note(grid)
+    # Each in a place of its own: what comes and goes moves nothing below it.
+    with st.container():
+        offer(possible, found, "grid")
+    with st.container():
+        _say_impossible(impossible)
+    with st.container():
+        fit_note(grid)
     if not found:
         return None
     wanted, by, decimals = _what_is_read(grid)

@@ -23,9 +23,13 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     st.title(title, anchor=False)
     st.markdown(question)
     tell_failure()
-    stale_link_notice()
-    if show_jobs:
-        job_panel()
+    # In places of their own: where they come and go, all below would move on, and stay on screen a second time, greyed,
+    # until the page is drawn to its end.
+    with st.container():
+        stale_link_notice()
+    with st.container():
+        if show_jobs:
+            job_panel()
     return Picks.current()
 
 

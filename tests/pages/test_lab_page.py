@@ -9,16 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from core import pipeline
 from core.lab import cells
 from core.lab.grid import Grid, Reading, Task, requests
 from core.lab.verdicts import effects, in_words, verdicts
+from core.pipeline import EncodeRequest
 from core.settings import Settings
 from core.store.repository import Repository
+from core.ui import resources
 from core.ui.markdown import as_text
 from tests.conftest import make_settings
-from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.small_world import SMALL_PAIRS, Gate, GramEncoder, register_dataset, register_encoder, wait_until
 
 OpenApp = Callable[..., AppTest]
 ENCODERS = ("bigrams", "trigrams", "quadgrams")
@@ -182,3 +185,44 @@ def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: O
     assert not app.exception
     assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in said(app).replace("\\", "")
     assert "100% of demo-pairs" in said(app)
+
+
+def places(block: Block, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:
+    """Where widgets and figures stand on the page: places below places. A browser keeps what stands at a place."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, child in block.children.items():
+        if isinstance(child, Block):
+            found |= places(child, (*path, number))
+        elif key := getattr(child, "key", None) or getattr(child.proto, "id", ""):
+            found[key] = (*path, number)
+    return found
+
+
+def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
+    open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the browser shows both, the old ones greyed, until the page is drawn to its end."""
+    gate = Gate()
+    register_encoder(monkeypatch, GramEncoder("held", before=gate))
+    register_encoder(monkeypatch, GramEncoder(MISSING[0], ENCODERS.index(MISSING[0]) + 2))
+    app = open_app(cache, "lab", **ADDRESS)
+    before = places(app.main)
+    queue = resources.jobs()
+    settings = resources.settings()
+    missing = [r for r in requests(GRID, settings) if (r.variant.encoder, r.variant.transform) == MISSING]
+    try:
+        queue.submit("held", [EncodeRequest("held", SMALL_PAIRS.id)])
+        queue.submit("the rest", missing)
+        wait_until(lambda: gate.reached == 1)
+        app.run()
+        assert not app.exception
+        assert any((button.key or "").startswith("cancel_") for button in app.button), "both jobs are under way"
+        during = places(app.main)
+        assert not any(button.key == "lab_run_grid" for button in app.button), "the offer is gone"
+        stay = before.keys() & during.keys()
+        assert {"lab_enc", "lab_chain", "lab_score", "lab_decimals", "lab_view"} <= stay
+        assert {key: during[key] for key in stay} == {key: before[key] for key in stay}
+    finally:
+        queue.close(0)
+        gate.open(1_000)
+        queue.close()
