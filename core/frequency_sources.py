@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.frequency import zipf_of
+from core.texts import caseless, one_form
 from core.types import Bool, Dataset, Float64, Int64, Vocabulary
 
 PER_BILLION = 1e9  # Zipf frequency is log10 of occurrences per billion words (van Heuven et al. 2014)
@@ -66,16 +67,16 @@ def of_vocabulary(vocabulary: Vocabulary, about: str) -> Frequencies:
 def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequencies:
     """Frequencies of all items of a dataset by the counts of a vocabulary, ``[n]``.
 
-    An item is looked up as it stands, then in small letters; one of several words is the mean over those words that
-    the vocabulary has.
+    An item is looked up as it stands, then in small letters, in either Unicode form; one of several words is the mean
+    over those words that the vocabulary has.
     """
     from wordfreq.tokens import tokenize
 
     own = of_vocabulary(vocabulary, about)
-    known: dict[str, float] = dict(zip(vocabulary.items, own.zipf.tolist(), strict=True))
+    known: dict[str, float] = dict(zip(map(one_form, vocabulary.items), own.zipf.tolist(), strict=True))
 
     def zipf_of_item(item: str) -> float:
-        for spelling in (item, item.casefold()):
+        for spelling in (one_form(item), caseless(item)):
             if spelling in known:
                 return known[spelling]
         return float(np.mean([known[w] for w in tokenize(item, "en") if w in known] or [np.nan]))

@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
+from core import texts
 from core.numerics.rank_problem import TAU
 from core.types import Bool, Float64, Int64, Variant
 
@@ -156,17 +157,11 @@ def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
 
 
 def containing(found: Sentences, wanted: str) -> Bool:
-    """Which originals have ``wanted`` in their text or in a rewrite's, whatever its case, ``[n] bool``."""
+    """Which originals have ``wanted`` in their text or in a rewrite's (``core.texts.containing``), ``[n] bool``."""
     if not wanted:
         return np.ones(len(found.numbers), dtype=np.bool_)
-    low = wanted.casefold()
-    return np.array(
-        [
-            low in original.casefold() or any(low in rewrite.casefold() for rewrite in rewrites)
-            for original, rewrites in zip(found.originals, found.rewrites, strict=True)
-        ],
-        dtype=np.bool_,
-    )
+    rows = zip(found.originals, found.rewrites, strict=True)
+    return np.array([any(texts.containing([original, *rest], wanted)) for original, rest in rows], dtype=np.bool_)
 
 
 def _holds(found: Sentences, above: Sequence[Above], where: Where, a: str, b: str) -> Bool:

@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
+from core import texts
 from core.errors import InputError
 from core.explore import PairTable
 from core.frequency import zipf_of
@@ -173,11 +174,11 @@ def kept(described: pd.DataFrame, which: Which) -> Bool:
 
 
 def containing(described: pd.DataFrame, wanted: str) -> Bool:
-    """Which pairs have ``wanted`` in query or mate, whatever its case, ``[m] bool``."""
+    """Which pairs have ``wanted`` in query or mate (``core.texts.containing``), ``[m] bool``."""
     if not wanted:
         return np.ones(len(described), dtype=np.bool_)
-    hit = [described[side].str.contains(wanted, case=False, regex=False) for side in ("query", "mate")]
-    return np.asarray(hit[0] | hit[1], dtype=np.bool_)
+    query, mate = (np.array(texts.containing(described[side], wanted), dtype=np.bool_) for side in ("query", "mate"))
+    return np.asarray(query | mate)
 
 
 def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.DataFrame:

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from rapidfuzz import fuzz, process
 
+from core.texts import same_text
+
 MOST_FOUND = 50
 LEAST_ALIKE = 60.0  # of 100: below, a spelling has little to do with what was asked for
 
@@ -34,13 +36,13 @@ class Found:
 
 
 def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Found:
-    """Items whose text contains what is wanted, whatever the case: equal ones first, then those that begin with it,
+    """Items whose text contains what is wanted (as ``same_text``): equal ones first, then those that begin with it,
     then the shorter, then the earlier ones. Where there is none, those that are spelled most alike.
 
     Args:
-        folded: ``fold`` of every text, made once for many searches.
+        folded: ``same_text`` of every text, made once for many searches.
     """
-    key = fold(wanted)
+    key = same_text(wanted)
     if not key:
         return Found((), 0, Way.CONTAINS)
     hits = [i for i, text in enumerate(folded) if key in text]
@@ -53,8 +55,3 @@ def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Foun
     alike = process.extract(key, folded, scorer=scorer, limit=MOST_FOUND, score_cutoff=LEAST_ALIKE)
     numbers = tuple(int(place) for _, _, place in alike)
     return Found(numbers, len(numbers), Way.SPELLED)
-
-
-def fold(text: str) -> str:
-    """What is compared: case-folded, runs of white space as one space."""
-    return " ".join(text.casefold().split())

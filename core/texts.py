@@ -25,6 +25,11 @@ def caseless(text: str) -> str:
     return normalize("NFC", normalize("NFD", text).casefold())
 
 
+def one_form(text: str) -> str:
+    """What is equal for texts that are the same to the letter, in whatever Unicode form."""
+    return normalize("NFC", text)
+
+
 def same_text(text: str) -> str:
     """What is equal for texts that say the same: ``caseless``, runs of white space taken as one space.
 
@@ -52,6 +57,12 @@ def near_duplicate_key(text: str) -> str:
             gap = ""
         out.append(c)
     return "".join(out)
+
+
+def containing(texts: Iterable[str], wanted: str) -> list[bool]:
+    """Which texts have ``wanted`` in them, whatever its case and Unicode form."""
+    key = caseless(wanted)
+    return [key in caseless(text) for text in texts]
 
 
 def column_key(name: str) -> str:

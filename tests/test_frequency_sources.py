@@ -35,6 +35,9 @@ def test_other_texts_are_looked_up_word_by_word() -> None:
     expected = {"Paris": 6.0, "The": 8.0, "the cat": 6.5, "the dog": 8.0, "dog": np.nan, "Cat and mouse": 4.0}
     np.testing.assert_allclose(found.zipf, [expected[t] for t in texts.items])
     np.testing.assert_allclose(found.counts, [10 ** expected[t] / 1e9 * 1e7 for t in texts.items])
+    forms = vocabularies.vocabulary("forms", ["caf\u00e9", "the\u0301"], [1e6, 1e4], 1e7)
+    again = by_vocabulary(loaders.pair_set("t", [("CAFE\u0301", "th\u00e9")], ["cafe"]), forms, "about")
+    assert again.known.tolist() == [True, True, False]
     part = found.of(np.array([0, 4]))
     assert part.known.tolist() == [True, False]
     assert found.digest != of_vocabulary(COUNTED, "about").digest

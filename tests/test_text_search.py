@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from core import text_search
-from core.text_search import Found, Way, find_items, fold
+from core.text_search import Found, Way, find_items
+from core.texts import same_text
 
-WORDS = ["elephants", "Elephant", "the elephant", "elegant", "rain", "a  Rainy\nday"]
+WORDS = ["elephants", "Elephant", "the elephant", "elegant", "rain", "a  Rainy\nday", "caf\u00e9"]
 SENTENCES = ["A dog runs in the park, far from here.", "An elephant sleeps under the old tree.", "Rain falls on us."]
 
 
 def find(wanted: str, texts: list[str]) -> Found:
-    return find_items(wanted, texts, [fold(text) for text in texts])
+    return find_items(wanted, texts, [same_text(text) for text in texts])
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,7 @@ def find(wanted: str, texts: list[str]) -> Found:
         ("elephant", (1, 0, 2)),  # equal, begins with it, contains it
         ("ELEPHANT", (1, 0, 2)),
         ("rainy day", (5,)),
+        ("CAFE\u0301", (6,)),  # in another Unicode form
         ("  rain ", (4, 5)),
         ("", ()),
         (" \n", ()),

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.texts import caseless, column_key, near_duplicate_key, percent, same_text
+from core.texts import caseless, column_key, containing, near_duplicate_key, one_form, percent, same_text
 
 FORMS = ("NFC", "NFD")
-KEYS = (caseless, same_text, near_duplicate_key, column_key)
+KEYS = (one_form, caseless, same_text, near_duplicate_key, column_key)
 
 # Texts with letters, marks, symbols and spaces of many scripts.
 TEXT = st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("aé\u0301क\u093f5-. #=!\u200d")), max_size=20)
@@ -27,7 +27,7 @@ def test_no_key_depends_on_the_unicode_form(text: str, one: str, other: str) -> 
 
 @given(TEXT)
 def test_a_key_is_its_own_key(text: str) -> None:
-    for key in (caseless, same_text):
+    for key in (one_form, caseless, same_text):
         assert key(key(text)) == key(text)
 
 
@@ -148,6 +148,15 @@ def test_near_duplicates(row: int, text: str) -> None:
 @pytest.mark.parametrize("text", ["", "?!...", " \n", "–", "「」", "\u200b", "-", "…\u00ad"])
 def test_a_text_of_nothing_that_counts_has_no_near_duplicate(text: str) -> None:
     assert near_duplicate_key(text) == ""
+
+
+def test_what_contains_a_text() -> None:
+    texts = ["Un caf\u00e9", "UN CAFE\u0301 noir", "cafe", "caf"]
+    for wanted in ("caf\u00e9", "CAFE\u0301", "un caf\u00e9"):
+        assert containing(texts, wanted) == [True, True, False, False]
+    assert containing(texts, "cafe") == [False, False, True, False]
+    assert containing(texts, "") == [True] * 4
+    assert containing([" a b"], "a ") == [True]
 
 
 def test_names_of_columns_are_compared_by_letters_and_digits() -> None:

@@ -11,6 +11,7 @@ from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import LONGEST_SHOWN
 from core.errors import InputError
 from core.labelled import DEV, TEST, TRAIN
+from core.texts import one_form
 
 LONGEST_CLASS = 200  # characters of a name
 
@@ -58,7 +59,7 @@ def _class_name(cell: object, is_number: bool) -> str | None:
     if is_number:
         return _number_name(str(cell).strip())
     if isinstance(cell, str):
-        name = cell.strip()
+        name = one_form(cell.strip())
         return name if name and name.casefold() != "nan" and is_unicode(name) else None
     return _number_name(str(cell)) if isinstance(cell, int | float) else None
 

@@ -14,6 +14,7 @@ from core.datasets.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
 from core.datasets.own_columns import UNUSED, ColumnReading, OwnFile, readings, texts_of
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
+from core.texts import one_form
 from core.types import DatasetKind, MinimalPairSet
 
 MIN_ROWS = 2
@@ -56,7 +57,7 @@ class OwnMinimalPairs(OwnFile):
     def unchanged(self) -> int:
         """Rewrites that are the same text as their original; such a pair tells nothing."""
         return sum(
-            original == rewrite
+            one_form(original) == one_form(rewrite)
             for texts in self.rewrites.values()
             for original, rewrite in zip(self.originals, texts, strict=True)
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from core.datasets.minimal_pairs import ORIGINAL
 from core.datasets.own_files import ColumnKind, FileTable
 from core.errors import InputError
-from core.texts import column_key
+from core.texts import caseless, column_key
 
 MARK = "rewrite:"  # a column whose name begins so is a rewrite, whatever its cells look like
 MAX_NAME = 60  # letters of a subset's name
@@ -48,7 +47,7 @@ def subset_name(column: str) -> str:
 
     "" for a name without letters or digits.
     """
-    plain = unicodedata.normalize("NFC", without_mark(column)).casefold()
+    plain = caseless(without_mark(column))
     return re.sub(r"[\W_]+", "_", plain).strip("_")[:MAX_NAME].rstrip("_")
 
 

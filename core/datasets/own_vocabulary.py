@@ -13,7 +13,7 @@ from core.datasets.own_columns import COUNT, WORD, ColumnReading, OwnFile, readi
 from core.datasets.own_files import ColumnKind, FileTable
 from core.datasets.own_numbers import finite_number
 from core.errors import InputError
-from core.texts import column_key
+from core.texts import column_key, one_form
 from core.types import DatasetKind, Vocabulary
 
 MIN_ROWS = 2
@@ -121,7 +121,7 @@ def read_words(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -
         raise InputError(f"{path} has {len(words)} word", expected=f"at least {MIN_ROWS} words")
     first: dict[str, int] = {}
     for row, word in enumerate(words):
-        before = first.setdefault(word, row)
+        before = first.setdefault(one_form(word), row)
         if before != row:
             raise InputError(
                 f"{path}, {table.where(row)}: '{word[:40]}' stands there twice, first in {table.where(before)}",

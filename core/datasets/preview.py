@@ -11,6 +11,7 @@ import numpy as np
 from core.datasets.labelled_counts import LabelledCounts
 from core.labelled import SPLITS, UNSPLIT, LabelledTexts
 from core.relations import Analogies, Categories
+from core.texts import one_form
 from core.types import Dataset, Int32, Int64, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 
@@ -89,7 +90,12 @@ class MinimalPairPreview:
     @cached_property
     def same(self) -> dict[str, int]:
         """Per subset, how many rewrites are the same text as their original; such a pair tells nothing."""
-        return {s: int((r == self.dataset.originals).sum()) for s, r in self.dataset.rewrites.items()}
+        forms = [one_form(text) for text in self.dataset.items]
+        originals = self.dataset.originals.tolist()
+        return {
+            subset: sum(forms[a] == forms[b] for a, b in zip(originals, rewrites.tolist(), strict=True))
+            for subset, rewrites in self.dataset.rewrites.items()
+        }
 
     def rows(self, start: int, stop: int) -> list[tuple[int, str, str, str]]:
         """Number, original, subset and rewrite for the originals from ``start`` to before ``stop``."""

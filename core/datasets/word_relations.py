@@ -14,6 +14,7 @@ from core.datasets.entries import DatasetEntry, github_file
 from core.errors import DataCorrupt
 from core.relations import Analogies, Categories
 from core.settings import ASSETS
+from core.texts import caseless
 from core.types import DatasetKind
 
 CANDIDATES = 30_000  # frequent words beside the questions' own; as many as word2vec's own test takes
@@ -57,9 +58,9 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
                 expected="another word, since the words of a question are no candidates",
             )
     own = len(number)
-    spelled = {word.casefold() for word in number}
+    spelled = {caseless(word) for word in number}
     for word in frequent:
-        if word.casefold() not in spelled:
+        if caseless(word) not in spelled:
             number.setdefault(word, len(number))
     sections = list(dict.fromkeys(q.section for q in questions))
     groups = {q.section: q.group for q in questions}

@@ -14,6 +14,7 @@ from core.encoders.source_files import lines_once, sha256_once
 from core.encoders.vector_files import peek, read
 from core.encoders.vector_words import VectorHead, WordTable
 from core.errors import InputError
+from core.texts import caseless
 from core.types import CancelToken, Float32, Int64
 
 TEXTS_PER_BATCH = 1024
@@ -67,9 +68,9 @@ class _Lookup:
 class WordVectors:
     """An encoder that looks words up in a file.
 
-    A word is looked up exactly, then case-insensitively (the first such entry of the file). A text is split on
-    whitespace and is the mean of the vectors of the words that are found, a word that repeats counting again. A text
-    of which no word is found has no vector: a row of NaN. Means are taken in float64.
+    A word is looked up exactly, then in whatever case and Unicode form (the first such entry of the file). A text is
+    split on whitespace and is the mean of the vectors of the words that are found, a word that repeats counting again.
+    A text of which no word is found has no vector: a row of NaN. Means are taken in float64.
 
     Args:
         file: the file.
@@ -90,7 +91,9 @@ class WordVectors:
         return EncoderIdentity(
             reference=f"vectors:{self.file.path}",
             revision=self.file.revision,
-            pooling="float32 mean of word vectors, lower-cased" if self.lowercased else "mean of word vectors",
+            pooling="float32 mean of word vectors, lower-cased"
+            if self.lowercased
+            else "mean of word vectors in any form",
             prompt="",
             max_length=0,
             libraries=library_versions("numpy", "gensim"),
@@ -156,7 +159,7 @@ class WordVectors:
         found = lookup.exact.get(word)
         if found is not None or self.lowercased:
             return found
-        folded = word.casefold()
+        folded = caseless(word)
         return lookup.folded.get(folded, lookup.exact.get(folded))
 
     @cached_property
@@ -171,6 +174,6 @@ class WordVectors:
             return _Lookup(lowered, {}, rows)
         first: dict[str, int] = {}
         for word, row in index.items():
-            first.setdefault(word.casefold(), row)
+            first.setdefault(caseless(word), row)
         # Those whose first entry is spelled like that anyhow need not be kept twice.
         return _Lookup(index, {word: row for word, row in first.items() if index.get(word) != row}, None)

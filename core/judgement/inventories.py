@@ -17,7 +17,7 @@ from core.datasets.simlex import SimLexPair
 from core.errors import InputError
 from core.judgement.types import Query
 from core.settings import ASSETS, Settings
-from core.texts import near_duplicate_key
+from core.texts import near_duplicate_key, same_text
 from core.types import CancelToken, Dataset, Int64, Progress, digest_of_strings, no_progress
 
 RARE = 2_500.0  # occurrences per billion words; the paper's "fewer than 2500 times", made independent of the corpus
@@ -160,7 +160,7 @@ def check_sample(n: int) -> None:
 
 
 def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
-    """Look the queries up among some items of a dataset: to the letter, else in whatever capitals (the first such).
+    """Look the queries up among some items of a dataset: to the letter, else as ``same_text`` (the first such).
 
     Args:
         items: ``[k] int64``, numbers of the items that all variants have a vector for, ascending.
@@ -171,11 +171,11 @@ def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
     exactly = {dataset.items[i]: int(i) for i in items}
     anyhow: dict[str, int] = {}
     for text, number in exactly.items():
-        anyhow.setdefault(text.casefold(), number)
+        anyhow.setdefault(same_text(text), number)
     found: dict[int, Query] = {}
     unknown, repeated = [], 0
     for query in inventory.queries:
-        number = exactly.get(query.text, anyhow.get(query.text.casefold(), -1))
+        number = exactly.get(query.text, anyhow.get(same_text(query.text), -1))
         if number < 0:
             unknown.append(query.text)
         elif number in found:

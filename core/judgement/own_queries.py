@@ -12,6 +12,7 @@ from pathlib import PurePath
 from core.errors import InputError
 from core.judgement.inventories import Inventory
 from core.judgement.types import Query
+from core.texts import one_form, same_text
 
 MAX_ROWS = 10_000
 MAX_BYTES = 4 * 2**20
@@ -124,7 +125,7 @@ def _rows(name: str, reader: Iterator[list[str]]) -> Iterator[tuple[int, list[st
 
 
 def _text(name: str, line: int, text: str, longest: int = LONGEST, needed: bool = True) -> str:
-    found = unicodedata.normalize("NFC", " ".join(text.split()))
+    found = one_form(" ".join(text.split()))
     if needed and not found:
         raise InputError(f"{name}, line {line}: there is no query", expected="a word or a sentence")
     if len(found) > longest:
@@ -158,8 +159,9 @@ def _distinct(name: str, rows: Iterator[tuple[int, Query]]) -> OwnQueries:
     for count, (_, query) in enumerate(rows, 1):
         if count > MAX_ROWS:
             raise InputError(f"{name} has more than {MAX_ROWS:,} queries", remedy="take a part of it")
-        repeated += query.text.casefold() in queries
-        queries.setdefault(query.text.casefold(), query)
+        key = same_text(query.text)
+        repeated += key in queries
+        queries.setdefault(key, query)
     if not queries:
         raise InputError(f"{name} has no queries", expected="a word or a sentence a line")
     return OwnQueries(tuple(queries.values()), repeated)

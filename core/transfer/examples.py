@@ -12,6 +12,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
+from core import texts
 from core.transfer.outcomes import Outcomes
 from core.types import Bool, Variant
 
@@ -94,11 +95,11 @@ def kept(rows: pd.DataFrame, which: Which) -> Bool:
 
 
 def containing(rows: pd.DataFrame, wanted: str) -> Bool:
-    """Which rows have ``wanted`` in a text, whatever its case, ``[m] bool``."""
+    """Which rows have ``wanted`` in a text (``core.texts.containing``), ``[m] bool``."""
     hit = np.zeros(len(rows), dtype=np.bool_)
     for name in (TEXT, SECOND):
         if name in rows:
-            hit |= rows[name].str.casefold().str.contains(wanted.casefold(), regex=False).to_numpy(dtype=np.bool_)
+            hit |= np.array(texts.containing(rows[name], wanted), dtype=np.bool_)
     return hit
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import text_search
 from core.text_search import Found, Way
+from core.texts import same_text
 from core.types import Dataset
 
 MOST_CHARACTERS = 10_000  # of a search: nothing that is longer is a text of a dataset that one would type
@@ -27,7 +28,7 @@ def title_of(found: Found) -> str:
 
 @st.cache_resource(show_spinner=False, max_entries=3)
 def _folded(_dataset: Dataset, digest: str) -> list[str]:  # noqa: ARG001 - cache key
-    return [text_search.fold(text) for text in _dataset.items]
+    return [same_text(text) for text in _dataset.items]
 
 
 @st.cache_data(show_spinner=False, max_entries=100)

@@ -8,6 +8,7 @@ import streamlit as st
 from core.diagnostics import catalog as diagnostics
 from core.figures import words as figures
 from core.store.records import RunRecord
+from core.texts import same_text
 from core.ui.resources import repository
 from core.ui.words_choice import choose_dataset, choose_variant
 from core.ui.words_view import Shown
@@ -50,7 +51,7 @@ def _questions(run: RunRecord) -> None:
         bind="query-params",
         placeholder="all",
     )
-    word = middle.text_input("With the word", key="analogy_word", persist_state="session").strip().casefold()
+    word = same_text(middle.text_input("With the word", key="analogy_word", persist_state="session"))
     only_wrong = right.toggle("Wrong only", value=True, key="analogy_wrong", persist_state="session")
     found = frame if section is None else frame[frame["section"] == section]
     wrong = int((found["greater"] > 0).sum())
@@ -58,8 +59,8 @@ def _questions(run: RunRecord) -> None:
     if only_wrong:
         found = found[found["greater"] + found["ties"] > 0]
     if word:
-        words = found[["a", "b", "c", "d", "predicted"]]
-        found = found[(words.apply(lambda column: column.str.casefold()) == word).any(axis=1)]
+        words = found[["a", "b", "c", "d", "predicted"]].map(same_text)
+        found = found[(words == word).any(axis=1)]
     st.caption(
         f"{wrong:,} questions are answered wrong"
         + (f", {tied:,} are tied for the first place" if tied else "")

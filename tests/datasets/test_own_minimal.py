@@ -17,6 +17,7 @@ from core.datasets import catalog, fetch, own, own_files, own_minimal, uploads
 from core.datasets.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
 from core.datasets.own_minimal import OwnMinimalPairs
 from core.datasets.own_pairs import OwnPairs
+from core.datasets.preview import MinimalPairPreview
 from core.errors import InputError
 from core.settings import ASSETS, Settings
 from core.types import DatasetKind, MinimalPairSet
@@ -275,6 +276,12 @@ def test_repeated_originals_and_rewrites_that_change_nothing_are_kept_and_counte
         "unchanged_rewrites": 3,
     }
     json.dumps(contents.as_manifest())
+
+
+def test_another_unicode_form_changes_nothing(tmp_path: Path) -> None:
+    rows = [{"original": "caf\u00e9", "typo": "cafe\u0301"}, {"original": "caf\u00e9", "typo": "cafe"}]
+    contents = found(write(tmp_path, "jsonl", rows))
+    assert contents.unchanged == MinimalPairPreview(contents.dataset("forms")).same["typo"] == 1
 
 
 # --- what is wrong

@@ -136,6 +136,11 @@ def test_queries_are_found_to_the_letter_else_in_any_capitals() -> None:
     assert (found.unknown, found.repeated) == (("bird",), 1)
 
 
+def test_queries_are_found_in_another_unicode_form() -> None:
+    dataset = loaders.pair_set("forms", [("cafe", "Cafe\u0301")], [])
+    assert inventories.find(named("caf\u00e9"), dataset, every(2)).items.tolist() == [1]
+
+
 def test_an_item_without_a_vector_is_not_found() -> None:
     kept = np.array([i for i, text in enumerate(PAIRS.items) if text not in {"cat", "dog"}], dtype=np.int64)
     found = inventories.find(named("cat", "dog"), PAIRS, kept)

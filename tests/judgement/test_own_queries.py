@@ -18,6 +18,11 @@ def test_a_list_has_one_query_a_line() -> None:
     assert about == "3 queries of mine. 1 more were repetitions and are left out."
 
 
+def test_a_query_in_another_unicode_form_is_a_repetition() -> None:
+    found = own_queries.of_text("caf\u00e9\nCafe\u0301\ncafe")
+    assert ([q.text for q in found.queries], found.repeated) == (["caf\u00e9", "cafe"], 1)
+
+
 @pytest.mark.parametrize("name", ["list.txt", "list", "LIST.TXT"])
 def test_a_text_file_is_a_list(name: str) -> None:
     assert own_queries.of_file(name, b"\xef\xbb\xbfword\nAm\xc3\xa9lie\n").queries == (Query("word"), Query("Amélie"))
