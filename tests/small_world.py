@@ -21,7 +21,6 @@ from core.datasets.catalog import DatasetEntry
 from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.catalog import EncoderEntry
-from core.texts import near_duplicate_key
 from core.types import CancelToken, Dataset, Float32
 
 D = TypeVar("D", bound=Dataset)
@@ -63,7 +62,7 @@ class GramEncoder:
         self.before(cancel)
         out = np.zeros((len(texts), self.info.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            key = near_duplicate_key(text)
+            key = "".join(c for c in text.casefold() if c.isalnum())
             for start in range(max(len(key) - self.size + 1, 0)):
                 out[row, zlib.crc32(key[start : start + self.size].encode()) % self.info.dimension] += 1.0
         self.encoded += len(texts)
