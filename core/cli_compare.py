@@ -16,6 +16,7 @@ from core.cli_kinds import finished_run
 from core.diagnostics import catalog as diagnostics
 from core.diagnostics.base import in_words
 from core.errors import InputError
+from core.numerics.statistics.estimate import Estimate
 from core.numerics.stats import Interval
 from core.settings import Settings
 from core.store.records import RunRecord
@@ -69,9 +70,9 @@ def scores(
             {
                 "runs": [
                     _named(run)
-                    | {"dataset": run.plan.dataset, "method": methods[run.run_id].method.value}
+                    | {"dataset": run.plan.dataset, **_independent(methods[run.run_id])}
                     | {"pairs": len(methods[run.run_id].queries)}
-                    | {"scores": {m: {"value": e.value, **_ends(e.interval)} for m, e in estimates[run.run_id].items()}}
+                    | {"scores": {m: _scored(e) for m, e in estimates[run.run_id].items()}}
                     for run in runs
                 ]
             }
@@ -95,7 +96,17 @@ def _metrics_in_order() -> list[str]:
     return [m.name for m in diagnostics.find("evalrank").metrics if m.name in numbers.WITH_INTERVAL]
 
 
-def _estimate(metric: str, estimate: numbers.Estimate) -> str:
+def _independent(sample: numbers.Sample) -> dict[str, object]:
+    """What the intervals take for independent, and how many of them there are."""
+    known = sample.dependence
+    return {"independent": {"unit": known.unit.value, "units": known.units, "effective": known.effective}}
+
+
+def _scored(estimate: Estimate) -> dict[str, object]:
+    return {"value": estimate.value, **_ends(estimate.interval), "no_interval": estimate.refusal or None}
+
+
+def _estimate(metric: str, estimate: Estimate) -> str:
     value = numbers.shown(metric, estimate.value)
     return value if estimate.interval is None else f"{value} {numbers.shown_interval(metric, estimate.interval)}"
 
@@ -122,12 +133,18 @@ def _evalrank(first: RunRecord, second: RunRecord, repository: Repository, ranks
     if as_json:
         rows = [
             {"metric": (m := d.contrast.metric), "first": sample.value(ids[0], m), "second": sample.value(ids[1], m)}
-            | {"difference": d.value, **_ends(d.interval), "p_value": d.p_value, "p_corrected": d.p_corrected}
+            | {
+                "difference": d.value,
+                **_ends(d.interval),
+                "no_interval": d.estimate.refusal or None,
+                "p_value": d.p_value,
+                "p_corrected": d.p_corrected,
+            }
             | {"smallest_detectable": d.smallest, "wins": d.wins, "ties": d.ties, "losses": d.losses}
             | {"verdict": d.verdict.value}
             for d in differences
         ]
-        method = {"ranks": ranks.value, "method": sample.method.value, "pairs": len(sample.queries)}
+        method = {"ranks": ranks.value, **_independent(sample), "pairs": len(sample.queries)}
         output.print_json(_both(first, second) | method | {"metrics": rows, "verdict": said})
         return
     output.print_table(

@@ -43,7 +43,7 @@ def kinds(
     numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
     raw, filtered = (scores_by_kind(groups, rows, *numbers, filtered=f) for f in (False, True))
     names = [name for name in raw.columns if name not in ("side", "label", "pairs")]
-    table = raw.merge(filtered.drop(columns="pairs"), on=["side", "label"], suffixes=("", "_filtered"))
+    table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
     found = [
         {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
         for row in table.to_dict("records")

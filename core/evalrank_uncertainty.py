@@ -1,15 +1,15 @@
 """EvalRank's scores with intervals, and whether two runs differ by more than chance; from stored rows alone.
 
-For the page and the command line alike. Pairs that share a text are not independent; how intervals respect that is in
-``core.numerics.resampling``, and which way is taken in ``Sample.method``.
+For the page and the command line alike. Pairs that share a text are not independent; how intervals and tests respect
+that is in ``core.numerics.statistics.pairs``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from core.errors import InputError
 from core.explore import PairTable
 from core.numerics import resampling
 from core.numerics.ranking import expected_hit
-from core.numerics.stats import RESAMPLES, Interval, holm
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.pairs import Dependence
+from core.numerics.stats import Interval, holm, percentile_interval
 from core.types import Float64, Int64
 
 ALPHA = 0.05  # a corrected p-value below it is called more than chance
@@ -26,18 +29,7 @@ TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # raw; "_filtered"
 COMPARED = (*TESTED, "median_rank")
 WITH_INTERVAL = (*COMPARED, "hits@5", *(f"{name}_filtered" for name in COMPARED))
 
-LARGE_COMPONENT = 0.1  # share of the pairs in one component from which on components are not resampled
-FEWEST_UNITS = 10  # pairs, each with its reverse: fewer say nothing about how sure a mean is
-
 _HIGHER_IS_BETTER = {m.name: m.higher_is_better for m in ENTRY.metrics}
-
-
-class Method(StrEnum):
-    """Where an interval comes from."""
-
-    BOOTSTRAP = "component bootstrap"
-    DYADIC = "dyadic-robust"
-    NONE = "too few pairs"
 
 
 class Verdict(StrEnum):
@@ -53,6 +45,11 @@ class Verdict(StrEnum):
 def is_median(metric: str) -> bool:
     """Whether it is no mean over pairs, so that there is neither a dyadic variance nor a test of it."""
     return metric.startswith("median_rank")
+
+
+def is_rank(metric: str) -> bool:
+    """Whether it is counted in ranks, not within 0 to 1."""
+    return metric.startswith(("mean_rank", "median_rank"))
 
 
 def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
@@ -75,14 +72,6 @@ def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A score with its 95% interval; None where there is no honest one."""
-
-    value: float
-    interval: Interval | None
-
-
-@dataclass(frozen=True)
 class Contrast:
     """A question: does a run differ from another in a metric?"""
 
@@ -96,8 +85,8 @@ class Difference:
     """An answer: how much a run's value is above the baseline's, and what is to be thought of that.
 
     Attributes:
-        interval: 95%, of this difference alone.
-        p_value: of the sign-flip test; None for a median.
+        estimate: the difference with its 95% interval, of this difference alone.
+        p_value: of ``statistics.p_values``; None for a median, and where the pairs do not allow a test.
         p_corrected: after Holm, for all the differences that were asked for at once.
         smallest: the smallest true difference that a test of so many would have found with probability 0.8; None where
             there is no interval, or no difference in any pair.
@@ -105,8 +94,7 @@ class Difference:
     """
 
     contrast: Contrast
-    value: float
-    interval: Interval | None
+    estimate: Estimate
     p_value: float | None
     p_corrected: float | None
     smallest: float | None
@@ -116,17 +104,21 @@ class Difference:
     losses: int
 
     @property
-    def verdict(self) -> Verdict:
-        """More than chance is a corrected p below ``ALPHA`` and an interval without 0.
+    def value(self) -> float:
+        return self.estimate.value
 
-        Both, since the test exchanges pairs one by one, while pairs that share a text move together.
-        """
+    @property
+    def interval(self) -> Interval | None:
+        return self.estimate.interval
+
+    @property
+    def verdict(self) -> Verdict:
+        """More than chance is a corrected p below ``ALPHA``: the test alone decides."""
         if self.same_in_every_pair:
             return Verdict.SAME
         if self.p_corrected is None:
             return Verdict.UNTESTED
-        holds_zero = self.interval is not None and self.interval.low <= 0 <= self.interval.high
-        if self.p_corrected >= ALPHA or holds_zero:
+        if self.p_corrected >= ALPHA:
             return Verdict.ALIKE
         higher_is_better = _HIGHER_IS_BETTER[self.contrast.metric]
         return Verdict.BETTER if (self.value > 0) == higher_is_better else Verdict.WORSE
@@ -148,35 +140,22 @@ class Sample:
     values: Mapping[tuple[str, str], Float64]
 
     @cached_property
-    def components(self) -> Int64:
-        return resampling.components(self.queries, self.mates)
-
-    @cached_property
-    def units(self) -> Int64:
-        return resampling.units(self.queries, self.mates)
+    def dependence(self) -> Dependence:
+        """What is independent among the pairs."""
+        return Dependence.of(self.queries, self.mates)
 
     @cached_property
     def largest_share(self) -> float:
-        """Share of the pairs that are in the largest component."""
-        return float(np.bincount(self.components).max() / len(self.components))
+        """Share of the pairs that are in the largest group of connected ones."""
+        return float(np.bincount(self.dependence.groups).max() / len(self.queries))
 
     @cached_property
-    def method(self) -> Method:
-        """By the data: what components are there to be drawn."""
-        if self.units.max() + 1 < FEWEST_UNITS:
-            return Method.NONE
-        return Method.DYADIC if self.largest_share > LARGE_COMPONENT else Method.BOOTSTRAP
-
-    @cached_property
-    def _resampled(self) -> Mapping[tuple[str, str], Float64]:
-        """Per (run id, metric) its value in every resample, ``[resamples]``; the same resamples for all."""
-        out: dict[tuple[str, str], Float64] = {}
-        for median, compute in ((False, resampling.bootstrap_means), (True, resampling.bootstrap_medians)):
-            keys = [key for key in self.values if is_median(key[1]) is median]
-            if keys:
-                columns = compute(np.column_stack([self.values[key] for key in keys]), self.components).T
-                out |= dict(zip(keys, np.ascontiguousarray(columns), strict=True))
-        return out
+    def _medians(self) -> Mapping[tuple[str, str], Float64]:
+        """Per (run id, metric) a median in every resample of the groups, ``[resamples]``; the same ones for all."""
+        keys = [key for key in self.values if is_median(key[1])]
+        stacked = np.column_stack([self.values[key] for key in keys])
+        columns = resampling.bootstrap_medians(stacked, self.dependence.groups).T
+        return dict(zip(keys, np.ascontiguousarray(columns), strict=True))
 
     def value(self, run_id: str, metric: str) -> float:
         """The score itself, as the run stored it."""
@@ -185,68 +164,65 @@ class Sample:
 
     def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
         """Per run id and metric the score with its interval."""
-        errors = self._dyadic_errors(list(self.values.values()), [metric for _, metric in self.values])
         out: dict[str, dict[str, Estimate]] = {run_id: {} for run_id in self.run_ids}
-        for (run_id, metric), error in zip(self.values, errors, strict=True):
-            value = self.value(run_id, metric)
-            resampled = self._resampled[run_id, metric] if self.method is Method.BOOTSTRAP else None
-            out[run_id][metric] = Estimate(value, self._interval(value, error, resampled))
+        for metric in self.metrics:
+            for run_id, estimate in zip(self.run_ids, self._estimates_in(metric), strict=True):
+                out[run_id][metric] = estimate
         return out
+
+    def _estimates_in(self, metric: str) -> Sequence[Estimate]:
+        """Of each run."""
+        if is_median(metric):
+            return [self._median(self.value(r, metric), partial(self._median_of, r, metric)) for r in self.run_ids]
+        estimate = statistics.mean_rank if is_rank(metric) else statistics.share
+        return [estimate(self.values[run_id, metric], self.dependence) for run_id in self.run_ids]
 
     def differences(self, contrasts: Sequence[Contrast]) -> tuple[Difference, ...]:
         """An answer to each question; the correction is for all of them at once."""
         if not contrasts:
             return ()
-        paired = [self.values[c.run_id, c.metric] - self.values[c.baseline, c.metric] for c in contrasts]
-        tested = [i for i, c in enumerate(contrasts) if not is_median(c.metric)]
-        p = np.full(len(contrasts), np.nan)
-        corrected = p.copy()
-        if tested:
-            p[tested] = resampling.sign_flip_p_values(np.column_stack([paired[i] for i in tested]), self.units)
-            corrected[tested] = holm(p[tested])
-        errors = self._dyadic_errors(paired, [c.metric for c in contrasts])
-        if self.method is Method.BOOTSTRAP:
-            moved = [self._resampled[c.run_id, c.metric] - self._resampled[c.baseline, c.metric] for c in contrasts]
-            errors = np.array([m.std(ddof=1) for m in moved])
-        smallest = resampling.smallest_detectable(errors, max(len(tested), 1), ALPHA)
-        out = []
-        for i, c in enumerate(contrasts):
-            value = self.value(c.run_id, c.metric) - self.value(c.baseline, c.metric)
-            interval = self._interval(value, errors[i], moved[i] if self.method is Method.BOOTSTRAP else None)
-            has_test, same = i in tested, not paired[i].any()
-            # Without any difference there is nothing to tell from what size on it would have been found.
-            known = has_test and interval is not None and not same
-            out.append(
-                Difference(
-                    c,
-                    value,
-                    interval,
-                    float(p[i]) if has_test else None,
-                    float(corrected[i]) if has_test else None,
-                    float(smallest[i]) if known else None,
-                    same,
-                    *self._duel(c),
-                )
+        paired = np.column_stack(
+            [self.values[c.run_id, c.metric] - self.values[c.baseline, c.metric] for c in contrasts]
+        )
+        means = [i for i, c in enumerate(contrasts) if not is_median(c.metric)]
+        p, corrected, smallest = (np.full(len(contrasts), np.nan) for _ in range(3))
+        if means:
+            p[means] = statistics.p_values(paired[:, means], self.dependence)
+            smallest[means] = statistics.smallest_detectable(paired[:, means], self.dependence, len(means), ALPHA)
+        if not self.dependence.refusal:
+            corrected[means] = holm(p[means])
+        return tuple(
+            Difference(
+                c,
+                self._difference(c),
+                _or_none(p[i]),
+                _or_none(corrected[i]),
+                _or_none(smallest[i]),
+                not paired[:, i].any(),
+                *self._duel(c),
             )
-        return tuple(out)
+            for i, c in enumerate(contrasts)
+        )
 
-    def _dyadic_errors(self, columns: Sequence[Float64], metrics: Iterable[str]) -> Float64:
-        """Standard errors of means, NaN for medians and where another method is taken."""
-        errors = np.full(len(columns), np.nan)
-        means = [i for i, metric in enumerate(metrics) if not is_median(metric)]
-        if self.method is Method.DYADIC and means:
-            stacked = np.column_stack([columns[i] for i in means])
-            errors[means] = np.sqrt(resampling.dyadic_variances(stacked, self.queries, self.mates))
-        return errors
+    def _median_of(self, run_id: str, metric: str) -> Float64:
+        """In every resample, ``[resamples]``."""
+        return self._medians[run_id, metric]
 
-    def _interval(self, value: float, error: float, resampled: Float64 | None) -> Interval | None:
-        if resampled is not None:
-            low, high = np.quantile(resampled, [0.025, 0.975])
-            return Interval(float(low), float(high))
-        if np.isnan(error):
-            return None
-        half = resampling.dyadic_quantile(self.queries, self.mates) * float(error)
-        return Interval(value - half, value + half)
+    def _difference(self, contrast: Contrast) -> Estimate:
+        run_id, baseline, metric = contrast.run_id, contrast.baseline, contrast.metric
+        if is_median(metric):
+            value = self.value(run_id, metric) - self.value(baseline, metric)
+            return self._median(value, lambda: self._median_of(run_id, metric) - self._median_of(baseline, metric))
+        most = np.inf if is_rank(metric) else 1.0
+        return statistics.difference(self.values[run_id, metric], self.values[baseline, metric], self.dependence, most)
+
+    def _median(self, value: float, resampled: Callable[[], Float64]) -> Estimate:
+        """A median, or the difference of two, with the middle 95% of what resamples of the groups give."""
+        known, refusal = self.dependence, self.dependence.refusal
+        if not refusal and known.unit is not Unit.COMPONENTS:
+            refusal = "a median has no standard error that lets pairs depend on each other by their texts"
+        interval = None if refusal else percentile_interval(resampled())
+        return Estimate(value, interval, "bootstrap over groups", known.unit, known.units, known.effective, refusal)
 
     def _duel(self, contrast: Contrast) -> tuple[int, int, int]:
         """Pairs that the run ranks better than the baseline, alike, and worse."""
@@ -254,6 +230,10 @@ class Sample:
         one, other = (self.values[run_id, f"mean_rank{suffix}"] for run_id in (contrast.run_id, contrast.baseline))
         wins, losses = int(np.count_nonzero(one < other)), int(np.count_nonzero(one > other))
         return wins, len(one) - wins - losses, losses
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def samples(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str]) -> tuple[Sample, ...]:
@@ -322,19 +302,19 @@ def _best_and_alike(sample: Sample, metrics: Sequence[str]) -> dict[str, frozens
 
 
 def method_in_words(sample: Sample) -> str:
-    """Where the intervals come from and why, in two sentences."""
-    number, pairs = int(sample.components.max()) + 1, len(sample.queries)
-    if sample.method is Method.NONE:
-        return f"No intervals: {pairs:,} pairs are too few to say how sure the scores are."
-    if sample.method is Method.BOOTSTRAP:
+    """What the intervals take for independent, and why, in two sentences."""
+    known, pairs = sample.dependence, len(sample.queries)
+    if known.refusal:
+        return f"No intervals and no tests: {known.refusal}."
+    if known.unit is Unit.COMPONENTS:
         return (
-            f"95% intervals: a bootstrap over the {number:,} groups of pairs that share no text, drawn {RESAMPLES:,} "
-            f"times; the largest holds {sample.largest_share:.1%} of the {pairs:,} pairs."
+            f"95% intervals from {known.independent} that share no text; the largest holds "
+            f"{sample.largest_share:.1%} of the {pairs:,} pairs."
         )
     return (
-        f"95% intervals: dyadic-robust standard errors, by which pairs that share a text may depend on each other; one "
-        f"group of connected pairs holds {sample.largest_share:.0%} of the {pairs:,}, so that groups cannot be "
-        "resampled. A median has no such standard error, so the median rank has no interval."
+        f"95% intervals from {known.independent}: dyadic-robust, by which pairs that share a text may depend on "
+        f"each other, since one group of connected pairs holds {sample.largest_share:.0%} of the {pairs:,}. A median "
+        "has no such standard error, so the median rank has no interval."
     )
 
 
@@ -349,6 +329,8 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
         by_verdict.setdefault(d.verdict, []).append(d)
     if all(d.wins == d.losses == 0 for d in differences):
         return "the same rank in every pair."
+    if refusals := [d.estimate.refusal for d in differences if d.p_value is None and not is_median(d.contrast.metric)]:
+        return f"no verdict, since {refusals[0]}."
     parts = [
         f"{verdict} in {_listed(name_of[d.contrast.metric] for d in by_verdict[verdict])}"
         for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.SAME)

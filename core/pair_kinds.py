@@ -12,7 +12,7 @@ import pandas as pd
 
 from core import frequency
 from core.evalrank_rows import RunRows
-from core.numerics.resampling import interval_of_mean
+from core.numerics.statistics.pairs import Dependence, share
 from core.pair_features import length, lexical_overlap
 from core.pair_sources import PairSources
 from core.types import Bool, Float64, Int32, Int64
@@ -166,8 +166,9 @@ def scores_by_kind(
         queries, mates: ``[m]``, number of each pair's texts: pairs that share one are not independent.
 
     Returns:
-        A row per group: ``side, label, pairs, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``; the mean
-        and its 95% interval (``core.numerics.resampling``), NaN over no pairs.
+        A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``;
+        how many independent groups the pairs are worth, the mean and its 95% interval
+        (``core.numerics.statistics.pairs``), NaN where these pairs allow none.
     """
     values = rows.aligned(item_numbers, filtered)
     ranked = values["mrr"].notna().to_numpy()
@@ -175,10 +176,14 @@ def scores_by_kind(
     for group in groups.groups:
         inside = group.inside & ranked
         row: dict[str, object] = {"side": group.side, "label": group.label, "pairs": int(inside.sum())}
-        for measure in MEASURES:
-            among = values[measure].to_numpy()[inside]
-            interval = interval_of_mean(among, queries[inside].astype(np.int64), mates[inside].astype(np.int64))
-            row[measure] = float(among.mean()) if len(among) else np.nan
-            row[f"{measure}_low"], row[f"{measure}_high"] = interval.low, interval.high
+        row |= {"independent": 0} | {f"{m}{end}": np.nan for m in MEASURES for end in ("", "_low", "_high")}
+        if inside.any():
+            known = Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
+            row["independent"] = max(1, round(known.effective))
+            for measure in MEASURES:
+                found = share(values[measure].to_numpy()[inside], known)
+                row[measure] = found.value
+                if found.interval is not None:
+                    row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
         out.append(row)
     return pd.DataFrame(out)

@@ -23,8 +23,9 @@ from core.explore import EmbeddingsGone
 from core.flows.store import StoredFlows
 from core.numerics.rank_problem import RankCounts
 from core.numerics.ranking import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
-from core.numerics.resampling import dyadic_quantile, dyadic_variances
 from core.numerics.similarity import Metric
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.pairs import Dependence, difference
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -109,17 +110,12 @@ def sample(pairs: int, items: int, dimension: int) -> Int64:
 
 @dataclass(frozen=True)
 class ScoreChange:
-    """A score on the sampled pairs before and after, and a 95% interval of the paired difference (dyadic-robust)."""
+    """A score on the sampled pairs before and after, and the paired difference with its 95% interval."""
 
     name: str
     before: float
     after: float
-    low: float
-    high: float
-
-    @property
-    def difference(self) -> float:
-        return self.after - self.before
+    difference: Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +144,15 @@ class Comparison:
     def changes(self) -> tuple[ScoreChange, ...]:
         """The scores of ``SHOWN``, as a run defines them."""
         before, after = scores(self.before), scores(self.after)
-        differences = np.stack([_values(self.after, name) - _values(self.before, name) for name in SHOWN], axis=1)
-        ends = self.queries, self.mates  # a sample of pairs may be any part of a component: no bootstrap over these
-        half = dyadic_quantile(*ends) * np.sqrt(dyadic_variances(differences, *ends))
+        known = Dependence.of(self.queries, self.mates)
         return tuple(
-            ScoreChange(name, before[name], after[name], float(d - h), float(d + h))
-            for name, d, h in zip(SHOWN, differences.mean(axis=0), half, strict=True)
+            ScoreChange(
+                name,
+                before[name],
+                after[name],
+                difference(_values(self.after, name), _values(self.before, name), known),
+            )
+            for name in SHOWN
         )
 
 

@@ -131,7 +131,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.doctor": f"{BELOW_PIPELINE} core.cache_limit core.pipeline",
     "core.cli_output": f"{NOUNS} {STORE}",
     "core.cli_compare": f"{WORLD} {STORE} core.cli_kinds core.cli_output core.comparison core.explore "
-    "core.numerics.stats core.evalrank_uncertainty core.diagnostics.catalog core.transfer",
+    "core.numerics.statistics core.numerics.stats core.evalrank_uncertainty core.diagnostics.catalog core.transfer",
     "core.cli_kinds": f"{BELOW_PIPELINE} core.cli_output core.explore core.frequency core.evalrank_rows "
     "core.pair_kinds core.pair_sources",
     "core.cli_orderings": f"{WORLD} core.cli_output core.cli_kinds core.orderings core.store.repository",
@@ -165,7 +165,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.figures": f"{NOUNS} core.numerics.hubness core.numerics.association core.judgement",
     "core.ui": f"{WORLD} {CATALOGS} core.joblog core.cache_limit "
     f"core.figures {STORE} core.jobs core.visitors core.explore core.pipeline "
-    "core.evalrank_uncertainty core.numerics.resampling core.what_if core.reference core.hubs core.reasons "
+    "core.evalrank_uncertainty core.numerics.resampling core.numerics.statistics core.what_if "
+    "core.reference core.hubs core.reasons "
     "core.sweeps core.estimates core.manifests core.comparison core.frequency core.pair_features core.pair_browsing "
     "core.orderings core.chain_profiles core.numerics.density "
     "core.evalrank_rows core.evalrank_trust core.pair_kinds core.pair_sources core.training_overlap "

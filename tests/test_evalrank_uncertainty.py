@@ -15,9 +15,11 @@ from core import evalrank_uncertainty as numbers
 from core.datasets import loaders
 from core.diagnostics import catalog as diagnostics
 from core.errors import InputError
-from core.evalrank_uncertainty import COMPARED, TESTED, WITH_INTERVAL, Contrast, Method, Sample, Verdict
+from core.evalrank_uncertainty import COMPARED, TESTED, WITH_INTERVAL, Contrast, Sample, Verdict
 from core.explore import pair_table
 from core.numerics import resampling
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Unit
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -30,8 +32,13 @@ ENCODERS = ("bigrams", "trigrams", "pentagrams")
 SYLLABLES = "ba de fi go lu ma ne pi ro su ta ve".split()
 
 
-def pairs_of_words(shared: float, count: int = 40) -> PairSet:
-    """Made-up words and their variations, both ways round; ``shared``: the share of them that vary one word."""
+def pairs_of_words(shared: float, count: int = 40, *, ring: bool = False) -> PairSet:
+    """Made-up words and their variations, both ways round.
+
+    Args:
+        shared: the share of them that vary one word.
+        ring: every word is also paired with the next one, which ties all of them together.
+    """
     draw = np.random.default_rng(4)
     words = ["".join(draw.choice(SYLLABLES, 3)) for _ in range(3 * count)]
     pairs = []
@@ -39,6 +46,8 @@ def pairs_of_words(shared: float, count: int = 40) -> PairSet:
         query = words[0] if i < shared * count else words[i]
         mate = query[: 6 if i % 2 else 4] + SYLLABLES[i % 12] + ("" if i % 3 else SYLLABLES[i % 7])
         pairs += [(query, mate + "x" * (i // 12)), (mate + "x" * (i // 12), query)]
+        if ring:
+            pairs.append((words[i], words[(i + 1) % count]))
     return loaders.pair_set("words", pairs, words)
 
 
@@ -56,49 +65,57 @@ def sample_of(
     return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, WITH_INTERVAL)
 
 
-@pytest.mark.parametrize(
-    ("shared", "method"), [(0.0, Method.BOOTSTRAP), (0.6, Method.DYADIC)], ids=["bootstrap", "dyadic"]
-)
-def test_values_are_the_stored_scores_and_the_data_decide_the_method(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, shared: float, method: Method
+@pytest.mark.parametrize(("shared", "unit"), [(0.0, Unit.COMPONENTS), (0.6, Unit.TEXTS)], ids=["groups", "texts"])
+def test_values_are_the_stored_scores_and_the_data_decide_what_is_independent(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, shared: float, unit: Unit
 ) -> None:
-    runs, sample = sample_of(pairs_of_words(shared), settings, repository, monkeypatch)
-    assert sample.method is method
+    runs, sample = sample_of(pairs_of_words(shared, ring=shared > 0), settings, repository, monkeypatch)
+    assert sample.dependence.unit is unit
     estimates = sample.estimates()
     for run in runs:
         assert set(estimates[run.run_id]) == set(WITH_INTERVAL)
         for metric, estimate in estimates[run.run_id].items():
             assert estimate.value == run.metrics[metric]
-            if method is Method.DYADIC and "median" in metric:
+            assert (estimate.unit, estimate.units) == (unit, sample.dependence.units)
+            if unit is Unit.TEXTS and "median" in metric:
                 assert estimate.interval is None
+                assert "median" in estimate.refusal
             else:
                 assert estimate.interval.low <= estimate.value <= estimate.interval.high
+                assert estimate.interval.low < estimate.interval.high or "median" in metric
     said = numbers.method_in_words(sample)
-    assert ("bootstrap" in said) == (method is Method.BOOTSTRAP)
-    assert ("no interval" in said) == (method is Method.DYADIC)
+    assert sample.dependence.independent in said
+    assert ("dyadic" in said) == (unit is Unit.TEXTS)
 
 
-def test_the_bootstrap_is_a_loop_over_drawn_components(
+def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(
     settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
     first, second = (run.run_id for run in runs[:2])
     rows = repository.items(ENTRY, [first, second], texts=False).set_index(["run_id", "item_no"]).sort_index()
     rank = {r: (1 + rows.loc[r]["greater"] + rows.loc[r]["ties"] / 2).to_numpy() for r in (first, second)}
-    number = sample.components.max() + 1
+    groups = sample.dependence.groups
+    number = groups.max() + 1
     draw = np.random.default_rng(resampling.SEED)
-    means, medians = [], []
+    medians = []
     for _ in range(2_000):
-        drawn = np.concatenate([np.flatnonzero(sample.components == c) for c in draw.integers(number, size=number)])
-        means.append(rank[first][drawn].mean() - rank[second][drawn].mean())
-        medians.append(np.median(rank[first][drawn]))
-    (difference,) = sample.differences([Contrast("mean_rank", first, second)])
-    expected = np.quantile(means, [0.025, 0.975])
-    assert (difference.interval.low, difference.interval.high) == pytest.approx(tuple(expected))
-    factor = 1.959964 + 0.841621
-    assert difference.smallest == pytest.approx(factor * np.std(means, ddof=1), rel=1e-5)
+        drawn = np.concatenate([np.flatnonzero(groups == c) for c in draw.integers(number, size=number)])
+        medians.append([np.median(rank[r][drawn]) for r in (first, second)])
     found = sample.estimates()[first]["median_rank"].interval
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(medians, [0.025, 0.975])))
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(np.array(medians)[:, 0], [0.025, 0.975])))
+    (moved,) = sample.differences([Contrast("median_rank", first, second)])
+    expected = np.quantile(np.array(medians) @ [1, -1], [0.025, 0.975])
+    assert (moved.interval.low, moved.interval.high) == pytest.approx(tuple(expected))
+
+    (difference,) = sample.differences([Contrast("mean_rank", first, second)])
+    assert difference.estimate == statistics.difference(rank[first], rank[second], sample.dependence, np.inf)
+    paired = (rank[first] - rank[second])[:, np.newaxis]
+    assert difference.smallest == statistics.smallest_detectable(paired, sample.dependence, 1, 0.05)[0]
+    assert difference.p_value == resampling.sign_flip_p_values(paired, groups)[0], "whole groups are turned"
+    assert sample.estimates()[first]["mean_rank"] == statistics.mean_rank(rank[first], sample.dependence)
+    reciprocal = sample.values[first, "mrr"]
+    assert sample.estimates()[first]["mrr"] == statistics.share(reciprocal, sample.dependence)
     assert difference.wins == np.count_nonzero(rank[first] < rank[second])
     assert difference.losses == np.count_nonzero(rank[first] > rank[second])
     assert difference.wins + difference.ties + difference.losses == len(rank[first])
@@ -119,7 +136,6 @@ def test_all_tests_are_corrected_together(
     for d in tested:
         if d.verdict in {Verdict.BETTER, Verdict.WORSE}:
             assert d.p_corrected < 0.05
-            assert d.interval.low > 0 or d.interval.high < 0
             assert (d.verdict is Verdict.BETTER) == ((d.value > 0) != (d.contrast.metric == "mean_rank"))
     reverse = numbers.against(sample, runs[1].run_id, COMPARED)
     back = next(d for d in reverse if d.contrast == Contrast("mrr", runs[0].run_id, runs[1].run_id))
@@ -150,16 +166,23 @@ def test_a_run_is_the_same_as_itself_and_among_the_best(
     assert runs[2].run_id not in marked["mrr"], "the worst by far"
 
 
-def test_few_pairs_have_no_interval(
+def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(
     settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs, sample = sample_of(pairs_of_words(0.0, 9), settings, repository, monkeypatch)
-    assert sample.method is Method.NONE
-    assert all(e.interval is None for e in sample.estimates()[runs[0].run_id].values())
-    assert "too few" in numbers.method_in_words(sample)
+    """All pairs share one text: A was called better than B in 65 to 86 of 100 such cases without a difference."""
+    runs, sample = sample_of(pairs_of_words(1.0), settings, repository, monkeypatch)
+    reason = "share one text"
+    assert reason in sample.dependence.refusal
+    for estimate in sample.estimates()[runs[0].run_id].values():
+        assert estimate.interval is None
+        assert reason in estimate.refusal
+    assert reason in numbers.method_in_words(sample)
     differences = numbers.against(sample, runs[0].run_id, COMPARED)
-    assert all(d.interval is None and d.smallest is None for d in differences)
-    assert any(d.p_value is not None for d in differences)
+    assert all(d.interval is None and d.smallest is None and d.p_value is None for d in differences)
+    assert {d.verdict for d in differences} <= {Verdict.UNTESTED, Verdict.SAME}
+    assert reason in numbers.summary(differences, {m: m for m in COMPARED})
+    marked = numbers.best_and_alike(sample)
+    assert all(len(ids) == 1 for ids in marked.values()), "what is not tested is not called alike"
 
 
 @pytest.fixture
@@ -218,9 +241,11 @@ def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(
     code, out, err = blindspot("runs", "scores", *ids, "--json")
     assert (code, err) == (0, "")
     for run, said in zip(runs, json.loads(out)["runs"], strict=False):
-        assert (said["run_id"], said["method"]) == (run.run_id, "component bootstrap")
+        known = sample.dependence
+        assert said["run_id"] == run.run_id
+        assert said["independent"] == {"unit": known.unit, "units": known.units, "effective": known.effective}
         for metric, estimate in sample.estimates()[run.run_id].items():
-            expected = {"value": estimate.value, "low": estimate.interval.low, "high": estimate.interval.high}
+            expected = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "no_interval": None}
             assert said["scores"][metric] == expected
     _, table, _ = blindspot("runs", "scores", *ids)
     shown = sample.estimates()[ids[0]]["mrr"]
@@ -233,7 +258,8 @@ def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(
         for row, d in zip(json.loads(out)["metrics"], expected, strict=True):
             assert (row["metric"], row["difference"], row["p_value"]) == (d.contrast.metric, d.value, d.p_value)
             assert (row["p_corrected"], row["smallest_detectable"]) == (d.p_corrected, d.smallest)
-            assert (row["low"], row["high"]) == (d.interval.low, d.interval.high)
+            assert (row["low"], row["high"]) == (d.estimate.low, d.estimate.high)
+            assert row["no_interval"] == (d.estimate.refusal or None)
             assert (row["wins"], row["ties"], row["losses"]) == (d.wins, d.ties, d.losses)
             assert row["verdict"] == d.verdict
     _, table, _ = blindspot("runs", "compare", *ids)

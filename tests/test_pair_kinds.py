@@ -14,7 +14,7 @@ from core.diagnostics.evalrank import ENTRY
 from core.evalrank_rows import RunRows, Score, rows_of_runs
 from core.explore import pair_table
 from core.numerics.rank_problem import RankCounts
-from core.numerics.resampling import interval_of_mean
+from core.numerics.statistics.pairs import Dependence, share
 from core.pair_features import length
 from core.pair_kinds import Grouping, Kind, grouping, scores_by_kind
 from core.pair_sources import find_sources
@@ -97,9 +97,14 @@ def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
         assert row["pairs"] == len(inside)
         assert row["mrr"] == pytest.approx(np.mean(reciprocal) if inside else np.nan, nan_ok=True)
         assert row["hits@1"] == pytest.approx(np.mean(hits) if inside else np.nan, nan_ok=True)
-        interval = interval_of_mean(np.array(reciprocal), queries[inside], mates[inside])
-        assert row["mrr_low"] == pytest.approx(interval.low, nan_ok=True)
-        assert row["mrr_high"] == pytest.approx(interval.high, nan_ok=True)
+        if not reciprocal:
+            assert (row["independent"], np.isnan(row["mrr_low"])) == (0, True)
+            continue
+        known = share(np.array(reciprocal), Dependence.of(queries[inside], mates[inside]))
+        low, high = (np.nan, np.nan) if known.interval is None else (known.low, known.high)
+        assert row["mrr_low"] == pytest.approx(low, nan_ok=True)
+        assert row["mrr_high"] == pytest.approx(high, nan_ok=True)
+        assert row["independent"] == max(1, round(known.effective))
 
 
 def test_no_pairs_have_no_score() -> None:

@@ -72,15 +72,18 @@ def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_intervals_are_those_of_the_pages() -> None:
-    """Eight runs on pairs that share nothing: all from one set of resamples, each around its own mean."""
+    """Eight runs on pairs that share nothing: each interval around its own value."""
     sample = bootstrap.sample(pairs=300)
     assert len(sample.run_ids) == 8
-    assert sample.components.max() + 1 == 300
+    assert sample.dependence.units == 300
     for run_id, found in sample.estimates().items():
         value, interval = found["mrr"].value, found["mrr"].interval
         assert value == np.mean(sample.values[run_id, "mrr"])
         assert interval is not None
         assert interval.low < value < interval.high
+        median = found["median_rank"]
+        assert median.value == np.median(sample.values[run_id, "median_rank"])
+        assert median.low <= median.value <= median.high
     (result,) = bootstrap.bootstrap(no_progress)
     assert (result.name, result.unit, len(result.samples)) == ("bootstrap", "s", PAIRS_OF_TIMINGS)
 

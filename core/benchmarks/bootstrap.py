@@ -1,4 +1,4 @@
-"""Intervals: the resamples behind them, by the code that the pages use."""
+"""Intervals, and the resamples behind those of medians, by the code that the pages use."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ def sample(encoders: int = ENCODERS, pairs: int = PAIRS) -> Sample:
     rng = np.random.default_rng(5)
     run_ids = tuple(f"run {i}" for i in range(encoders))
     no_ties = np.zeros(pairs, dtype=np.int64)
-    values = {
-        (run_id, "mrr"): expected_reciprocal_rank(rng.geometric(0.3, pairs).astype(np.int64) - 1, no_ties)
-        for run_id in run_ids
-    }
+    greater = {run_id: rng.geometric(0.3, pairs).astype(np.int64) - 1 for run_id in run_ids}
+    values = {(run_id, "mrr"): expected_reciprocal_rank(above, no_ties) for run_id, above in greater.items()}
+    values |= {(run_id, "median_rank"): (1 + above).astype(np.float64) for run_id, above in greater.items()}
     texts = np.arange(2 * pairs, dtype=np.int64)
-    return Sample(run_ids, ("mrr",), texts[::2], texts[1::2], values)
+    return Sample(run_ids, ("mrr", "median_rank"), texts[::2], texts[1::2], values)
 
 
 def bootstrap(progress: Progress) -> list[BenchmarkResult]:
-    """MRR of every encoder with its interval, from the same resamples for all: seconds."""
+    """MRR and median rank of every encoder with their intervals, medians from the same resamples for all: seconds."""
     samples = []
     for i in range(PAIRS_OF_TIMINGS + 1):
         progress("bootstrap", i, PAIRS_OF_TIMINGS + 1)

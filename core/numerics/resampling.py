@@ -1,9 +1,7 @@
-"""How sure a mean over pairs of texts is, and whether two differ, where pairs share texts and so are not independent.
+"""Groups of pairs drawn or turned anew: a cluster bootstrap of means and medians, and a sign-flip test.
 
-Two ways to an interval. Where the pairs fall into many groups that share no text (*components* of the graph whose
-nodes are the texts and whose edges are the pairs), these are drawn anew: a cluster bootstrap. Where one component holds
-much of the data there is little to draw from, and the variance is summed over the pairs that share a text:
-dyadic-robust (Aronow, Samii and Assenova 2015, Cluster-Robust Variance Estimation for Dyadic Data).
+Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
+whose edges are the pairs. Intervals of means need no draws (``core.numerics.statistics.pairs``).
 
 Arrays in, arrays out, float64. ``values [m, k]`` are k things measured on the same m pairs; ``left, right [m]`` are the
 numbers of each pair's texts.
@@ -15,12 +13,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.numerics.stats import RESAMPLES, Interval, resample_counts
+from core.numerics.stats import RESAMPLES, resample_counts
 from core.types import Float64, Int64
 
 SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
 FLIPS = 9_999  # of a sign-flip test
-POWER = 0.8  # of the smallest difference that could have been detected
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
 
@@ -127,62 +124,14 @@ def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float
     return np.concatenate(out)
 
 
-# --- dyadic-robust
-
-
-def dyadic_variances(values: Float64, left: Int64, right: Int64) -> Float64:
-    """Variances of the means of ``values [m, k]``, ``[k]``.
-
-    ``V = N/(N-1) * 1/m^2 * sum of e_p e_q over all pairs p, q that share a text`` (p = q among them), where
-    ``e = value - mean`` and N is the number of texts, the customary factor for few clusters. It is computed as the
-    squared sums around each text, less those of each two texts, which stand in there twice.
-
-    Like every estimator of this kind it can come out too small, even negative; then the one that lets only a pair and
-    its reverse depend on each other is taken, ``U/(U-1) * 1/m^2 * sum of squared sums within a unit``.
-    """
-    m = len(values)
-    e = values - values.mean(axis=0)
-    texts, (a, b) = _nodes(left, right)
-    unit = units(left, right)
-    with_another = a != b
-    around = sums_within(np.concatenate([e, e[with_another]]), np.concatenate([a, b[with_another]]))
-    within = sums_within(e, unit) ** 2
-    of_two_texts = np.zeros(len(within))
-    of_two_texts[unit[with_another]] = 1.0
-    shared = (around**2).sum(axis=0) - of_two_texts @ within
-    dyadic = shared / m**2 * texts / max(texts - 1, 1)
-    alone = within.sum(axis=0) / m**2 * len(within) / max(len(within) - 1, 1)
-    return np.asarray(np.maximum(dyadic, alone))
-
-
-def dyadic_quantile(left: Int64, right: Int64) -> float:
-    """By how many standard errors a 95% interval reaches out: the t distribution's, with N - 1 degrees of freedom."""
-    texts, _ = _nodes(left, right)
-    from scipy.special import stdtrit  # an eighth of what a cold start imports
-
-    return float(stdtrit(max(texts - 1, 1), 0.975))
-
-
-def interval_of_mean(values: Float64, left: Int64, right: Int64) -> Interval:
-    """95% interval of a mean of shares ``values [m]`` (0 to 1), dyadic-robust.
-
-    NaN where there are fewer than two units, or all values are the same: then nothing tells how far they could spread.
-    """
-    if len(values) == 0 or np.ptp(values) == 0 or units(left, right).max() == 0:
-        return Interval(float("nan"), float("nan"))
-    half = dyadic_quantile(left, right) * float(np.sqrt(dyadic_variances(values[:, np.newaxis], left, right)[0]))
-    mean = float(values.mean())
-    return Interval(max(0.0, mean - half), min(1.0, mean + half))
-
-
 # --- test of a paired difference
 
 
 def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, seed: int = SEED) -> Float64:
     """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``.
 
-    Were the two that are compared alike, their places could be exchanged in every unit (a pair with its reverse) on its
-    own, which turns the sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random
+    Were the two that are compared alike, their places could be exchanged in every unit (a group of pairs) on its own,
+    which turns the sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random
     exchanges whose mean is at least as far from 0 as the one observed. Of few units (``2^units <= flips``, not counting
     those without any difference) all exchanges are counted instead, and p is exact.
     """
@@ -219,14 +168,3 @@ def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
         some = min(at_a_time, tosses - first)
         thrown = rng.integers(256, size=(some, row), dtype=np.uint8)
         yield np.unpackbits(thrown, axis=1, count=number).astype(np.float64)
-
-
-def smallest_detectable(standard_error: Float64, tests: int, alpha: float, power: float = POWER) -> Float64:
-    """The smallest true difference that a test would have found with probability ``power``, ``[k]``.
-
-    ``(z(1 - alpha/(2 tests)) + z(power)) * standard error``: the correction's strictest step, where each of the tests
-    has alpha/tests to itself.
-    """
-    from scipy.special import ndtri
-
-    return np.asarray((ndtri(1 - alpha / (2 * tests)) + ndtri(power)) * standard_error)

@@ -54,8 +54,9 @@ def show(shown: Shown) -> None:
     if len(groups.groups) == len(groups.axis):
         st.info("All pairs of this dataset are of one kind here: sort them by something else.")
     st.caption(
-        f"{NOTES[kind]} Bars: 95% intervals that know that pairs share texts; hollow: fewer than {FEW_PAIRS} pairs, a "
-        "mean that says little. Below each kind, its number of pairs."
+        f"{NOTES[kind]} Bars: 95% intervals that know that pairs share texts; there is none where the pairs are worth "
+        "too few independent ones (their number stands under *The numbers*). Hollow: fewer than "
+        f"{FEW_PAIRS} pairs, a mean that says little. Below each kind, its number of pairs."
     )
     with st.expander("The numbers", icon=":material/table:"):
         _table(by_variant, measure)
@@ -129,6 +130,7 @@ def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
     alike = len({tuple(rows["pairs"]) for rows in scores.values()}) == 1
     if alike:
         columns["pairs"] = first["pairs"].tolist()
+        columns["independent"] = first["independent"].tolist()
     for variant, rows in scores.items():
         columns[variant.label] = [_cell(row, measure, count=not alike) for row in rows.to_dict("records")]
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="kinds_numbers")

@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from core import evalrank_uncertainty as numbers
-from core.evalrank_uncertainty import ALPHA, Difference, Verdict
+from core.evalrank_uncertainty import ALPHA, Difference, Sample, Verdict
 from core.figures.evalrank import SCORES
 from core.figures.evalrank_versus import difference_forest
 from core.numerics.resampling import FLIPS
+from core.numerics.statistics.estimate import Unit
 from core.store.records import RunRecord
 from core.ui import uncertainty
 from core.ui.evalrank_view import Shown
@@ -51,13 +52,19 @@ def show(shown: Shown) -> None:
     tests = sum(d.p_value is not None for d in differences)
     st.caption(
         f"Each difference is the variant's value less that of {as_text(baseline.plan.variant.label)}; of ranks, lower "
-        f"is better. p: sign-flip test, in which a pair and its reverse change sides together, {FLIPS:,} times; "
-        f"corrected after Holm for the {tests} tests shown. More than chance is a corrected p below {ALPHA:g} and an "
-        "interval without 0. Smallest detectable: the true difference that a test of so many would have found with "
-        "probability 0.8, (z(1 - 0.05 / 2 tests) + z(0.8)) × standard error. The median rank is not tested: the test "
-        "is of means."
+        f"is better. p: {_test(found[0])}; corrected after Holm for the {tests} tests shown. More than chance is a "
+        f"corrected p below {ALPHA:g}. Smallest detectable: the true difference that a test of so many would have "
+        "found with probability 0.8, with as many pairs that differ as here. The median rank is not tested: "
+        "the test is of means."
     )
     st.caption(numbers.method_in_words(found[0]))
+
+
+def _test(sample: Sample) -> str:
+    """Which test the p-values are of."""
+    if sample.dependence.unit is Unit.TEXTS:
+        return "Student's t of the dyadic-robust standard error"
+    return f"sign-flip test, in which all pairs of a group change sides together, {FLIPS:,} times"
 
 
 def _baseline(runs: Sequence[RunRecord]) -> RunRecord:
@@ -134,7 +141,7 @@ def _table(rows: pd.DataFrame) -> None:
         key="versus",
         column_config={
             "difference": column.TextColumn(help="The variant's value less the baseline's"),
-            "interval": column.TextColumn("95% interval", help="Of this difference, from the same resamples for all"),
+            "interval": column.TextColumn("95% interval", help="Of this difference alone; the verdict is the test's"),
             "p": column.TextColumn(help="Sign-flip test, two-sided"),
             "p corrected": column.TextColumn(help="After Holm, for all the tests of this table"),
             "smallest": column.TextColumn(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core import evalrank_uncertainty as uncertainty
 from core import explore, pipeline, what_if
 from core.errors import BlindspotError
 from core.explore import EmbeddingsGone, Relation
@@ -14,6 +15,7 @@ from core.figures import evalrank_what_if as figures
 from core.figures.ranking_table import TableRow, ranking_table
 from core.flows.store import NotTrained
 from core.numerics.similarity import Metric
+from core.numerics.statistics.pairs import Dependence
 from core.store.records import RunRecord, RunState
 from core.transforms import READY_CHAINS, STEPS, TransformChain
 from core.types import Variant
@@ -168,8 +170,7 @@ def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: 
                 "run, but their change is an estimate of it."
             )
         st.caption(
-            "The interval is that of the paired difference, 95%; pairs that share a text count as depending on each "
-            "other. One that holds 0 may be chance."
+            f"The interval is that of the paired difference, 95%. {_independent(found)} One that holds 0 may be chance."
         )
         _on_all_pairs(base, shown, transform, metric)
     numbers = base.pairs["item_no"].to_numpy()[base.sample]
@@ -198,12 +199,18 @@ def _score_table(found: Comparison) -> pd.DataFrame:
                 "score": what_if.SHOWN[change.name],
                 "before": change.before,
                 "after": change.after,
-                "change": change.difference,
-                "95% interval": f"{change.low:+.4f} to {change.high:+.4f}",
+                "change": change.difference.value,
+                "95% interval": uncertainty.shown_interval(change.name, change.difference.interval, sign=True),
             }
             for change in found.changes()
         ]
     )
+
+
+def _independent(found: Comparison) -> str:
+    """What the intervals take for independent, or why there are none, in a sentence."""
+    known = Dependence.of(found.queries, found.mates)
+    return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
 
 
 def _on_all_pairs(base: Basis, shown: Shown, transform: str, metric: Metric) -> None:

@@ -9,9 +9,10 @@ import streamlit as st
 from core import evalrank_uncertainty as numbers
 from core import explore
 from core.diagnostics.base import DiagnosticEntry
-from core.evalrank_uncertainty import Difference, Estimate, Method, Sample
+from core.evalrank_uncertainty import Difference, Sample
 from core.explore import PairTable
 from core.figures.evalrank import SCORES, Intervals
+from core.numerics.statistics.estimate import Estimate
 from core.store.records import RunRecord
 from core.ui.resources import repository
 
@@ -62,11 +63,8 @@ def with_intervals(
 
 def note(found: Sequence[Sample]) -> None:
     """Say where the intervals come from, and why."""
-    by_method: dict[Method, Sample] = {}
-    for sample in found:
-        by_method.setdefault(sample.method, sample)
-    for sample in by_method.values():
-        st.caption(numbers.method_in_words(sample))
+    for said in dict.fromkeys(numbers.method_in_words(sample) for sample in found):
+        st.caption(said)
 
 
 # --- what is not separable from the best

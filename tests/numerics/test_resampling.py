@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
@@ -15,15 +15,11 @@ from core.numerics.resampling import (
     bootstrap_means,
     bootstrap_medians,
     components,
-    dyadic_quantile,
-    dyadic_variances,
-    interval_of_mean,
     sign_flip_p_values,
-    smallest_detectable,
     sums_within,
     units,
 )
-from core.types import Float64, Int64
+from core.types import Int64
 
 FEW_TEXTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30)
 
@@ -115,73 +111,6 @@ def test_differences_stand_on_the_same_resamples() -> None:
     assert len(both) == 2_000
 
 
-# --- dyadic-robust
-
-
-def variance_by_a_double_loop(values: Float64, left: Int64, right: Int64) -> float:
-    e, m = values - values.mean(), len(values)
-    total = 0.0
-    for p in range(m):
-        for q in range(m):
-            if {left[p], right[p]} & {left[q], right[q]}:
-                total += e[p] * e[q]
-    texts = len(set(left) | set(right))
-    return total / m**2 * texts / max(texts - 1, 1)
-
-
-def variance_within_units(values: Float64, left: Int64, right: Int64) -> float:
-    e, m = values - values.mean(), len(values)
-    of_unit: dict[frozenset[int], float] = {}
-    for p in range(m):
-        unit = frozenset({int(left[p]), int(right[p])})
-        of_unit[unit] = of_unit.get(unit, 0.0) + e[p]
-    n = len(of_unit)
-    return sum(total**2 for total in of_unit.values()) / m**2 * n / max(n - 1, 1)
-
-
-@settings(deadline=None)
-@given(FEW_TEXTS, st.integers(0, 2**32 - 1))
-def test_the_dyadic_variance_is_a_double_loop_over_pairs_that_share_a_text(
-    pairs: list[tuple[int, int]], seed: int
-) -> None:
-    """Pairs of a text with itself, reversed and repeated pairs among them."""
-    left, right = ends(pairs)
-    values = np.random.default_rng(seed).normal(size=(len(pairs), 2))
-    found = dyadic_variances(values, left, right)
-    for column, variance in zip(values.T, found, strict=True):
-        by_loop = variance_by_a_double_loop(column, left, right)
-        assert variance == pytest.approx(max(by_loop, variance_within_units(column, left, right)), abs=1e-12)
-
-
-def test_both_sides_of_the_maximum_are_taken() -> None:
-    """Texts that raise all of their pairs add to the variance; opposed ones would take from it."""
-    left, right = pair_graph(1, 30, 200)
-    effect = np.random.default_rng(2).normal(size=30)
-    alike = effect[left] + effect[right]
-    assert dyadic_variances(alike[:, np.newaxis], left, right)[0] == pytest.approx(
-        variance_by_a_double_loop(alike, left, right)
-    )
-    opposed = np.array([1.0, -1.0, 1.0, -1.0])
-    star, tips = np.zeros(4, dtype=np.int64), np.arange(1, 5)
-    assert variance_by_a_double_loop(opposed, star, tips) == pytest.approx(0.0)
-    assert dyadic_variances(opposed[:, np.newaxis], star, tips)[0] == pytest.approx(4 / 16 * 4 / 3)
-
-
-def test_dyadic_intervals_hold_the_true_mean_about_95_times_in_100() -> None:
-    """Every text has an effect of its own on all of its pairs: taking pairs for independent would fail."""
-    rng = np.random.default_rng(8)
-    left, right = pair_graph(8, 120, 400)
-    runs = 1_500
-    effects = rng.normal(size=(runs, 120))
-    values = (effects[:, left] + effects[:, right] + rng.normal(size=(runs, 400))).T
-    means = values.mean(axis=0)
-    half = dyadic_quantile(left, right) * np.sqrt(dyadic_variances(values, left, right))
-    coverage = np.mean(np.abs(means) <= half)
-    assert 0.92 <= coverage <= 0.97
-    naive = 1.96 * values.std(axis=0, ddof=1) / np.sqrt(400)
-    assert np.mean(np.abs(means) <= naive) < 0.8
-
-
 def test_bootstrap_intervals_hold_the_true_mean_about_95_times_in_100() -> None:
     rng = np.random.default_rng(9)
     groups = np.repeat(np.arange(80), rng.integers(1, 6, size=80))
@@ -247,35 +176,6 @@ def test_p_is_uniform_where_there_is_no_difference(count: int) -> None:
     assert np.mean(alone <= 0.05) > 0.1, "flipping a pair without its reverse would claim too much"
 
 
-# --- power
-
-
-def test_the_smallest_detectable_difference_is_found_as_often_as_promised() -> None:
-    rng = np.random.default_rng(7)
-    assert smallest_detectable(np.array([1.0]), 1, 0.05)[0] == pytest.approx(2.8016, abs=1e-4)
-    error = 1 / np.sqrt(300)
-    effect = smallest_detectable(np.array([error]), 5, 0.05)[0]
-    samples = rng.normal(effect, 1.0, size=(300, 500))
-    p = sign_flip_p_values(samples, np.arange(300), 1_999)
-    assert np.mean(p * 5 < 0.05) == pytest.approx(0.8, abs=0.06)
-
-
 def test_sums_within_groups() -> None:
     values = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
     assert sums_within(values, np.array([1, 0, 1])).tolist() == [[2.0, 20.0], [5.0, 50.0]]
-
-
-def test_an_interval_of_a_mean_reaches_out_by_its_standard_error() -> None:
-    values = np.array([0.1, 0.5, 0.9, 0.25])
-    left, right = np.array([0, 2, 4, 6]), np.array([1, 3, 5, 7])
-    half = dyadic_quantile(left, right) * np.sqrt(dyadic_variances(values[:, np.newaxis], left, right)[0])
-    found = interval_of_mean(values, left, right)
-    assert (found.low, found.high) == (max(0.0, values.mean() - half), min(1.0, values.mean() + half))
-
-
-@pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.25], [0.0, 0.0, 0.0]])
-def test_nothing_to_spread_has_no_interval(values: list[float]) -> None:
-    left, right = np.array([0, 1, 2])[: len(values)], np.array([1, 0, 3])[: len(values)]
-    found = interval_of_mean(np.array(values), left, right)
-    assert np.isnan(found.low)
-    assert np.isnan(found.high)

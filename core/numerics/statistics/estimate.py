@@ -63,7 +63,12 @@ class Estimate:
 
     @property
     def independent(self) -> str:
-        """``3,301 independent groups of pairs``; what stands beside every interval."""
-        said = f"{self.units:,} independent {self.unit}"
-        effective = round(self.effective)
-        return said if effective >= 0.9 * self.units else f"{said}, worth {effective:,} of equal size"
+        """What stands beside every interval."""
+        return independent(self.unit, self.units, self.effective)
+
+
+def independent(unit: Unit, units: int, effective: float) -> str:
+    """``3,301 independent groups of pairs``, and what they are worth where some hold far more than others."""
+    said = f"{units:,} independent {unit}"
+    worth = round(effective)
+    return said if worth >= 0.9 * units else f"{said}, worth {worth:,} of equal size"

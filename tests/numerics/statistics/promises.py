@@ -1,0 +1,209 @@
+"""How often intervals and tests keep their promise, by simulation: the cells of the table in ``docs/statistics.md``.
+
+``python -m tests.numerics.statistics.promises`` prints the table. Every cell draws data of which the truth is known,
+and counts how often the interval holds it, or how often a test finds what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.stats import norm
+
+from core.numerics.statistics.pairs import Dependence, p_values, share, smallest_detectable
+from core.types import Float64, Int64
+
+COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"
+BOUNDS = {COVERAGE: (0.92, 0.98), FALSE: (0.0, 0.065), POWER: (0.72, 0.88)}
+REFUSED = "refused"
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of the table.
+
+    Attributes:
+        before: what the issue measured, in words.
+        measure: from a generator and a number of repetitions the share of them; None where it is refused.
+        kind: what the share is of.
+        low, high: between what it must lie.
+    """
+
+    name: str
+    before: str
+    kind: str
+    measure: Callable[[Rng, int], float | None]
+    low: float
+    high: float
+
+    @classmethod
+    def of(
+        cls, name: str, before: str, kind: str, measure: Callable[[Rng, int], float | None], high: float | None = None
+    ) -> Cell:
+        """With the bounds of its kind.
+
+        Args:
+            high: another upper bound.
+        """
+        low, usual = BOUNDS[kind]
+        return cls(name, before, kind, measure, low, usual if high is None else high)
+
+
+# --- graphs of pairs
+
+
+def both_ways(groups: int) -> tuple[Int64, Int64]:
+    """A pair and its reverse per group."""
+    first, second = np.arange(groups), groups + np.arange(groups)
+    return np.concatenate([first, second]), np.concatenate([second, first])
+
+
+def stars(queries: int, mates: int, of: int | None = None) -> tuple[Int64, Int64]:
+    """Queries with mates of their own, or of a common stock of ``of``."""
+    left = np.repeat(np.arange(queries), mates)
+    if of is None:
+        return left, queries + np.arange(queries * mates)
+    draw = np.random.default_rng(9)
+    return left, queries + np.concatenate([draw.choice(of, mates, replace=False) for _ in range(queries)])
+
+
+def random_graph(texts: int, pairs: int) -> tuple[Int64, Int64]:
+    draw = np.random.default_rng(7)
+    return draw.integers(texts, size=pairs), draw.integers(texts, size=pairs)
+
+
+# --- data on them
+
+
+def latent(rng: Rng, left: Int64, right: Int64, repetitions: int, of_texts: float) -> Float64:
+    """Normal values ``[m, repetitions]``; the share ``of_texts`` of their variance is of effects of both texts."""
+    effects = rng.normal(size=(int(max(left.max(), right.max())) + 1, repetitions))
+    own = rng.normal(size=(len(left), repetitions))
+    together = (effects[left] + effects[right]) / np.where(left == right, 2, np.sqrt(2))[:, np.newaxis]
+    return np.asarray(np.sqrt(of_texts) * together + np.sqrt(1 - of_texts) * own)
+
+
+def reciprocal_ranks(values: Float64, difficulty: float) -> Float64:
+    """Ranks rise with the values: 1/rank."""
+    return np.asarray(1 / np.maximum(1, np.floor(np.exp(difficulty + 1.2 * values))))
+
+
+@cache
+def expected_reciprocal_rank(difficulty: float) -> float:
+    """The truth: a rank is r where ``exp(difficulty + 1.2 z)`` is from r to r + 1, 1 also below."""
+    ends = (np.log(np.arange(2, 2_000_000)) - difficulty) / 1.2
+    at_most = np.r_[0.0, norm.cdf(ends), 1.0]
+    return float((np.diff(at_most) / np.arange(1, len(at_most))).sum())
+
+
+# --- what is measured
+
+
+def covered(values: Float64, truth: float, left: Int64, right: Int64) -> float | None:
+    """How often the interval of the mean of a column holds the truth."""
+    known = Dependence.of(left, right)
+    if known.refusal:
+        return None
+    found = [share(np.ascontiguousarray(column), known) for column in values.T]
+    return float(np.mean([f.low <= truth <= f.high for f in found if f.low is not None and f.high is not None]))
+
+
+def mrr(graph: tuple[Int64, Int64], of_texts: float = 0.6) -> Callable[[Rng, int], float | None]:
+    """Coverage of an MRR of about 0.6."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        values = reciprocal_ranks(latent(rng, *graph, repetitions, of_texts), 0.2)
+        return covered(values, expected_reciprocal_rank(0.2), *graph)
+
+    return measure
+
+
+def hits(groups: int, truth: float, alike: float = 0.9) -> Callable[[Rng, int], float | None]:
+    """Coverage of Hits@1 where a pair and its reverse mostly agree."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        first = rng.random((groups, repetitions)) < truth
+        again = rng.random((groups, repetitions)) < truth
+        second = np.where(rng.random((groups, repetitions)) < alike, first, again)
+        return covered(np.concatenate([first, second]).astype(np.float64), truth, *both_ways(groups))
+
+    return measure
+
+
+def better(graph: tuple[Int64, Int64], of_texts: float = 0.6) -> Callable[[Rng, int], float | None]:
+    """How often one of two that are equally good is called better: the decision as a whole."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known = Dependence.of(*graph)
+        if known.refusal:
+            return None
+        one, other = (reciprocal_ranks(latent(rng, *graph, repetitions, of_texts), 0.2) for _ in range(2))
+        return float(np.mean(p_values(one - other, known) < 0.05))
+
+    return measure
+
+
+def power(pairs: int, differing: float, tests: int = 1) -> Callable[[Rng, int], float | None]:
+    """How often a test finds the difference that is said to be the smallest detectable, as each sample says it."""
+
+    def draw(rng: Rng, net: float, repetitions: int) -> Float64:
+        some = max(differing, net)
+        up = rng.random((pairs, repetitions)) < (1 + net / some) / 2
+        return np.asarray((rng.random((pairs, repetitions)) < some) * np.where(up, 1.0, -1.0))
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known = Dependence.of(np.arange(pairs), pairs + np.arange(pairs))
+        said = smallest_detectable(draw(rng, 0.0, repetitions // 50), known, tests, 0.05)
+        found = [np.mean(p_values(draw(rng, float(net), 50), known) * tests < 0.05) for net in said[~np.isnan(said)]]
+        return float(np.mean(found))
+
+    return measure
+
+
+CELLS = (
+    Cell.of("MRR, 10 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(10))),
+    Cell.of("MRR, 15 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(15))),
+    Cell.of("MRR, 50 groups of pairs", "0.92 to 0.95", COVERAGE, mrr(both_ways(50))),
+    Cell.of("MRR, 300 groups of pairs", "0.92 to 0.95", COVERAGE, mrr(both_ways(300))),
+    Cell.of("Hits@1 of 0.97, 20 groups", "0.46", COVERAGE, hits(20, 0.97), high=0.99),
+    Cell.of("Hits@1 of 0.97, 50 groups", "0.79", COVERAGE, hits(50, 0.97)),
+    Cell.of("Hits@1 of 0.97, 500 groups", "0.95", COVERAGE, hits(500, 0.97)),
+    Cell.of("Hits@1 of 0.99, 100 groups", "0.62", COVERAGE, hits(100, 0.99)),
+    Cell.of("MRR, one query with 100 mates", "0.21 to 0.39", COVERAGE, mrr(stars(1, 100))),
+    Cell.of("MRR, two queries with 50 mates each", "0.56 to 0.71", COVERAGE, mrr(stars(2, 50))),
+    Cell.of("MRR, nine queries with 20 mates each", "0.87 to 0.92", COVERAGE, mrr(stars(9, 20))),
+    Cell.of("MRR, 12 queries with 20 mates each of 60", "0.87 to 0.92", COVERAGE, mrr(stars(12, 20, of=60))),
+    Cell.of("MRR, random graph of 60 texts, 200 pairs", "0.90 to 0.94", COVERAGE, mrr(random_graph(60, 200))),
+    Cell.of("MRR, random graph of 300 texts, 900 pairs", "0.90 to 0.94", COVERAGE, mrr(random_graph(300, 900))),
+    Cell.of("A is better than B, 10 groups", "0.04 to 0.08", FALSE, better(both_ways(10))),
+    Cell.of("A is better than B, 25 groups", "0.04 to 0.08", FALSE, better(both_ways(25))),
+    Cell.of("A is better than B, 200 groups", "0.04 to 0.08", FALSE, better(both_ways(200))),
+    Cell.of("A is better than B, one query x 100 mates", "0.65 to 0.86", FALSE, better(stars(1, 100))),
+    Cell.of("A is better than B, 2 x 50", "0.33 to 0.36", FALSE, better(stars(2, 50))),
+    Cell.of("A is better than B, 4 x 25", "0.16", FALSE, better(stars(4, 25))),
+    Cell.of("A is better than B, 9 x 20", "0.11 to 0.13", FALSE, better(stars(9, 20))),
+    Cell.of("A is better than B, 12 x 20 of 60", "0.12 to 0.86", FALSE, better(stars(12, 20, of=60))),
+    Cell.of("A is better than B, random graph of 60 texts", "0.12 to 0.86", FALSE, better(random_graph(60, 200))),
+    Cell.of("smallest detectable, 2% of 200 differ", "0.39", POWER, power(200, 0.02)),
+    Cell.of("smallest detectable, 10% of 200 differ", "0.72 to 0.81", POWER, power(200, 0.1)),
+    Cell.of("smallest detectable, 30% of 400 differ, 5 tests", "0.72 to 0.81", POWER, power(400, 0.3, 5)),
+)
+
+
+def measured(cell: Cell, repetitions: int) -> float | None:
+    """The same repetitions every time."""
+    return cell.measure(np.random.default_rng([19, len(cell.name), *cell.name.encode()]), repetitions)
+
+
+def line(cell: Cell, found: float | None) -> str:
+    """A line of the table."""
+    return f"| {cell.name} | {cell.kind} | {cell.before} | {REFUSED if found is None else f'{found:.3f}'} |"
+
+
+if __name__ == "__main__":
+    for each in CELLS:
+        print(line(each, measured(each, 2_000)), flush=True)
