@@ -86,7 +86,12 @@ def _stored_marks(
     pairs = explore.pair_table(_entry, run_ids, repository())
     metrics = [f"{name}{suffix}" for suffix in ("", "_filtered") for name in numbers.TESTED]
     found = numbers.samples(pairs, run_ids, metrics)
-    return numbers.best_and_alike(found[0]) if len(found) == 1 else None
+    return numbers.best_and_alike(found[0]) if _are_tested(found) else None
+
+
+def _are_tested(found: Sequence[Sample]) -> bool:
+    """Whether all ranked the same pairs, and these allow a test."""
+    return len(found) == 1 and not found[0].dependence.refusal
 
 
 def _rows(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]]:
@@ -94,8 +99,8 @@ def _rows(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Ma
 
 
 def marks(found: Sequence[Sample], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """For ``tables.mark_best``: the rows not separable from the best; None where the runs cannot be compared."""
-    if len(found) != 1 or len(runs) < 2:
+    """For ``tables.mark_best``: the rows not separable from the best; None where that was not tested."""
+    if not _are_tested(found) or len(runs) < 2:
         return None
     return _rows(_marks(found[0], found[0].run_ids), runs)
 
