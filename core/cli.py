@@ -31,6 +31,7 @@ from core import (
     dataset_library,
     manifests,
     pipeline,
+    training_overlap,
 )
 from core import cli_output as output
 from core.at_work import at_work
@@ -188,6 +189,8 @@ def run(
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
+    for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
+        output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
     if as_json:
         output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
         return

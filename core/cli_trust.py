@@ -101,6 +101,8 @@ def overlap(
     rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
     pairs = PairTexts.of(rows, explore.pair_table(entry, [run.run_id], repository).frame)
     found = training_overlap.overlap(pairs.queries, pairs.mates, texts)
+    if training != STS_TRAIN:  # whoever names a file says that a model was trained on it
+        training_overlap.remember(settings.training, run.plan.dataset_digest, texts, found)
     parts = {"all": None, "seen": found.both, "rest": ~found.both, "no_text": ~found.any_text}
     scores = {
         name: {way: rows.score(f, among) for way, f in (("raw", False), ("filtered", True))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core import policy
+from core import policy, training_overlap
 from core.datasets import catalog, own, uploads
 from core.datasets.uploads import Upload
 from core.encoders.cache import EmbeddingCache
@@ -98,6 +98,8 @@ def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
     for digest in found.embeddings:
         cache.delete(digest)
     cache.delete_unfinished(found.stored.embeddings)
+    for content in found.stored.contents:
+        training_overlap.forget(settings.training, content)
     if found.upload:
         uploads.remove(found.upload, settings)
     return found

@@ -90,6 +90,10 @@ class Settings:
         return self.home / "uploads"
 
     @property
+    def training(self) -> Path:
+        return self.home / "training"
+
+    @property
     def maps(self) -> Path:
         return self.home / "maps"
 

@@ -6,8 +6,10 @@ text of punctuation only is compared as it is.
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -17,9 +19,11 @@ import numpy as np
 from core.datasets import own_files
 from core.datasets.own_files import MAX_BYTES, MAX_ROWS, ColumnKind
 from core.errors import InputError
+from core.files import delete_file, write_atomically
 from core.texts import near_duplicate_key
 from core.types import Bool, ScoredPairs, digest_of_strings
 
+log = logging.getLogger(__name__)
 TEXT_FILE = "txt"
 FORMATS = (TEXT_FILE, *own_files.FileFormat)
 MAX_TEXT_COLUMNS = 10
@@ -49,6 +53,32 @@ class TrainingSet:
         )
 
 
+@dataclass(frozen=True)
+class Remembered:
+    """How much of a dataset stands in a training set that somebody named.
+
+    Attributes:
+        name, digest: of the training set.
+        pairs: of the dataset; ``both`` of them have both texts in one row.
+    """
+
+    name: str
+    digest: str
+    pairs: int
+    both: int
+
+    @property
+    def warning(self) -> str:
+        """What to know of scores on the dataset; "" where none of its pairs was seen."""
+        if not self.both:
+            return ""
+        which = f"All {self.pairs:,}" if self.both == self.pairs else f"{self.both:,} of {self.pairs:,}"
+        return (
+            f"{which} pairs are in the training set {self.name}: for a model that was trained on it, the score says "
+            "little about new texts."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Overlap:
     """Which pairs stand in a training set.
@@ -69,6 +99,45 @@ def overlap(queries: Sequence[str], mates: Sequence[str], training: TrainingSet)
     both = [frozenset(pair) in training.pairs for pair in pairs]
     any_text = [query in training.texts or mate in training.texts for query, mate in pairs]
     return Overlap(np.array(both, dtype=np.bool_), np.array(any_text, dtype=np.bool_))
+
+
+# --- what is remembered, a file per dataset and training set
+
+
+def remember(folder: Path, dataset_digest: str, training: TrainingSet, found: Overlap) -> None:
+    """Keep how much of a dataset stands in a training set, for whoever reads a score on it.
+
+    Args:
+        folder: ``Settings.training``.
+
+    Raises:
+        BlindspotError: the disk does not let us.
+    """
+    kept = Remembered(training.name, training.digest, len(found.both), int(found.both.sum()))
+    if kept not in remembered(folder, dataset_digest):
+        content = json.dumps(asdict(kept), ensure_ascii=False).encode()
+        write_atomically(folder / dataset_digest / f"{training.digest}.json", lambda file: file.write(content))
+
+
+def remembered(folder: Path, dataset_digest: str) -> tuple[Remembered, ...]:
+    """What was remembered of a dataset. A file that cannot be read is left out and logged."""
+    out = []
+    for path in sorted((folder / dataset_digest).glob("*.json")):
+        try:
+            out.append(Remembered(**json.loads(path.read_bytes())))
+        except (OSError, ValueError, TypeError) as error:
+            log.warning("%s does not say what it should: %s", path, error)
+    return tuple(out)
+
+
+def forget(folder: Path, dataset_digest: str, digest: str = "") -> None:
+    """Forget one training set of a dataset, or all of them; gone already is fine.
+
+    Raises:
+        BlindspotError: the disk does not let us.
+    """
+    for path in (folder / dataset_digest).glob(f"{digest or '*'}.json"):
+        delete_file(path)
 
 
 def compared(text: str) -> str:

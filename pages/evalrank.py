@@ -37,6 +37,7 @@ if runs:
         uncertainty.note(samples)
         comparability.coverage_notes(runs)
         comparability.prompt_notes(runs)
+        comparability.training_notes(runs)
     with curve:
         st.markdown("**How far down is the mate?**")
         ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}

@@ -117,7 +117,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.chain_profiles": f"{NOUNS} core.transforms core.orderings core.store.records",
     "core.encoder_uploads": f"{WORLD} core.encoders.catalog",
     "core.encoder_library": f"{WORLD} core.encoders {STORE} core.encoder_uploads",
-    "core.dataset_library": f"{WORLD} core.datasets core.encoders.cache {STORE} core.store.purging",
+    "core.dataset_library": f"{WORLD} core.training_overlap core.datasets core.encoders.cache {STORE} "
+    "core.store.purging",
     "core.sweeps": f"{BELOW_PIPELINE} core.pipeline",
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
@@ -157,7 +158,7 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.cli_judge_make": f"{BELOW_PIPELINE} {LOGGED} core.cli_options core.cli_output core.judgement core.numerics",
     "core.cli_judge_exchange": f"{WORLD} core.cli_options core.cli_output core.judgement core.store.judgements",
     "core.cli": f"{BELOW_PIPELINE} {LOGGED} core.pipeline core.spreadsheets core.benchmarks core.cli_options "
-    "core.dataset_library core.manifests core.cli_output core.cli_compare "
+    "core.dataset_library core.training_overlap core.manifests core.cli_output core.cli_compare "
     "core.cli_doctor core.cli_evidence core.cli_kinds core.cli_resembles core.cli_sweep core.cli_trust "
     "core.cli_sentences core.cli_orderings core.cli_data core.cli_neighbours core.cli_map "
     "core.cli_hubs core.cli_judge",

@@ -135,6 +135,12 @@ def test_the_command_gives_the_score_on_the_rest(
     assert rest["mrr"] == pytest.approx(np.mean([r for i, r in enumerate(reciprocal) if i not in (0, 2)]))
     assert main(["runs", "overlap", run.run_id, "--training", f"file:{path}", "--json"]) == 0  # as --dataset has it
     assert json.loads(capsys.readouterr().out) == printed
+    assert main(["run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs"]) == 0
+    (warning,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning:")]
+    assert "train.txt" in warning
+    assert "2 of 9" in warning
+    training_overlap.forget(settings.training, run.plan.dataset_digest)
+    assert training_overlap.remembered(settings.training, run.plan.dataset_digest) == ()
     assert main(["runs", "overlap", run.run_id, "--training", str(tmp_path / "none.csv")]) == 2
     assert "there is no file" in capsys.readouterr().err
 

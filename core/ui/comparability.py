@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from core import manifests, pipeline
+from core import manifests, pipeline, training_overlap
 from core.diagnostics.base import DiagnosticEntry
 from core.errors import BlindspotError
 from core.store.records import RunRecord, RunState
@@ -78,6 +78,14 @@ def prompt_notes(runs: Sequence[RunRecord]) -> None:
     """Which encoders declare prompts that were not put before the texts; nothing where none does."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
+
+
+def training_notes(runs: Sequence[RunRecord]) -> None:
+    """Training sets that somebody named and that have pairs of the dataset; nothing where there are none."""
+    for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
+        for kept in training_overlap.remembered(settings().training, digest):
+            if kept.warning:
+                st.warning(as_text(kept.warning), icon=":material/report:")
 
 
 def coverage_notes(runs: Sequence[RunRecord]) -> None:

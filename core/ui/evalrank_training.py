@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -18,9 +19,10 @@ from core.types import ScoredPairs
 from core.ui import evalrank_sources
 from core.ui.evalrank_view import Shown
 from core.ui.markdown import as_text
-from core.ui.resources import allowed, repository
+from core.ui.resources import allowed, repository, settings
 
 STS_TRAIN = "STS-B train"
+_FORGOTTEN = "_training_forgotten"  # digest of the training set that the reader wants no warning of
 BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "a file of yours", "a file on the server"
 
 
@@ -35,6 +37,7 @@ def card(shown: Shown) -> None:
         return
     ids = tuple(run.run_id for run in shown.runs)
     found = _overlap(shown, training, ids)
+    _remember(shown, training, found)
     m, both, any_text = len(found.both), int(found.both.sum()), int(found.any_text.sum())
     st.markdown(
         f"**{both:,} of {m:,} pairs** ({both / m:.1%}) stand in {as_text(training.name)} ({training.rows:,} rows) with "
@@ -43,11 +46,41 @@ def card(shown: Shown) -> None:
     if not any_text:
         st.caption("None of the texts occurs in it: the scores are as above.")
         return
+    if both == m:
+        st.info(
+            "No pair is left to score without them. Test the model on pairs that it was not trained on.",
+            icon=":material/block:",
+        )
+        return
     _scores(shown, found)
     st.caption(
         "Case, Unicode form, spaces and punctuation of the texts do not matter. The candidates stay the same; only the "
         "pairs that the mean is over are fewer."
     )
+
+
+def _remember(shown: Shown, training: TrainingSet, found: Overlap) -> None:
+    """Keep what was found of a training set that the reader named, so that it stands at the score from now on."""
+    if not allowed().changes or training.name == BUILT_IN:
+        return
+    folder, digest = settings().training, shown.runs[0].plan.dataset_digest
+    known = training.digest in {kept.digest for kept in training_overlap.remembered(folder, digest)}
+    if not known and training.digest != st.session_state.get(_FORGOTTEN):
+        try:
+            training_overlap.remember(folder, digest, training, found)
+        except BlindspotError as error:
+            st.error(as_text(str(error)), icon=":material/error:")
+            return
+        st.rerun()  # the score above says it too
+    if found.both.any():
+        forget = "Forget this training set" if known else "Remember it at the score"
+        st.button(forget, key="training_forget", on_click=_forget, args=(folder, digest, training.digest, known))
+
+
+def _forget(folder: Path, dataset_digest: str, digest: str, forget: bool) -> None:
+    st.session_state[_FORGOTTEN] = digest if forget else ""
+    if forget:
+        training_overlap.forget(folder, dataset_digest, digest)
 
 
 def _training_set(shown: Shown) -> TrainingSet | None:
@@ -134,15 +167,13 @@ def _scores(shown: Shown, found: Overlap) -> None:
     """A row per variant: all pairs, those that stand in the training set, and the rest."""
     rows = rows_of_runs(shown.entry, [run.run_id for run in shown.runs], repository())
     frame = shown.pairs.frame
+    every = np.ones(len(found.both), dtype=np.bool_)
+    parts = {"all": every, "seen": found.both, "rest": ~found.both, "no text": ~found.any_text}
+    parts = {name: part for name, part in parts.items() if part.any()}
     out = []
     for run in shown.runs:
         values = rows[run.run_id].aligned(frame["item_no"].to_numpy(), shown.filtered)
-        means = {
-            "all": values.mean(),
-            "seen": values[found.both].mean(),
-            "rest": values[~found.both].mean(),
-            "no text": values[~found.any_text].mean(),
-        }
+        means = {name: values[part].mean() for name, part in parts.items()}
         out.append(
             {"variant": run.plan.variant.label}
             | {f"MRR {name}": mean["mrr"] for name, mean in means.items()}

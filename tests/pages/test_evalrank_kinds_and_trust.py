@@ -193,6 +193,31 @@ def test_a_training_set_on_the_server_is_counted(open_app: OpenApp, world: World
     assert "there is no file" in written(app)
 
 
+def test_pairs_that_are_all_in_training_leave_no_score_and_are_remembered_at_it(
+    open_app: OpenApp, world: World, tmp_path: Path
+) -> None:
+    cache, runs = world
+    path = tmp_path / "all of it.jsonl"
+    items = SMALL_PAIRS.items
+    pairs = zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
+    rows = [json.dumps({"query": items[query], "mate": items[mate]}) for query, mate in pairs]
+    path.write_text("\n".join(rows), "utf-8")
+    app = open_app(cache, "evalrank", data="small-pairs", view="trust")
+    assert path.name not in written(app)
+    app.segmented_control(key="training_2").set_value("a file on the server").run()
+    app.text_input(key="training_path").set_value(str(path)).run()
+    assert not app.exception
+    assert not any("MRR rest" in frame.value for frame in app.dataframe), "a table of nothing"
+    assert [path.name in warning.value for warning in app.warning] == [True]
+    again = open_app(cache, "evalrank", data="small-pairs")
+    assert [path.name in warning.value for warning in again.warning] == [True], "in a new session, at the score"
+    app.button(key="training_forget").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert not open_app(cache, "evalrank", data="small-pairs").warning
+    assert runs
+
+
 def test_a_shared_demo_reads_no_files_of_strangers(
     open_app: OpenApp, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
