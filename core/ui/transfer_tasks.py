@@ -251,8 +251,7 @@ def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
     overlap, shared, tested = (int(metrics[name]) for name in ("overlap", "shared_text", "tested"))
     said = []
     if overlap:
-        where = "tested examples also stand in training" if is_split else "stand more than once"
-        said.append(f"{overlap:,} of {tested:,} {where} ({overlap / tested:.1%})")
+        said.append(f"{overlap / tested:.1%} {'stand in training too' if is_split else 'stand more than once'}")
     if shared:
-        said.append(f"{shared:,} {'more ' if overlap else ''}share one text with training ({shared / tested:.1%})")
+        said.append(f"{shared / tested:.1%} share a text with training")
     return "; ".join(said) or "none"
