@@ -11,7 +11,7 @@ from core.cli_options import AsJson
 from core.errors import BlindspotError
 from core.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
 from core.evidence.scores import Downstream, Level, Outcome, ScoreTable, score_table
-from core.numerics.family_bootstrap import FEWEST_FAMILIES
+from core.numerics.statistics.families import FEWEST_FAMILIES
 from core.settings import Settings
 from core.store.repository import Repository
 
@@ -95,7 +95,6 @@ def _fields(table: ScoreTable, cells: tuple[Cell, ...], level: Level, downstream
                 "families": cell.families,
                 "low": cell.interval.low if cell.interval else None,
                 "high": cell.interval.high if cell.interval else None,
-                "draws_left_out": cell.undefined,
                 "why": cell.why,
             }
             for cell in cells

@@ -37,7 +37,7 @@ def results(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Precision or win ratio per variant with intervals, permutation tests, agreement; an automatic rater beside."""
+    """Precision or win ratio per variant with intervals, tests, agreement; an automatic rater beside."""
     settings = Settings.from_environment()
     store = Judgements.at(settings.store)
     items = store.find_set(store.named(items_of).set_id)
@@ -95,10 +95,14 @@ def _described(
                 "first": str(t.first),
                 "second": str(t.second),
                 "difference": t.difference,
+                "interval": _interval(t.interval),
                 "p": t.p_value,
                 "p_holm": t.p_corrected,
                 "compared": t.compared,
                 "left_out": t.left_out,
+                "queries": t.queries,
+                "population": t.population.value,
+                "why": t.refusal,
             }
             for t in tests
         ],
@@ -132,6 +136,7 @@ def _scores(found: Scores) -> dict[str, Any]:
         "raters": found.raters,
         "votes": found.votes,
         "unknown": found.unknown,
+        "population": found.population.value,
         "variants": [_score(s) for s in found.variants],
     }
 
@@ -152,7 +157,7 @@ def _score(score: VariantScore) -> dict[str, Any]:
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "interval": _interval(estimate.interval)}
+    return {"value": estimate.value, "interval": _interval(estimate.interval), "why": estimate.refusal}
 
 
 def _interval(interval: Interval | None) -> list[float] | None:
@@ -191,13 +196,14 @@ def _print(
     )
     if tests:
         output.print_table(
-            "Permutation tests, labels exchanged within items",
-            ["A", "B", "A - B", "p, Holm", "p", "compared", "left out"],
+            "Tests of the difference, clustered by queries and raters",
+            ["A", "B", "A - B", "95%", "p, Holm", "p", "compared", "left out"],
             [
                 [
                     t.first.label,
                     t.second.label,
                     "–" if t.difference is None else f"{100 * t.difference:+.1f}",
+                    "–" if t.interval is None else f"{100 * t.interval.low:+.1f} to {100 * t.interval.high:+.1f}",
                     *("–" if p is None else f"{p:.2g}" for p in (t.p_corrected, t.p_value)),
                     f"{t.compared:,}",
                     f"{t.left_out:,}",
@@ -212,6 +218,7 @@ def _print(
     )
     if said := verdict.headline(found, tests, lambda v: v.label):
         output.print_text(said)
+        output.print_text(verdict.intervals(found).removeprefix("Bars: "))
         output.print_text(verdict.agreement_in_words(agreed))
     if automatic:
         judged = "; it is itself judged here, and judges its own neighbours" if automatic.is_judged else ""

@@ -89,7 +89,7 @@ def test_without_votes(settings: Settings, monkeypatch: pytest.MonkeyPatch, caps
     empty = intruder_set(2)
     Judgements.at(settings.store).add_set(empty)
     said = results(capsys, empty.set_id)
-    assert said["variants"][0]["precision"] == {"value": None, "interval": None}
+    assert said["variants"][0]["precision"] == {"value": None, "interval": None, "why": ""}
     assert list(said["breakdown"]) == ["band", "part-of-speech", "concreteness"]
     assert cli.main(["judge", "results", empty.set_id]) == 0
     assert "0 votes of 0 raters" in capsys.readouterr().out

@@ -1,25 +1,26 @@
 """Does an evaluator foretell a task? Spearman over variants, and how sure it is over families (Wang 2022, section 4.5).
 
 An interval is over families, and none is shown of fewer than ten; two evaluators are compared by the difference of
-their correlations with one task, over the same variants and the same draws.
+their correlations with one task, over the same variants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.evidence.scores import Measure, ScoreTable
-from core.numerics.family_bootstrap import (
+from core.numerics.statistics.families import (
     FEWEST_FAMILIES,
-    interval_of,
+    interval_of_difference,
+    interval_of_rho,
     numbers_of,
-    resampled_spearman,
     spearman,
+    spearman_without_each,
 )
-from core.numerics.stats import RESAMPLES, Interval
+from core.numerics.stats import Interval
 from core.types import Bool, Float64
 
 FEWEST_VARIANTS = 4  # for a correlation: of three, six orders in all, it is 1 or -1 in a third of the cases by chance
@@ -33,7 +34,6 @@ class Cell:
         rho: None where there is none to speak of; then ``why`` says why.
         n, families: variants with both scores, and their families.
         interval: 95%; None where there is none: ``why`` says why of that.
-        undefined: draws of the bootstrap without a correlation, left out of the interval.
     """
 
     evaluator: Measure
@@ -42,39 +42,31 @@ class Cell:
     n: int
     families: int
     interval: Interval | None = None
-    undefined: int = 0
     why: str = ""
 
 
-def correlations(table: ScoreTable, resamples: int = RESAMPLES) -> tuple[Cell, ...]:
-    """A cell per evaluator and task, evaluator by evaluator.
-
-    Columns that the same variants have stand on the same draws and are ranked together.
-    """
+def correlations(table: ScoreTable) -> tuple[Cell, ...]:
+    """A cell per evaluator and task, evaluator by evaluator. Columns over the same variants are ranked together."""
     out: dict[tuple[str, str], Cell] = {}
-    patterns: dict[bytes, list[tuple[Measure, Measure]]] = {}
+    patterns: dict[bytes, list[Cell]] = {}
     for evaluator in table.evaluators:
         for task in table.tasks:
             cell = _cell(table, evaluator, task)
             out[evaluator.id, task.id] = cell
             if cell.rho is not None and cell.families >= FEWEST_FAMILIES:
-                patterns.setdefault(_both(table, evaluator, task).tobytes(), []).append((evaluator, task))
-    for pattern, pairs in patterns.items():
+                patterns.setdefault(_both(table, evaluator, task).tobytes(), []).append(cell)
+    for pattern, cells in patterns.items():
         keep = np.frombuffer(pattern, dtype=np.bool_)
-        evaluators, tasks = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
-        draws = resampled_spearman(
-            _columns(table, evaluators, keep),
-            _columns(table, tasks, keep),
-            numbers_of(table.families, keep),
-            resamples,
+        evaluators = list(dict.fromkeys(cell.evaluator for cell in cells))
+        tasks = list(dict.fromkeys(cell.task for cell in cells))
+        without = spearman_without_each(
+            _columns(table, evaluators, keep), _columns(table, tasks, keep), numbers_of(table.families, keep)
         )
-        for evaluator, task in pairs:
-            found = interval_of(draws[:, evaluators.index(evaluator), tasks.index(task)])
-            cell = out[evaluator.id, task.id]
-            why = "" if found.interval else _too_many_undefined(found.undefined, resamples)
-            out[evaluator.id, task.id] = Cell(
-                evaluator, task, cell.rho, cell.n, cell.families, found.interval, found.undefined, why
-            )
+        for cell in cells:
+            own = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
+            interval = None if cell.rho is None else interval_of_rho(cell.rho, own, cell.n)
+            why = "" if interval else "no interval: without one of the families one score is the same throughout"
+            out[cell.evaluator.id, cell.task.id] = replace(cell, interval=interval, why=why)
     return tuple(out.values())
 
 
@@ -108,10 +100,6 @@ def _too_few(families: int) -> str:
         f"no interval: {families} famil{'y' if families == 1 else 'ies'}, and variants of one family are not "
         f"independent; it takes {FEWEST_FAMILIES}"
     )
-
-
-def _too_many_undefined(undefined: int, resamples: int) -> str:
-    return f"no interval: {undefined:,} of {resamples:,} draws of families leave one value only"
 
 
 # --- what one family does
@@ -149,8 +137,7 @@ class Comparison:
 
     Attributes:
         first_rho, second_rho: None where there is none to speak of; ``why`` says why.
-        interval: 95%, of the first less the second, over draws of families; None where ``why`` says so.
-        undefined: draws without one of the correlations, left out.
+        interval: 95%, of the first less the second, over families; None where ``why`` says so.
     """
 
     first: Measure
@@ -161,7 +148,6 @@ class Comparison:
     n: int
     families: int
     interval: Interval | None = None
-    undefined: int = 0
     why: str = ""
 
     @property
@@ -171,9 +157,7 @@ class Comparison:
         return self.first_rho - self.second_rho
 
 
-def compare(
-    table: ScoreTable, first: Measure, second: Measure, task: Measure, resamples: int = RESAMPLES
-) -> Comparison:
+def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -> Comparison:
     """Which of two evaluators foretells a task better, and is the difference more than the choice of models?"""
     keep = _both(table, first, second, task)
     shared = table.rows(keep)
@@ -182,17 +166,12 @@ def compare(
     known = Comparison(first, second, task, one.rho, other.rho, one.n, one.families, why=why)
     if known.difference is None or why:
         return known
-    draws = resampled_spearman(
-        _columns(table, [first, second], keep),
-        _columns(table, [task], keep),
-        numbers_of(table.families, keep),
-        resamples,
+    without = spearman_without_each(
+        _columns(table, [first, second], keep), _columns(table, [task], keep), numbers_of(table.families, keep)
     )
-    found = interval_of(draws[:, 0, 0] - draws[:, 1, 0])
-    why = "" if found.interval else _too_many_undefined(found.undefined, resamples)
-    return Comparison(
-        first, second, task, one.rho, other.rho, one.n, one.families, found.interval, found.undefined, why
-    )
+    interval = interval_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
+    why = "" if interval else "no interval: leaving out families tells nothing, as where both rank the variants alike"
+    return replace(known, interval=interval, why=why)
 
 
 def in_words(found: Comparison) -> str:
@@ -209,7 +188,7 @@ def in_words(found: Comparison) -> str:
             f"{said}. Whether it would stay with other models cannot be told here ({found.why}): it describes these "
             "variants, and no more."
         )
-    ends = f"95% interval {found.interval.low:+.2f} to {found.interval.high:+.2f}, over draws of families"
+    ends = f"95% interval {found.interval.low:+.2f} to {found.interval.high:+.2f}, over families"
     if found.interval.low <= 0 <= found.interval.high:
         return (
             f"{said} ({ends}). It holds 0: these models do not tell which of the two foretells {found.task.label} "

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.judgement.tallies import Tally
-from core.numerics import crossed
-from core.numerics.resampling import bootstrap_means
-from core.numerics.stats import RESAMPLES, Interval
-from core.types import Float64
+from core.numerics.statistics import votes as voting
+from core.numerics.statistics.votes import FEWEST_QUERIES, Population
+from core.numerics.stats import Interval
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,8 @@ class Agreement:
         by_chance: mean over items of 1 / number of options.
         kappa: (observed - by_chance) / (1 - by_chance), the free-marginal kappa of several raters (Randolph 2005;
             Brennan and Prediger 1981): 0 is guessing, 1 full agreement.
-        interval: 95% of kappa, bootstrap over queries; None where there are fewer than two or all items are alike.
+        interval: 95% of kappa over queries, for these raters; None where there are fewer than ten, or all items are
+            alike.
     """
 
     items: int
@@ -36,7 +36,7 @@ class Agreement:
     interval: Interval | None
 
 
-def agreement(tally: Tally, resamples: int = RESAMPLES, seed: int = crossed.SEED) -> Agreement | None:
+def agreement(tally: Tally) -> Agreement | None:
     """Agreement of a tally's raters; None where no item has two votes."""
     options = np.array([len(item.options) for item in tally.items], dtype=np.int64)
     votes = tally.known.sum(axis=1)
@@ -49,14 +49,16 @@ def agreement(tally: Tally, resamples: int = RESAMPLES, seed: int = crossed.SEED
         alike += chose * (chose - 1)
     observed = alike[used] / (votes[used] * (votes[used] - 1))
     chance = 1.0 / options[used]
-    _, unit = np.unique(tally.units[used], return_inverse=True)
-    interval = None
-    if unit.max() > 0:
-        means = bootstrap_means(np.column_stack([observed, chance]), unit, resamples, seed)
-        interval = crossed.middle(_kappa(means[:, 0], means[:, 1]))
     po, pe = float(observed.mean()), float(chance.mean())
-    return Agreement(int(used.sum()), po, pe, float(_kappa(np.array(po), np.array(pe))), interval)
-
-
-def _kappa(observed: Float64, chance: Float64) -> Float64:
-    return np.asarray((observed - chance) / (1.0 - chance))
+    kappa = (po - pe) / (1 - pe)
+    query = np.unique(tally.units[used], return_inverse=True)[1].astype(np.int64)
+    # What an item does to kappa, to first order: d(po - pe) / (1 - pe) with kappa as it is.
+    influence = ((observed - po) - (1 - kappa) * (chance - pe)) / (1 - pe) / len(observed)
+    equal = np.full((len(observed), 1), 1 / len(observed))
+    mean = voting.Mean(kappa, equal, influence[:, np.newaxis])
+    spread = voting.spread(mean, query, Population.THESE)
+    interval = None
+    if spread.queries >= FEWEST_QUERIES and np.ptp(observed) > 0:
+        ends = voting.interval_of_difference(mean, spread)  # of what is between -1 and 1
+        interval = Interval(min(ends.low, kappa), max(ends.high, kappa))
+    return Agreement(int(used.sum()), po, pe, kappa, interval)

@@ -9,7 +9,7 @@ neighbour over votes on the item. Both averages are computed for both tasks; ``V
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
@@ -17,23 +17,28 @@ import numpy as np
 
 from core.judgement.tallies import UNKNOWN, Tally
 from core.judgement.types import NOT_ASKED, Item, Task
-from core.numerics import crossed
-from core.numerics.resampling import FLIPS, sign_flip_p_values
-from core.numerics.stats import RESAMPLES, Interval, holm
+from core.numerics.statistics import votes as voting
+from core.numerics.statistics.votes import FEWEST_QUERIES, Mean, Population
+from core.numerics.stats import Interval, holm
 from core.types import Bool, Float64, Int64, Variant
 
 ALPHA = 0.05
-FEWEST_QUERIES = 2  # for an interval
 UNKNOWN_GROUP = "unknown"
 _BANDS = ("rare", "short", "medium", "frequent", "long")  # in this order
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share of votes with its 95% interval; None where votes are missing or too few."""
+    """A share of votes with its 95% interval.
+
+    Attributes:
+        value: None without votes.
+        interval: None where ``refusal`` says why.
+    """
 
     value: float | None
     interval: Interval | None = None
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,7 @@ class Scores:
         items: with votes; ``queries`` of them.
         raters: whose votes count.
         votes: that count; ``unknown`` is how many answers were "I don't know these words".
+        population: whom the intervals speak of.
     """
 
     variants: tuple[VariantScore, ...]
@@ -82,86 +88,74 @@ class Scores:
     raters: int
     votes: int
     unknown: int
+    population: Population
 
 
-def scores(tally: Tally, resamples: int = RESAMPLES, seed: int = crossed.SEED) -> Scores:
-    """Scores of all variants, with intervals from the same draws."""
+def scores(tally: Tally) -> Scores:
+    """Scores of all variants, with intervals."""
     everyone = range(len(tally.variants))
-    return scores_of(
-        tally, [tally.hits_of(v) for v in everyone], [tally.votes_on(v) for v in everyone], resamples, seed
-    )
+    return scores_of(tally, [tally.hits_of(v) for v in everyone], [tally.votes_on(v) for v in everyone])
 
 
-def scores_of(
-    tally: Tally,
-    hits: Sequence[Float64],
-    votes: Sequence[Float64],
-    resamples: int = RESAMPLES,
-    seed: int = crossed.SEED,
-) -> Scores:
+def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -> Scores:
     """Scores from hits and votes per variant, ``[n, r]`` each, of the items and raters of a tally.
 
-    Items without votes and raters without votes are not drawn: they say nothing.
+    Items without votes and raters without votes say nothing.
     """
     answered = np.asarray(tally.known.any(axis=1), dtype=np.bool_)
     voters = np.asarray(tally.known.any(axis=0), dtype=np.bool_)
-    unit = np.unique(tally.units[answered], return_inverse=True)[1].astype(np.int64)
+    query = np.unique(tally.units[answered], return_inverse=True)[1].astype(np.int64)
     hits = [h[answered][:, voters] for h in hits]
     votes = [v[answered][:, voters] for v in votes]
-    points = [crossed.shares(h, v) for h, v in zip(hits, votes, strict=True)]
-    queries = len(np.unique(unit))
-    drawn = _drawn(hits, votes, unit, resamples, seed) if queries >= FEWEST_QUERIES else None
-    total = float(np.sum([p.item_mean[0] for p in points]))
-    totals = np.sum([d.item_mean for d in drawn], axis=0) if drawn else None
+    speaks_of = voting.population(votes)
+    items = _only(tally.items, answered)
+    means = [voting.item_mean(h, v) for h, v in zip(hits, votes, strict=True)]
+    all_means = [m for m in means if m is not None]
     found = []
-    for place, (variant, point) in enumerate(zip(tally.variants, points, strict=True)):
+    for place, variant in enumerate(tally.variants):
         about = np.asarray((votes[place] > 0).any(axis=1), dtype=np.bool_)
-        own_queries = len(np.unique(unit[about]))
-        of = drawn[place] if drawn and own_queries >= FEWEST_QUERIES else None
-        own_items = [i for i, kept in zip(_only(tally.items, answered), about, strict=True) if kept]
+        own_items = _only(items, about)
+        mean = means[place]
+        micro = voting.micro(hits[place], votes[place])
         found.append(
             VariantScore(
                 tally.task,
                 variant,
                 items=len(own_items),
-                queries=own_queries,
+                queries=len(np.unique(query[about])),
                 votes=int(votes[place].sum()),
                 own=float(hits[place].sum()),
-                micro=_estimate(float(point.micro[0]), of.micro if of else None),
-                item_mean=_estimate(float(point.item_mean[0]), of.item_mean if of else None),
-                normalised=_estimate(
-                    _ratio(float(point.item_mean[0]), total),
-                    _ratios(of.item_mean, totals) if of and totals is not None else None,
-                ),
+                micro=_estimate(micro, query, speaks_of),
+                item_mean=_estimate(mean, query, speaks_of),
+                normalised=_estimate(None if mean is None else voting.share_of(mean, all_means), query, speaks_of),
                 chance=float(np.mean([1 / len(i.options) for i in own_items])) if own_items else None,
             )
         )
-    return Scores(tuple(found), int(answered.sum()), queries, int(voters.sum()), int(tally.known.sum()), tally.unknown)
+    return Scores(
+        tuple(found),
+        int(answered.sum()),
+        len(np.unique(query)),
+        int(voters.sum()),
+        int(tally.known.sum()),
+        tally.unknown,
+        speaks_of,
+    )
 
 
-def _drawn(
-    hits: Sequence[Float64], votes: Sequence[Float64], unit: Int64, resamples: int, seed: int
-) -> list[crossed.Shares]:
-    draws = crossed.draw(int(unit.max()) + 1, hits[0].shape[1], resamples, seed)
-    out = []
-    for h, v in zip(hits, votes, strict=True):
-        about = (v > 0).any(axis=1)
-        out.append(crossed.resampled_shares(h[about], v[about], unit[about], draws))
-    return out
-
-
-def _estimate(value: float, resampled: Float64 | None) -> Estimate:
-    if np.isnan(value):
+def _estimate(mean: Mean | None, query: Int64, of: Population) -> Estimate:
+    if mean is None:
         return Estimate(None)
-    return Estimate(value, None if resampled is None else crossed.middle(resampled))
+    spread = voting.spread(mean, query, of)
+    if refusal := _too_few(spread.queries):
+        return Estimate(mean.value, refusal=refusal)
+    return Estimate(mean.value, voting.share_interval(mean, spread))
 
 
-def _ratio(value: float, total: float) -> float:
-    return value / total if total > 0 else float("nan")  # a NaN stays one: nothing is above it
-
-
-def _ratios(values: Float64, totals: Float64) -> Float64:
-    return np.asarray(np.divide(values, totals, out=np.full_like(values, np.nan), where=totals > 0))
+def _too_few(queries: int) -> str:
+    """Why there is neither interval nor verdict; "" where there are enough."""
+    if queries >= FEWEST_QUERIES:
+        return ""
+    return f"only {queries} quer{'y has' if queries == 1 else 'ies have'} votes, it takes {FEWEST_QUERIES}"
 
 
 def _only(items: Sequence[Item], keep: Bool) -> list[Item]:
@@ -188,11 +182,11 @@ class Group:
     scores: Scores
 
 
-def breakdown(tally: Tally, by: By, resamples: int = RESAMPLES, seed: int = crossed.SEED) -> tuple[Group, ...]:
+def breakdown(tally: Tally, by: By) -> tuple[Group, ...]:
     """Scores per group of items, in the groups' natural order, "unknown" last."""
     names = np.array([_group(item, by) for item in tally.items], dtype=object)
     return tuple(
-        Group(name, scores(tally.part(np.asarray(names == name, dtype=np.bool_)), resamples, seed))
+        Group(name, scores(tally.part(np.asarray(names == name, dtype=np.bool_))))
         for name in sorted(set(names), key=_place)
     )
 
@@ -229,10 +223,14 @@ class PairTest:
 
     Attributes:
         difference: mean over ``compared`` of the first one's share of votes less the second one's; None without any.
-        compared: items of the comparative task, queries of the intruder test.
+        compared: items of the comparative task, queries of the intruder test; of ``queries`` queries.
         left_out: those of which only one of the two has votes.
-        p_value: two-sided, of a permutation test that permutes labels within items; ``p_corrected`` is Holm's, over
-            all pairs that could be tested.
+        interval: 95% of the difference; leaves 0 out where ``p_value`` is below 0.05.
+        p_value: two-sided, of the difference over its standard error by queries and raters (``votes.spread``), so
+            that neither the ranks of one query nor the votes of one rater count as independent; ``p_corrected`` is
+            Holm's, over all pairs that could be tested.
+        refusal: why there is no interval and no p-value; "" where there are.
+        population: whom the test speaks of.
     """
 
     first: Variant
@@ -240,57 +238,76 @@ class PairTest:
     difference: float | None
     compared: int
     left_out: int
-    p_value: float | None
-    p_corrected: float | None
+    interval: Interval | None = None
+    p_value: float | None = None
+    p_corrected: float | None = None
+    queries: int = 0
+    refusal: str = ""
+    population: Population = Population.THESE
 
 
-def pair_tests(tally: Tally, flips: int = FLIPS) -> tuple[PairTest, ...]:
+def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
     """Every two variants, in the order of the set."""
-    per_unit = _shares_per_unit(tally)
-    has = ~np.isnan(per_unit)
-    pairs = list(combinations(range(len(tally.variants)), 2))
-    if not pairs:
-        return ()
-    # Where one of the two has no votes the difference is set to 0 for the test: turning its sign changes no sum.
-    differences = np.stack(
-        [np.where(has[:, a] & has[:, b], per_unit[:, a] - per_unit[:, b], 0.0) for a, b in pairs], axis=1
+    unit = _test_units(tally)
+    votes = [tally.votes_on(v) for v in range(len(tally.variants))]
+    hits = [tally.hits_of(v) for v in range(len(tally.variants))]
+    tests = [_pair_test(tally, unit, hits, votes, a, b) for a, b in combinations(range(len(tally.variants)), 2)]
+    tested = [place for place, test in enumerate(tests) if test.p_value is not None]
+    corrected = holm(np.array([tests[place].p_value for place in tested], dtype=np.float64))
+    for place, p in zip(tested, corrected, strict=True):
+        tests[place] = replace(tests[place], p_corrected=float(p))
+    return tuple(tests)
+
+
+def _pair_test(
+    tally: Tally, unit: Int64, hits: Sequence[Float64], votes: Sequence[Float64], first: int, second: int
+) -> PairTest:
+    """Without Holm's correction."""
+    has = [_units_with_votes(votes[v], unit) for v in (first, second)]
+    common = has[0] & has[1]
+    test = PairTest(
+        tally.variants[first],
+        tally.variants[second],
+        None,
+        compared=int(common.sum()),
+        left_out=int((has[0] ^ has[1]).sum()),
     )
-    common = np.array([int((has[:, a] & has[:, b]).sum()) for a, b in pairs])
-    p = sign_flip_p_values(differences, np.arange(len(differences)), flips) if len(differences) else np.ones(len(pairs))
-    tested = common > 0
-    corrected = np.ones(len(pairs))
-    corrected[tested] = holm(p[tested])
-    return tuple(
-        PairTest(
-            tally.variants[a],
-            tally.variants[b],
-            float(differences[:, place].sum() / common[place]) if tested[place] else None,
-            int(common[place]),
-            int((has[:, a] ^ has[:, b]).sum()),
-            float(p[place]) if tested[place] else None,
-            float(corrected[place]) if tested[place] else None,
-        )
-        for place, (a, b) in enumerate(pairs)
+    if not common.any():
+        return replace(test, refusal="nothing has votes for both")
+    kept = common[unit]
+    one, other = (voting.weighted(hits[v][kept], _unit_weights(votes[v][kept], unit[kept])) for v in (first, second))
+    mean = voting.difference(one, other)
+    query = np.unique(tally.units[kept], return_inverse=True)[1].astype(np.int64)
+    speaks_of = voting.population([votes[v][kept] for v in (first, second)])
+    spread = voting.spread(mean, query, speaks_of)
+    test = replace(test, difference=mean.value, queries=spread.queries, population=speaks_of)
+    if refusal := _too_few(spread.queries):
+        return replace(test, refusal=refusal)
+    return replace(
+        test, interval=voting.interval_of_difference(mean, spread), p_value=voting.p_of_difference(mean, spread)
     )
 
 
-def _shares_per_unit(tally: Tally) -> Float64:
-    """Per query (comparative: and rank) and variant the share of votes for its own, ``[u, v]``; NaN without votes.
+def _test_units(tally: Tally) -> Int64:
+    """Number of the query (comparative: and rank) of each item, ``[n]`` from 0.
 
     In the intruder test the items of one query, one of each variant, belong together; in the comparative task one item
-    has all of them. Where a query has several items of one variant, their mean stands for it.
+    has all of them.
     """
     numbers: dict[tuple[str, int | None], int] = {}
-    unit = np.array([numbers.setdefault((i.query.text, i.k), len(numbers)) for i in tally.items], dtype=np.int64)
-    out = np.full((len(numbers), len(tally.variants)), np.nan)
-    for variant in range(len(tally.variants)):
-        votes = tally.votes_on(variant).sum(axis=1)
-        has = votes > 0
-        share = tally.hits_of(variant).sum(axis=1)[has] / votes[has]
-        number = np.bincount(unit[has], minlength=len(numbers))
-        total = np.bincount(unit[has], weights=share, minlength=len(numbers))
-        out[number > 0, variant] = total[number > 0] / number[number > 0]
-    return out
+    return np.array([numbers.setdefault((i.query.text, i.k), len(numbers)) for i in tally.items], dtype=np.int64)
+
+
+def _units_with_votes(votes: Float64, unit: Int64) -> Bool:
+    return np.asarray(np.bincount(unit, weights=votes.sum(axis=1)) > 0, dtype=np.bool_)
+
+
+def _unit_weights(votes: Float64, unit: Int64) -> Float64:
+    """What each vote weighs in the mean over units of the mean over a unit's items of their shares, ``[n, r]``."""
+    of_item = votes.sum(axis=1)
+    items = np.bincount(unit, weights=of_item > 0)[unit]  # with votes, of each one's unit
+    below = of_item * items * len(np.unique(unit))
+    return np.asarray(np.divide(votes, below[:, np.newaxis], out=np.zeros_like(votes), where=votes > 0))
 
 
 # --- what people miss

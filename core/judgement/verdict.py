@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.judgement.agreement import Agreement
-from core.judgement.scoring import ALPHA, FEWEST_QUERIES, PairTest, Scores, VariantScore
+from core.judgement.scoring import ALPHA, PairTest, Scores, VariantScore
 from core.judgement.types import Task
+from core.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_RATERS, Population
 from core.types import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
@@ -29,6 +30,10 @@ def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
     apart = [s for s in others if _is_behind(s, best, tests)]
     level = [s for s in others if s not in apart]
     led = f"{name(best.variant)} with {what} {_with_interval(best)}"
+    untold = [s for s in level if (test := _test(s, best, tests)) is None or test.refusal]
+    if untold:
+        listed = _listed(untold, best, tests, name)
+        return f"Ahead is {led}. No verdict yet against {listed}. {_guessing(best)}".rstrip()
     if not level:
         said = f"Best is {led}: more than chance ahead of {_listed(apart, best, tests, name)}."
     elif not apart:
@@ -70,7 +75,10 @@ def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[P
     parts = []
     for score in found:
         test = _test(score, best, tests)
-        p = "nothing to compare" if test is None or test.p_corrected is None else p_in_words(test.p_corrected)
+        if test is None or test.p_corrected is None:
+            p = "nothing to compare" if test is None else test.refusal
+        else:
+            p = p_in_words(test.p_corrected)
         parts.append(f"{name(score.variant)} ({_value(score):.0%}, {p})")
     return ", ".join(parts)
 
@@ -81,12 +89,27 @@ def p_in_words(p: float) -> str:
 
 
 def intervals(scores: Scores) -> str:
-    """What the intervals are over."""
-    if scores.queries < FEWEST_QUERIES:
-        return "No intervals yet: they need votes on two queries."
-    if scores.raters == 1:
-        return "Bars: 95% intervals over queries alone, as there is one rater: how far others would differ is open."
-    return "Bars: 95% intervals, bootstrap over queries and raters."
+    """What the intervals are over, or why there are none."""
+    if refusal := next((s.headline.refusal for s in scores.variants if s.headline.refusal), ""):
+        return f"No interval where {FEWEST_QUERIES} queries are not reached: {refusal}."
+    return f"Bars: 95% intervals. {speaks_of(scores)}"
+
+
+def speaks_of(scores: Scores) -> str:
+    """Whom intervals and tests speak of: raters in general, or those who voted."""
+    queries = f"{scores.queries:,} quer{'y' if scores.queries == 1 else 'ies'}"
+    if scores.population is Population.RATERS:
+        return (
+            f"Intervals and tests speak of raters and queries in general, of which these are {scores.raters:,} and "
+            f"{queries}."
+        )
+    who = "this rater" if scores.raters == 1 else f"these {scores.raters:,} raters"
+    few = (
+        f"raters in general take {FEWEST_RATERS}"
+        if scores.raters < FEWEST_RATERS
+        else f"most votes are of fewer than {FEWEST_RATERS} of them"
+    )
+    return f"Intervals and tests speak of {who} alone and of queries in general ({queries} here): {few}."
 
 
 def agreement_in_words(found: Agreement | None) -> str:

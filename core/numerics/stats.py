@@ -21,7 +21,7 @@ class Interval:
     high: float
 
 
-def wilson_interval(share: float, n: int, z: float = Z_95) -> Interval:
+def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
     """Score interval of a share among ``n`` (Wilson 1927), 95% unless ``z`` says otherwise.
 
     ``share * n`` need not be whole: ties may count half.

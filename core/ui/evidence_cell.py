@@ -62,8 +62,7 @@ def in_words(cell: Cell) -> str:
     said = f"{what}: rho {cell.rho:.2f} over {cell.n} variants of {families}"
     if cell.interval is None:
         return f"{said} ({cell.why})."
-    out = f", {cell.undefined:,} draws without a correlation left out" if cell.undefined else ""
-    return f"{said}, 95% interval {cell.interval.low:.2f} to {cell.interval.high:.2f} over draws of families{out}."
+    return f"{said}, 95% interval {cell.interval.low:.2f} to {cell.interval.high:.2f} from leaving each family out."
 
 
 def _points(table: ScoreTable, evaluator: Measure, task: Measure, *, ranks: bool) -> list[Point]:

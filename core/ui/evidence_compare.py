@@ -48,7 +48,7 @@ def show(shown: Shown) -> None:
         st.caption(as_text(f"{said[0].upper()}{said[1:]}."))
 
 
-@st.cache_data(show_spinner="Drawing families …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
+@st.cache_data(show_spinner="Comparing …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
 def compared(table: ScoreTable, first: Measure, second: Measure) -> tuple[Comparison, ...]:
     """Two evaluators on each task of a table."""
     return tuple(compare(table, first, second, task) for task in table.tasks)

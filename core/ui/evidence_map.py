@@ -12,7 +12,7 @@ from core.evidence.correlation import Cell, correlations
 from core.evidence.scores import ScoreTable
 from core.figures import evidence as figures
 from core.figures.evidence import MapCell
-from core.numerics.family_bootstrap import FEWEST_FAMILIES
+from core.numerics.statistics.families import FEWEST_FAMILIES
 from core.ui.evidence_view import Shown
 from core.ui.markdown import as_text
 
@@ -43,7 +43,7 @@ def show(shown: Shown) -> None:
         st.dataframe(_rows(cells, before), hide_index=True, key="ev_numbers", placeholder="–")
 
 
-@st.cache_data(show_spinner="Drawing families …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
+@st.cache_data(show_spinner="Comparing …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
 def found(table: ScoreTable) -> tuple[Cell, ...]:
     """The cells of a table."""
     return correlations(table)
@@ -118,7 +118,6 @@ def _rows(cells: Sequence[Cell], before: Mapping[tuple[str, str], Cell]) -> pd.D
             "change": change(c, before),
             "variants": c.n,
             "families": c.families,
-            "draws left out": c.undefined,
             "why none": c.why,
         }
         for c in cells

@@ -11,7 +11,7 @@ from core.diagnostics import catalog as diagnostics
 from core.errors import BlindspotError
 from core.evidence.correlation import FEWEST_VARIANTS
 from core.evidence.scores import LIKE_SIMILARITY, Downstream, Level, Outcome, ScoreTable, score_table
-from core.numerics.family_bootstrap import FEWEST_FAMILIES
+from core.numerics.statistics.families import FEWEST_FAMILIES
 from core.store.digests import store_digest
 from core.sweeps import Sweep
 from core.ui.evidence_view import Shown

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.evidence.scores import Measure, ScoreTable
 from core.figures.evidence_ranks import Column, Line, bump_chart
 from core.numerics import rankings
-from core.numerics.family_bootstrap import spearman
+from core.numerics.statistics.families import spearman
 from core.types import Float64, Variant
 from core.ui.evidence_choice import choose
 from core.ui.evidence_view import Shown

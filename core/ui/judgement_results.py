@@ -224,14 +224,19 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
                 "A": names[t.first],
                 "B": names[t.second],
                 "A − B": _percent(t.difference),
+                "from": _percent(t.interval.low if t.interval else None),
+                "to": _percent(t.interval.high if t.interval else None),
                 "p, Holm": t.p_corrected,
                 "p": t.p_value,
                 "compared": t.compared,
                 "left out": t.left_out,
+                "no verdict": t.refusal,
             }
             for t in tests
         ]
     )
+    if not any(t.refusal for t in tests):
+        frame = frame.drop(columns="no verdict")
     unit = "queries" if task is Task.INTRUDER else "items"
     column = st.column_config.NumberColumn
     st.dataframe(
@@ -241,17 +246,21 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
         key="judged_tests",
         column_config={
             "A − B": column(format="%+.1f", help="Difference of the mean shares of votes, in percentage points"),
+            "from": column(format="%+.1f", help="95% interval of the difference"),
+            "to": column(format="%+.1f"),
             "p, Holm": column(format="%.2g", help="Corrected for the number of pairs"),
-            "p": column(format="%.2g", help="Permutation test that permutes the two labels within items"),
+            "p": column(format="%.2g", help="Of the difference over its standard error by queries and raters"),
             "compared": column(help=f"{unit.capitalize()} with votes for both"),
             "left out": column(help=f"{unit.capitalize()} with votes for one of the two only"),
         },
     )
-    apart = sum(t.p_corrected is not None and t.p_corrected < ALPHA for t in tests)
-    st.caption(
-        f"{apart} of {len(tests)} pair{'s' if len(tests) > 1 else ''} differ by more than chance (p after Holm below "
-        f"{ALPHA:g}). The test exchanges the labels A and B within {unit}; one that both share has difference 0."
-    )
+    made = [t.p_corrected for t in tests if t.p_corrected is not None]
+    apart = sum(p < ALPHA for p in made)
+    if made:
+        st.caption(
+            f"{apart} of {len(made)} pair{'s' if len(made) > 1 else ''} differ by more than chance (p after Holm below "
+            f"{ALPHA:g}). What both share has difference 0."
+        )
 
 
 # --- by what the queries are
@@ -309,11 +318,13 @@ _HOW = {
 }
 _HOW_BOTH = """
 - "I don't know these words" is counted and left out.
-- **Intervals**: bootstrap, 2,000 resamples with the same draws for all variants. Each draws queries (all items of a
-  query together) and raters, both with replacement; a vote weighs the product of both. This errs on the wide side.
-- **Tests**: of two variants, the labels are exchanged within items at random (the sign of each item's difference of
-  $h_i/n_i$ is turned): all exchanges where these are few, otherwise 9,999. Two-sided; corrected after Holm over all
-  pairs. The raters stay as they are. In the intruder test the items of one query, one of each variant, are the pair.
+- **Intervals** count neither the items of one query nor the votes of one rater as independent: the variance is that
+  over queries plus that over raters, less what both count (two-way clustering: Cameron, Gelbach and Miller 2011), each
+  by leaving one out, with Satterthwaite's degrees of freedom. The interval is Wilson's with that variance and Student's
+  t. From five raters on, none of whom gave most of the votes, it speaks of **raters in general**; else the raters are
+  taken as they are, only queries vary, and it speaks of **these raters**. Below ten queries there is none.
+- **Tests**: of two variants, the mean over queries (comparative: and ranks) of the difference of $h_i/n_i$, over its
+  standard error from the same variance. Two-sided; corrected after Holm over all pairs.
 - **Agreement**: $\\kappa = (P_o - P_e)/(1 - P_e)$, where $P_o$ is the mean over items of the share of pairs of raters
   that chose the same option, and $P_e$ the mean of 1 / number of options (free-marginal kappa: Brennan and Prediger
   1981, Randolph 2005). Cards are shuffled for every rater, so it is over what they say, not where it stands.

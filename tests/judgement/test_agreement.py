@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from core.judgement.agreement import agreement
 from core.judgement.tallies import NO_VOTE, Tally, tally
@@ -23,7 +24,7 @@ def test_by_hand() -> None:
     observed, chance = (1 / 3 + 1) / 2, (1 / 3 + 1 / 2) / 2
     assert (found.items, found.observed, found.by_chance) == (2, pytest.approx(observed), pytest.approx(chance))
     assert found.kappa == pytest.approx((observed - chance) / (1 - chance))
-    assert found.interval is None, "both items are of one query"
+    assert found.interval is None, "two items of one query are too few"
 
 
 def test_full_agreement_is_1_and_no_pair_is_none() -> None:
@@ -46,20 +47,29 @@ def test_an_item_with_one_option_says_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_against_pairs_of_raters_one_by_one(seed: int) -> None:
-    t = random_tally(seed, items=12, raters=6)
-    observed, chance = [], []
+    t = random_tally(seed, items=30, raters=6)
+    observed, chance, query = [], [], []
     for item, row in zip(t.items, t.chosen, strict=True):
         cast = [option for option in row if option >= 0]
         pairs = [a == b for a, b in itertools.combinations(cast, 2)]
         if pairs:
             observed.append(np.mean(pairs))
             chance.append(1 / len(item.options))
+            query.append(item.query.text)
     found = agreement(t)
     assert found is not None
     assert found.items == len(observed)
     assert found.kappa == pytest.approx((np.mean(observed) - np.mean(chance)) / (1 - np.mean(chance)), abs=1e-12)
     assert found.interval is not None
-    assert found.interval.low < found.kappa < found.interval.high
+    influence = {}
+    for o, c, text in zip(observed, chance, query, strict=True):
+        moves = (o - found.observed) - (1 - found.kappa) * (c - found.by_chance)
+        influence.setdefault(text, []).append(moves / (1 - found.by_chance) / len(observed))
+    k = len(influence)
+    variance = (k - 1) / k * sum((sum(own) / (1 - len(own) / len(observed))) ** 2 for own in influence.values())
+    free = 1 / sum((len(own) / len(observed)) ** 2 for own in influence.values()) - 1
+    half = student.ppf(0.975, free) * np.sqrt(variance)
+    assert (found.interval.low, found.interval.high) == pytest.approx((found.kappa - half, found.kappa + half))
 
 
 def test_guessing_agrees_by_chance() -> None:

@@ -38,7 +38,7 @@ def said_of(found: list[int]) -> str:
     [
         ([19, 4], "Best is <X> with precision 95%", "more than chance ahead of <Y> (20%, p"),
         ([4, 19, 3], "Best is <Y> with precision 95%", "<X> (20%, p"),
-        ([12, 11], "Not separable: ahead is <X> with precision 60%", "by no more than chance: <Y> (55%, p = 1)"),
+        ([12, 11], "Not separable: ahead is <X> with precision 60%", "by no more than chance: <Y> (55%, p = "),
         ([19, 18, 2], "Ahead is <X>", "more than chance ahead of <Z> (10%, p"),
         ([19, 18, 2], "Ahead is <X>", "not separable from <Y> (90%, p ="),
         ([15], "<X>: precision 75% (95%: ", "Guessing gives 25%."),
@@ -65,12 +65,24 @@ def test_variants_without_a_common_item_are_not_separable() -> None:
     )
 
 
-def test_intervals_and_agreement_in_words() -> None:
-    items = comparative_set(3)
-    one = tally(items, votes([("ann", no, 0) for no in range(9)]))
-    assert "there is one rater" in verdict.intervals(scores(one))
-    assert "votes on two queries" in verdict.intervals(scores(tally(items, votes([("ann", 0, 0), ("bob", 1, 0)]))))
-    assert "queries and raters" in verdict.intervals(scores(tally_of([3])))
+def test_whom_results_speak_of_in_words() -> None:
+    few = scores(tally(comparative_set(3), votes([("ann", no, 0) for no in range(9)])))
+    assert "only 3 queries" in verdict.intervals(few)
+    assert "this rater alone" in verdict.intervals(scores(tally_of([3], raters=1)))
+    assert "these 4 raters alone" in verdict.intervals(scores(tally_of([3], raters=4)))
+    assert "raters and queries in general, of which these are 5" in verdict.intervals(scores(tally_of([3], raters=5)))
+
+
+def test_there_is_no_verdict_of_few_queries() -> None:
+    """Of nine queries neither "best" nor "not separable" is said, however far apart two are."""
+    counted = tally_of([9, 0], queries=9)
+    said = verdict.headline(scores(counted), pair_tests(counted), lambda v: f"<{v.encoder}>")
+    assert said.startswith("Ahead is <X>")
+    assert "No verdict yet" in said
+    assert "chance" not in said
+
+
+def test_agreement_in_words() -> None:
     said = verdict.agreement_in_words(Agreement(3, 0.625, 0.25, 0.5, Interval(0.4, 0.61)))
     assert said == (
         "Two raters of an item choose the same option 62% of the time, where guessing gives 25% (3 items with two or "

@@ -79,12 +79,25 @@ def test_people_votes_are_shown_with_tests_agreement_and_what_was_missed(store: 
     assert "3 raters" in said
     assert '1 × "I don\'t know these words", left out' in said
     assert "100% of the time" in said, "all raters agree"
-    assert "bootstrap over queries and raters" in said
+    assert f"only {len({i.query.text for i in items.items})} queries have votes" in said
     assert len(app.get("plotly_chart")) == 2, "overall, and by band"
     tests = app.dataframe[1].value
     assert len(tests) == (1 if items.task is Task.INTRUDER else 3)
     assert "3 votes: " in said
     assert "How is this computed?" in [e.label for e in app.expander]
+
+
+@pytest.mark.parametrize("raters", [4, 5])
+def test_the_page_says_whom_it_speaks_of(store: Judgements, raters: int) -> None:
+    items = intruder_set(12)
+    cast(store, items, everybody(items, tuple("abcdefg"[:raters])))
+    app = opened(items)
+    said = written(app)
+    assert (f"these {raters} raters alone" in said) == (raters < 5)
+    assert (f"raters and queries in general, of which these are {raters} and 12" in said) == (raters >= 5)
+    tests = app.dataframe[1].value
+    assert tests["p"].notna().all()
+    assert (tests["from"] < tests["A − B"]).all()
 
 
 def test_nobody_has_voted(store: Judgements) -> None:
@@ -112,7 +125,7 @@ def test_one_rater_and_one_variant(store: Judgements) -> None:
     app = opened(alone)
     said = written(app)
     assert "**minilm**: precision 100%. Guessing gives 25%." in said
-    assert "there is one rater" in said
+    assert "only 4 queries have votes" in said
     assert "no item has the votes of two raters" in said
     assert "Do they differ?" not in [s.value for s in app.subheader]
 

@@ -1,0 +1,203 @@
+"""Rank correlations without each family, against loops, scipy and simulations of what their intervals promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from core.numerics.statistics.families import (
+    FEWEST_FAMILIES,
+    interval_of_difference,
+    interval_of_rho,
+    numbers_of,
+    spearman,
+    spearman_without_each,
+)
+from core.types import Float64, Int64
+
+NAN = float("nan")
+
+
+def slow(x: Float64, y: Float64, families: Int64) -> list[float]:
+    """Families left out one by one, scipy on the lists that remain."""
+    out = []
+    for left_out in range(int(families.max()) + 1):
+        a, b = ([float(v) for v, f in zip(side, families, strict=True) if f != left_out] for side in (x, y))
+        out.append(NAN if len(set(a)) <= 1 or len(set(b)) <= 1 else float(stats.spearmanr(a, b).statistic))
+    return out
+
+
+def test_rho_by_hand() -> None:
+    """d = 0, 1, 1, 0: 1 - 6 * 2 / (4 * 15) = 0.8. With a tie: ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4."""
+    assert spearman(np.array([1.0, 2, 3, 4]), np.array([10.0, 30, 20, 40])) == pytest.approx(0.8)
+    assert spearman(np.array([1.0, 2, 2, 4]), np.array([1.0, 2, 3, 4])) == pytest.approx(4.5 / np.sqrt(4.5 * 5))
+
+
+@pytest.mark.parametrize(("x", "y"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [4, 4, 4])])
+def test_what_has_one_value_has_no_rho(x: list[float], y: list[float]) -> None:
+    assert np.isnan(spearman(np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_correlations_without_each_family_are_those_of_a_loop(data: st.DataObject) -> None:
+    """Families of any sizes in any order, many ties."""
+    n = data.draw(st.integers(2, 9))
+    scores = st.lists(st.integers(0, 4), min_size=n, max_size=n)
+    first = np.array([data.draw(scores) for _ in range(2)], dtype=np.float64).T
+    second = np.array([data.draw(scores)], dtype=np.float64).T
+    names = data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n).filter(lambda all: len(set(all)) > 1))
+    families = numbers_of(tuple(names), np.ones(n, dtype=np.bool_))
+    found = spearman_without_each(first, second, families)
+    assert found.shape == (len(set(names)), 2, 1)
+    for column in range(2):
+        np.testing.assert_allclose(
+            found[:, column, 0], slow(first[:, column], second[:, 0], families), atol=1e-12, equal_nan=True
+        )
+
+
+def test_intervals_by_hand() -> None:
+    """Four families: on Fisher's scale 0 and +-0.1, so SE = sqrt(3/4 * 0.04); t with 3 degrees is 3.1824."""
+    z = np.array([0.1, -0.1, 0.1, -0.1])
+    half = 3.1824463 * np.sqrt(0.75 * 0.04)
+    wide = interval_of_rho(0.0, np.tanh(z), variants=1_000)
+    assert wide is not None
+    assert (wide.low, wide.high) == pytest.approx((-np.tanh(half), np.tanh(half)), abs=1e-7)
+    apart = interval_of_difference(0.5, 0.5 + z)
+    assert apart is not None
+    assert (apart.low, apart.high) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-7)
+    # The floor: of 12 variants no standard error below 1 / 3.
+    floor = interval_of_rho(0.0, np.zeros(4), variants=12)
+    assert floor is not None
+    assert floor.high == pytest.approx(np.tanh(3.1824463 / 3), abs=1e-7)
+
+
+def test_one_is_scipys_jackknife() -> None:
+    """Of families of one variant each it is the usual jackknife, whose standard error any loop gives."""
+    rng = np.random.default_rng(2)
+    x = rng.random(15)
+    y = x + rng.random(15)
+    without = spearman_without_each(x[:, np.newaxis], y[:, np.newaxis], np.arange(15))[:, 0, 0]
+    rho = spearman(x, y)
+    found = interval_of_rho(rho, without, 15)
+    assert found is not None
+    z = [np.arctanh(stats.spearmanr(np.delete(x, i), np.delete(y, i)).statistic) for i in range(15)]
+    error = max(np.sqrt(14 / 15 * sum((one - np.arctanh(rho)) ** 2 for one in z)), 1 / np.sqrt(12))
+    assert found.low == pytest.approx(np.tanh(np.arctanh(rho) - stats.t.ppf(0.975, 14) * error), abs=1e-12)
+
+
+def test_no_interval_is_without_width_or_of_what_is_not_defined() -> None:
+    alike = np.arange(12.0)
+    without = spearman_without_each(alike[:, np.newaxis], alike[:, np.newaxis], np.repeat(np.arange(6), 2))[:, 0, 0]
+    perfect = interval_of_rho(1.0, without, 12)
+    assert perfect is not None
+    assert 0.5 < perfect.low < 0.999
+    assert perfect.high == 1.0
+    assert interval_of_rho(0.5, np.array([0.4, NAN, 0.6]), 9) is None
+    assert interval_of_difference(0.0, np.zeros(6)) is None
+    assert interval_of_difference(0.0, np.array([0.1, NAN])) is None
+
+
+def test_numbers_have_no_gaps() -> None:
+    keep = np.array([False, True, True, True, False])
+    assert numbers_of(("a", "b", "c", "b", "d"), keep).tolist() == [0, 1, 0]
+
+
+# --- what the intervals promise, by simulation
+
+
+def sizes(kind: str, families: int) -> Int64:
+    """How many variants each family has."""
+    return {
+        "two": np.full(families, 2),
+        "four": np.full(families, 4),
+        "mixed": 1 + np.arange(families) % 5,
+        "one large": np.array([families, *[1] * (families - 1)]),
+    }[kind].astype(np.int64)
+
+
+def scores_of(rng: np.random.Generator, family: Int64, within: float, correlation: float) -> tuple[Float64, Float64]:
+    """Two normal scores; ``within`` is how far variants of a family correlate in either."""
+
+    def pair(n: int) -> Float64:
+        one, other = rng.standard_normal((2, n))
+        return np.stack([one, correlation * one + np.sqrt(1 - correlation**2) * other])
+
+    x, y = np.sqrt(within) * pair(int(family.max()) + 1)[:, family] + np.sqrt(1 - within) * pair(len(family))
+    return x, y
+
+
+def coverage(kind: str, families: int, within: float, correlation: float, simulations: int, seed: int = 7) -> float:
+    """How often the interval holds the true rank correlation."""
+    rng = np.random.default_rng(seed)
+    family = np.repeat(np.arange(families), sizes(kind, families))
+    truth = 6 / np.pi * np.arcsin(correlation / 2)  # Spearman's rho of two normal scores
+    held = 0
+    for _ in range(simulations):
+        x, y = scores_of(rng, family, within, correlation)
+        without = spearman_without_each(x[:, np.newaxis], y[:, np.newaxis], family)[:, 0, 0]
+        found = interval_of_rho(spearman(x, y), without, len(x))
+        assert found is not None
+        held += found.low <= truth <= found.high
+    return held / simulations
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    """Ten families, nothing related: draws with replacement left 0 out in up to 11%. The slow test has more cells."""
+    assert coverage("four", FEWEST_FAMILIES, 0.9, 0.0, 300) >= 0.92
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["two", "four", "mixed", "one large"])
+@pytest.mark.parametrize("within", [0.6, 0.9])
+def test_coverage(kind: str, within: float) -> None:
+    for families in (FEWEST_FAMILIES, 12, 20):
+        cells = {c: coverage(kind, families, within, c, 1_500) for c in (0.0, 0.5, 0.9)}
+        print(f"Evidence, {kind}, {families} families, {within} within: {cells}; false {1 - cells[0.0]:.3f}")
+        assert 1 - cells[0.0] <= 0.065
+        assert all(0.92 <= share <= 0.985 for share in cells.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("within", [0.6, 0.9])
+@pytest.mark.parametrize("kind", ["two", "mixed"])
+def test_differences_are_rarely_found_where_there_is_none(kind: str, within: float) -> None:
+    """Two evaluators that go along with the task equally well."""
+    rng = np.random.default_rng(11)
+    for families in (FEWEST_FAMILIES, 12, 20):
+        family = np.repeat(np.arange(families), sizes(kind, families))
+        for correlation in (0.0, 0.5, 0.9):
+            false = 0
+            for _ in range(1_000):
+                noise, task = (scores_of(rng, family, within, 0.0) for _ in range(2))
+                goes_along, own = correlation * task[0], np.sqrt(1 - correlation**2)
+                first = np.stack([goes_along + own * noise[0], goes_along + own * noise[1]], axis=1)
+                without = spearman_without_each(first, task[0][:, np.newaxis], family)[:, :, 0]
+                difference = spearman(first[:, 0], task[0]) - spearman(first[:, 1], task[0])
+                found = interval_of_difference(difference, without[:, 0] - without[:, 1])
+                false += found is not None and not found.low <= 0 <= found.high
+            print(f"Evidence, difference, {kind}, {families} families, {within} within, {correlation}: {false / 1000}")
+            assert false / 1_000 <= 0.065
+
+
+@pytest.mark.slow
+def test_variants_of_one_model_are_no_models_of_their_own() -> None:
+    """Why families are left out whole: what 24 variants of 6 models, taken for 24 models, find that is not there."""
+    found = {}
+    for within in (0.6, 0.9):
+        rng = np.random.default_rng(7)
+        family = np.repeat(np.arange(6), 4)
+        false = 0
+        for _ in range(1_500):
+            x, y = scores_of(rng, family, within, 0.0)
+            without = spearman_without_each(x[:, np.newaxis], y[:, np.newaxis], np.arange(24))[:, 0, 0]
+            interval = interval_of_rho(spearman(x, y), without, 24)
+            assert interval is not None
+            false += not interval.low <= 0 <= interval.high
+        found[within] = false / 1_500
+    print(f"Evidence, 24 variants of 6 families taken for 24: false {found}")
+    assert found[0.9] > 0.2
+    assert found[0.6] > 0.1
