@@ -105,7 +105,7 @@ def _metrics() -> Sequence[base.Metric]:
     ]
     for name, what in thresholds.items():
         out.append(base.Metric(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
-        out.append(base.Metric(f"accuracy@{name}_sd", f"standard deviation of it over the folds, from {what} on", None))
+        out.append(base.Metric(f"accuracy@{name}_sd", f"standard deviation of it over the draws, from {what} on", None))
     out += [
         base.Metric("words", "words with a vector", None, is_count=True),
         base.Metric("words_per_class", "words of each class at every threshold", None, is_count=True),
@@ -116,7 +116,7 @@ def _metrics() -> Sequence[base.Metric]:
 
 ENTRY = base.DiagnosticEntry(
     id="frequency",
-    version=1,
+    version=2,
     title="Frequency",
     question="How much of the space is about how often a word is used, rather than what it means?",
     how=rf"""
@@ -125,10 +125,12 @@ at least so often, and is asked about words that it has not seen.
 
 - Thresholds are the {classes.PERCENTILES[0]}th to {classes.PERCENTILES[-1]}th percentile of the vocabulary's counts,
   and of the paper's 100 to 50,000 those at which both classes have at least {classes.PAPER_CLASS} words.
-- At every threshold, and for every encoder, both classes have the same number of words, drawn with one seed: as many
-  as the smallest class of all has, at most {classes.MOST}. So 0.5 is chance.
-- The accuracy is the mean over five folds with equally many of each class; the band is its standard deviation over
-  them. The regression has scikit-learn's default strength, C = 1.
+- At every threshold, and for every encoder, both classes have the same number of words: as many as the smallest class
+  of all has, at most {classes.MOST}. So 0.5 is chance.
+- These words are drawn {classes.DRAWS} times, the same ones for every encoder. The accuracy of a draw is the mean over
+  five folds with equally many of each class; shown are its mean and standard deviation over the draws. A single draw
+  strays by the standard deviation, the mean by about a third of it. The regression has scikit-learn's default
+  strength, C = 1.
 - The **control** is the same with shuffled labels: what stands clearly above it is information about frequency.
 - A zero vector has no direction and stays zero. A word without a vector is left out; compare encoders on the words
   that all of them have.
@@ -154,10 +156,12 @@ place of neighbours.
         base.Column("threshold", pa.string(), "p5 to p95: a percentile of the counts; a number: so many occurrences"),
         base.Column("count", pa.float64(), "words from so many occurrences on are frequent"),
         base.Column("rare_share", pa.float64(), "share of the words that are rare"),
-        base.Column("accuracy", pa.float64(), "mean share of held-out words whose class is found"),
-        base.Column("accuracy_sd", pa.float64(), "its standard deviation over the folds"),
+        base.Column(
+            "accuracy", pa.float64(), "share of held-out words whose class is found, mean over the draws of words"
+        ),
+        base.Column("accuracy_sd", pa.float64(), "its standard deviation over the draws of words"),
         base.Column("control", pa.float64(), "mean accuracy with shuffled labels"),
-        base.Column("control_sd", pa.float64(), "its standard deviation over the folds"),
+        base.Column("control_sd", pa.float64(), "its standard deviation over the draws of words"),
         base.Column("words_per_class", pa.int64(), "words of each class"),
     ),
     metrics=tuple(_metrics()),

@@ -55,11 +55,11 @@ def show(shown: Shown) -> None:
     figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
     _verdict(found, enough=few is None)
-    bands = "Bands: standard deviation over five folds. " if few is None else ""
+    bands = "Bands: its standard deviation over the draws. " if few is None else ""
     st.caption(
-        f"At every threshold {per_class:,} frequent and {per_class:,} rare {shown.entry.unit}s, drawn with the seed "
-        f"{classes.SEED} and the same for every variant: 50% is chance. {bands}"
-        "Dotted: the same with shuffled labels."
+        f"At every threshold {per_class:,} frequent and {per_class:,} rare {shown.entry.unit}s, drawn {classes.DRAWS} "
+        f"times (seed {classes.SEED}) and the same for every variant: 50% is chance. Lines: mean over the draws of the "
+        f"accuracy in five-fold cross-validation. {bands}Dotted: the same with shuffled labels."
     )
     zero = {s.variant: int((np.einsum("nd,nd->n", s.vectors, s.vectors) == 0).sum()) for s in shown.spaces}
     if any(zero.values()):
@@ -115,7 +115,7 @@ def _stored(shown: Shown, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]
     runs = _runs(vocabulary, wanted, CoveredWords.of(vocabulary, support).digest)
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)
-        st.info(as_text(f"Not computed yet: {names}. It takes a few seconds each, and is kept."))
+        st.info(as_text(f"Not computed yet: {names}. It takes some ten seconds each, and is kept."))
         encoders = [v.encoder for v in wanted]
         requests = [
             pipeline.request(ENTRY.id, v.encoder, v.transform, vocabulary.id, {}, settings(), encoders) for v in lacking
