@@ -197,7 +197,10 @@ def _mean_sd(values: Float64) -> tuple[float, float]:
 
 
 def strays(per_class: int) -> float:
-    """How far from chance an accuracy on so many items of each class comes by mere guessing, 19 times in 20."""
+    """How far from chance the accuracy of one draw of so many of each class comes by mere guessing, 19 times in 20.
+
+    The mean over draws strays less, but little less where items are so few that all draws are nearly the same.
+    """
     return Z_95 * 0.5 / math.sqrt(2 * per_class)
 
 
