@@ -15,6 +15,7 @@ import pytest
 from streamlit import config as streamlit_config
 
 from core import policy
+from core.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
 from core.serving import READY
 from core.settings import ROOT, Settings
 from tests.test_readme import parse
@@ -138,3 +139,42 @@ def test_the_readme_names_the_files_for_hosting() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     for path in HOSTING.iterdir():
         assert f"assets/hosting/{path.name}" in readme
+
+
+# --- docs/hosting.md
+
+GUIDE = (ROOT / "docs" / "hosting.md").read_text("utf-8")
+
+
+def test_the_guide_s_bounds_are_the_demo_s() -> None:
+    may = policy.DEMO
+    assert f"at most {may.steps} steps and {may.dimensions:,} dimensions" in GUIDE
+    assert f"{may.pages_in_all} at a time" in GUIDE
+    assert may.uploads_kept is not None
+    assert f"{may.uploads_kept[0] // 2**20} MB of one page and {may.uploads_kept[1] // 2**20} MB of all" in GUIDE
+    assert f"{may.uploads_at_once} files on their way" in GUIDE
+    assert f"{may.queued_by_one} in the queue, {may.queued_in_all} of all" in GUIDE
+    assert f"{may.sessions_in_all} in all" in GUIDE
+    assert f"below {FAST_SECONDS} seconds" in GUIDE
+    assert f"at least {LEAST_ANSWERS} answers" in GUIDE
+    limits = may.uploads
+    assert f"{limits.rows:,} rows, {limits.columns} columns" in GUIDE
+
+
+def test_the_guide_s_bounds_are_the_proxies() -> None:
+    (connections,) = re.findall(r"limit_conn blindspot_connections (\d+);", code(NGINX))
+    (rate,) = re.findall(r"rate=(\d+)r/s", code(NGINX))
+    (burst,) = re.findall(r"burst=(\d+)", code(NGINX))
+    assert f"| pages and other connections of one address | {connections} |" in GUIDE
+    assert f"| {rate} a second, {burst} at once |" in GUIDE
+    for directive in ("client_header_timeout 10s", "client_body_timeout 10s", "large_client_header_buffers 4 16k"):
+        assert directive in code(NGINX)
+    for directive in ("read_header 10s", "read_body 30s", "max_header_size 16KB"):
+        assert directive in code(CADDY)
+
+
+def test_the_guide_names_tests_that_there_are() -> None:
+    names = set(re.findall(r"`(?:tests/)?((?:\w+/)*test_\w+\.py)`", GUIDE))
+    assert len(names) >= 6
+    assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
+    assert "docs/hosting.md" in (ROOT / "README.md").read_text("utf-8")
