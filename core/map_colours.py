@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -29,12 +29,24 @@ class Colour(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A number per item of the dataset, ``[n] float64``; NaN where it has none, which ``lacking`` explains."""
+    """A number per item of the dataset, ``[n] float64``; NaN where it has none, which ``lacking`` explains.
+
+    ``ends`` are those of the scale, where they are not the least and the greatest of these numbers.
+    """
 
     values: Float64
     title: str
     lacking: str
     logarithmic: bool = False
+    ends: tuple[float, float] | None = None
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of its scale: those given, else the least and the greatest of its numbers."""
+        if self.ends is not None:
+            return self.ends
+        there = self.values[~np.isnan(self.values)]
+        return (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +98,15 @@ def by_rank_of_mate(
     return Numbers(
         np.where(np.isfinite(best), best, np.nan), "rank of the mate", "are the query of no ranked pair", True
     )
+
+
+def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
+    """The same number of several variants, such that one colour means one number in all their maps."""
+    spans = [one.span for one in numbers if one is not None and not np.isnan(one.values).all()]
+    if not spans:
+        return numbers
+    ends = min(low for low, _ in spans), max(high for _, high in spans)
+    return [None if one is None else replace(one, ends=ends) for one in numbers]
 
 
 def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:

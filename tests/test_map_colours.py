@@ -67,3 +67,13 @@ def test_clusters_of_some_items_leave_the_others_without() -> None:
     assert found.codes.tolist() == [-1, 0, -1, 1, 0, -1]
     assert found.names == ("cluster 1", "cluster 2")
     assert found.title == "clusters of minilm"
+
+
+def test_one_scale_for_all_reaches_from_the_least_to_the_greatest() -> None:
+    one = map_colours.Numbers(np.array([1.5, np.nan, 5.0]), "rank", "have none", logarithmic=True)
+    other = map_colours.Numbers(np.array([2.0, 40.0, np.nan]), "rank", "have none", logarithmic=True)
+    nothing = map_colours.Numbers(np.full(3, np.nan), "rank", "have none")
+    assert (one.span, other.span) == ((1.5, 5.0), (2.0, 40.0))
+    together = map_colours.on_one_scale([one, None, other, nothing])
+    assert [colours and colours.span for colours in together] == [(1.5, 40.0), None, (1.5, 40.0), (1.5, 40.0)]
+    assert map_colours.on_one_scale([None, None]) == [None, None]

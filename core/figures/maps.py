@@ -15,6 +15,8 @@ from core.figures.theme import Scheme, dress, ink
 from core.types import Float64, Int64
 
 HEIGHT = 470
+TOOLBAR = 34  # pixels above the map, so that it covers nothing
+BELOW_TITLE = -0.16  # where the legend begins, of the map's height: below the axis and its title
 MANY_DOTS = 5_000  # from so many on they are small
 MOST_CHARACTERS = 90  # of a text that is hovered over
 GREY = {Scheme.LIGHT: "#9AA4B0", Scheme.DARK: "#6B7787"}
@@ -90,6 +92,8 @@ def map_figure(
     tie: Tie | None,
     axes: tuple[str, str],
     scheme: Scheme,
+    *,
+    with_webgl: bool = True,
 ) -> go.Figure:
     """Dots at their places; distances are to scale.
 
@@ -97,23 +101,41 @@ def map_figure(
         colour: of all dots where ``colours`` is None.
         selected: numbers of the items that stand out; None where nothing is selected.
         axes: titles; "" for an axis that means nothing.
+        with_webgl: quick with many dots; but every map takes three of the sixteen WebGL contexts that a browser gives a
+            page, and as many again while it is drawn anew.
     """
     figure = go.Figure()
     if isinstance(colours, NumberColours):
         has_one = ~np.isnan(colours.values)
-        _add(figure, dots, ~has_one, selected, f"no value: {_count(~has_one)}", _marker(GREY[scheme], "circle", 0.35))
-        _add(figure, dots, has_one, selected, "", _scale(colours, has_one), shown=False)
+        _add(
+            figure,
+            dots,
+            ~has_one,
+            selected,
+            f"no value: {_count(~has_one)}",
+            _marker(GREY[scheme], "circle", 0.35),
+            with_webgl=with_webgl,
+        )
+        _add(figure, dots, has_one, selected, "", _scale(colours, has_one), with_webgl=with_webgl, shown=False)
     elif isinstance(colours, GroupColours):
         none = colours.codes < 0
-        _add(figure, dots, none, selected, f"none: {_count(none)}", _marker(GREY[scheme], "circle", 0.35))
+        _add(
+            figure,
+            dots,
+            none,
+            selected,
+            f"none: {_count(none)}",
+            _marker(GREY[scheme], "circle", 0.35),
+            with_webgl=with_webgl,
+        )
         palette = _GROUP_COLOURS[scheme]
         for i, name in enumerate(colours.names):
             inside = colours.codes == i
             marker = _marker(palette[i % len(palette)], _SYMBOLS[i % len(_SYMBOLS)], 0.65)
-            _add(figure, dots, inside, selected, f"{name}: {_count(inside)}", marker)
+            _add(figure, dots, inside, selected, f"{name}: {_count(inside)}", marker, with_webgl=with_webgl)
     else:
         everything = np.ones(len(dots.items), dtype=np.bool_)
-        _add(figure, dots, everything, selected, "", _marker(colour, "circle", 0.5), shown=False)
+        _add(figure, dots, everything, selected, "", _marker(colour, "circle", 0.5), with_webgl=with_webgl, shown=False)
     if tie is not None:
         _add_tie(figure, tie, scheme)
     for update, title in zip((figure.update_xaxes, figure.update_yaxes), axes, strict=True):
@@ -122,8 +144,10 @@ def map_figure(
     # A drag pans: while it selects, Streamlit lets no click through. Box and lasso stand in the toolbar.
     figure.update_layout(dragmode="pan", showlegend=True, uirevision="map")
     figure = dress(figure, scheme, height=HEIGHT)
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "itemsizing": "constant", "font": {"size": 12}}
-    return figure.update_layout(legend=legend, margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    # The legend below: above, the toolbar would cover it.
+    below = BELOW_TITLE if axes[0] else 0.0
+    legend = {"orientation": "h", "yanchor": "top", "y": below, "x": 0, "itemsizing": "constant", "font": {"size": 12}}
+    return figure.update_layout(legend=legend, margin={"l": 8, "r": 8, "t": TOOLBAR, "b": 8})
 
 
 def hover_text(text: str) -> str:
@@ -169,6 +193,7 @@ def _add(
     name: str,
     marker: dict[str, Any],
     *,
+    with_webgl: bool,
     shown: bool = True,
 ) -> None:
     """Some of the dots."""
@@ -178,7 +203,8 @@ def _add(
     texts = None
     if dots.texts is not None:
         texts = [hover_text(text) for text, is_in in zip(dots.texts, inside.tolist(), strict=True) if is_in]
-    figure.add_scattergl(
+    add = figure.add_scattergl if with_webgl else figure.add_scatter
+    add(
         name=escape(name),
         x=dots.coordinates[inside, 0].astype(np.float32),
         y=dots.coordinates[inside, 1].astype(np.float32),

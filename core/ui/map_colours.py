@@ -40,7 +40,7 @@ def choose(ground: Ground) -> list[Colouring | None]:
     if chosen is Colour.FREQUENCY:
         return [_frequency(ground.dataset, ground.dataset.texts_digest)] * count
     if chosen is Colour.MATE:
-        return [_rank_of_mate(ground, space.variant) for space in ground.spaces]
+        return list(map_colours.on_one_scale([_rank_of_mate(ground, space.variant) for space in ground.spaces]))
     if chosen is Colour.CLUSTER:
         return _clusters(ground)
     if chosen is Colour.SOURCE:
@@ -128,13 +128,12 @@ def _by_source(_dataset: PairSet, _scored: object, content_digest: str) -> Group
 
 
 def of_dots(colouring: Colouring | None, items: Int64) -> NumberColours | GroupColours | None:
-    """The colours of some items; the ends of a scale are those of all items, so that maps share them."""
+    """The colours of some items; the ends of a scale are those of all items, not of the ones that are drawn."""
     if colouring is None:
         return None
     if isinstance(colouring, Groups):
         return GroupColours(colouring.codes[items], colouring.names)
-    there = colouring.values[~np.isnan(colouring.values)]
-    low, high = (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
+    low, high = colouring.span
     return NumberColours(colouring.values[items], colouring.title, low, high, colouring.logarithmic)
 
 

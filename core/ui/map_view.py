@@ -27,6 +27,9 @@ from core.ui.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
 DOTS_IN_ALL = 25_000  # of all maps together; a browser gets slow with more
+# Without WebGL, of which a browser gives a page sixteen contexts: a map takes three, and while it is drawn anew six.
+DOTS_WITHOUT_WEBGL = 8_000
+MAPS_WITH_WEBGL = 2
 TEXTS_IN_ALL = 25_000  # of all maps together: so many are sent to be read by pointing
 MOST_ROWS = 500  # of the table of what is selected
 SELECTED = "_map_selected"  # which dataset, and the numbers of the items
@@ -163,7 +166,7 @@ def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
     total = len(drawn[0].space.items)
     if len(rows) < total:
         st.caption(f"A random sample of {len(rows):,} of the {total:,} items, the same in every map.")
-    most = DOTS_IN_ALL // len(made)
+    most = (DOTS_IN_ALL if len(made) <= MAPS_WITH_WEBGL else DOTS_WITHOUT_WEBGL) // len(made)
     if len(rows) > most:
         st.caption(
             f"Drawn are {most:,} of the {len(rows):,} items of each map, at random and the same in all, so that the "
@@ -204,6 +207,7 @@ def _map(
         None if around is None else around.tie,
         axes,
         ground.scheme,
+        with_webgl=len(shown) * len(ground.spaces) > DOTS_WITHOUT_WEBGL,
     )
     key = f"map_{one.variant}"
     st.plotly_chart(

@@ -86,3 +86,22 @@ def test_a_long_text_is_cut_at_a_word() -> None:
     shown = hover_text("word " * 60)
     assert shown.endswith(" …")
     assert len(shown) <= 90
+
+
+@pytest.mark.parametrize("axes", [("", ""), ("component 1", "component 2")])
+def test_the_legend_stands_below_the_map_and_the_toolbar_above(axes: tuple[str, str]) -> None:
+    colours = GroupColours(np.arange(len(ITEMS)) % 3, ["a", "b", "c"])
+    figure = map_figure(Dots(ITEMS, PLACES, None), colours, "#123456", None, None, axes, Scheme.LIGHT)
+    assert (figure.layout.legend.yanchor, figure.layout.margin.t >= 30) == ("top", True)
+    assert figure.layout.legend.y <= (-0.1 if axes[0] else 0.0), "below an axis' title"
+
+
+def test_without_webgl_the_same_dots_are_drawn() -> None:
+    colours = GroupColours(np.arange(len(ITEMS)) % 3, ["a", "b", "c"])
+    given = Dots(ITEMS, PLACES, None), colours, "#123456", ITEMS[:2], None, ("", ""), Scheme.LIGHT
+    quick, plain = (map_figure(*given, with_webgl=with_webgl) for with_webgl in (True, False))
+    assert {trace.type for trace in plain.data} == {"scatter"}
+    for one, other in zip(quick.data, plain.data, strict=True):
+        assert (one.name, one.selectedpoints) == (other.name, other.selectedpoints)
+        for part in ("x", "y", "customdata"):
+            assert list(one[part]) == list(other[part])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from core.store.repository import Repository
 from core.types import CancelToken, Float32, Variant
 from core.ui import map_view
 from tests.conftest import make_settings
+from tests.pages.conftest import values
 from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 OpenApp = Callable[..., AppTest]
@@ -233,3 +236,32 @@ def test_pca_is_kept_between_visits(open_map: OpenApp, world: Settings) -> None:
     open_map()
     request = MapRequest(Variant("trigrams", "none"), MANY.id, method=Method.PCA)
     assert maps.find(request, maps.space_of(request, MANY, world), world) is not None
+
+
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+
+
+def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
+    app = open_map(colour="rank of the mate")
+    scales = []
+    for spec in specs(app):
+        (marker,) = (trace["marker"] for trace in spec["data"] if "cmin" in trace.get("marker", {}))
+        assert marker["cmin"] <= min(values(marker["color"]))
+        assert max(values(marker["color"])) <= marker["cmax"] + 1e-6
+        scales.append((marker["cmin"], marker["cmax"]))
+    assert len(scales) == 2
+    assert scales[0] == scales[1]
+
+
+@pytest.mark.parametrize(("dots", "maps_with_webgl", "expected"), [(8_000, 2, "scatter"), (20, 2, "scattergl")])
+def test_webgl_is_for_few_maps_of_many_dots(
+    open_map: OpenApp, monkeypatch: pytest.MonkeyPatch, dots: int, maps_with_webgl: int, expected: str
+) -> None:
+    monkeypatch.setattr(map_view, "DOTS_WITHOUT_WEBGL", dots)
+    monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", maps_with_webgl)
+    app = open_map()
+    assert {trace["type"] for spec in specs(app) for trace in spec["data"]} == {expected}
+    monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", 1)
+    found = specs(open_map())
+    assert {trace["type"] for spec in found for trace in spec["data"]} == {"scatter"}, "more maps than that have none"
