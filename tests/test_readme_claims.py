@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import csv
-import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from core import explore, pipeline
 from core.diagnostics import catalog as diagnostics
 from core.explore import Relation
-from core.settings import ASSETS, Settings
+from core.settings import ASSETS, ROOT, Settings
 from core.store.repository import Repository
+from core.texts import percent
 
 
-def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(demo_cache: Path, settings: Settings) -> None:
+def is_said(*words: str) -> bool:
+    """Whether the README says just this, wherever its lines break: figures are written as they are measured."""
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    return all(each in readme for each in words)
+
+
+def test_what_stands_first_above_the_paraphrase_is_most_often_a_negation(demo_cache: Path, settings: Settings) -> None:
     encoded = replace(settings, cache=demo_cache)
     with (ASSETS / "demo" / "minimal_pairs.tsv").open(encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -26,23 +34,29 @@ def test_what_stands_first_above_the_paraphrase_is_mostly_a_negation(demo_cache:
         for r in repository.runs(dataset="demo-pairs")
         if r.plan.variant.transform == "none" and r.plan.params["metric"] == "cos"
     )
-    assert round(run.metrics["hits@1"], 2) == 0.51
+    assert is_said(f"(Hits@1 {run.metrics['hits@1']:.2f})")
     pairs = repository.items(diagnostics.find("evalrank"), [run.run_id], texts=True)
-    first = [
-        items[0].text
-        for pair in pairs[pairs["item_no"] < len(rows)].itertuples()
-        if (items := explore.around_mate(run, pair.query_no, pair.mate_no, encoded, repository, limit=1))
-        and items[0].relation is Relation.ABOVE
-    ]
-    assert 0.75 < sum(text in negations for text in first) / len(first) < 0.85
+    found: dict[bool, list[bool]] = {True: [], False: []}  # by whether the query is an original
+    for pair in pairs.itertuples():
+        nearest = explore.around_mate(run, pair.query_no, pair.mate_no, encoded, repository, limit=1)
+        if nearest and nearest[0].relation is Relation.ABOVE:
+            found[pair.item_no < len(rows)].append(nearest[0].text in negations)
+    everywhere = found[True] + found[False]
+    assert is_said(f"In {len(everywhere)} of the {len(pairs)} pairs")
+    shares = percent(np.mean(everywhere)), percent(np.mean(found[True]))
+    assert is_said(
+        f"in {shares[0]} of these the first of it is a *negation*", f"(in {shares[1]} where the query is the original"
+    )
 
 
-def test_a_negated_word_is_nearer_than_a_synonym_in_most_sentences(demo_cache: Path, settings: Settings) -> None:
+def test_a_negated_word_is_as_near_as_a_synonym(demo_cache: Path, settings: Settings) -> None:
     shutil.copytree(demo_cache / "embeddings", settings.embeddings)
     request = next(
         r for r in pipeline.demo_requests(settings) if r.diagnostic == "heros" and r.variant.transform == "none"
     )
     metrics = pipeline.run(request, settings, Repository.at(settings.store)).record.metrics
-    assert round(metrics["negation_antonym"], 2) == 0.96
-    assert math.floor(100 * metrics["synonym"]) == 95
-    assert 45 <= 100 * metrics["synonym>negation_antonym"] <= 46
+    assert is_said(f"the similarity is {metrics['negation_antonym']:.3f}, with a synonym {metrics['synonym']:.3f}.")
+    name = "synonym>negation_antonym"
+    share, low, high = (percent(metrics[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    assert is_said(f"in {share} of the sentences (95% interval {low} to {high})")
+    assert metrics[f"{name}_low"] < 0.5 < metrics[f"{name}_high"]  # no better than a coin
