@@ -6,6 +6,7 @@ depends on what a reader types takes a turn.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import streamlit as st
 
 from core.types import CancelToken
 
-AT_ONCE = 2  # each holds a dataset's vectors, transformed
+AT_ONCE = max(1, (os.cpu_count() or 1) // 2)  # half the cores stay with those who only look
 LOOK_SECONDS = 0.2
 _TURNS = threading.BoundedSemaphore(AT_ONCE)
 
