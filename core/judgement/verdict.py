@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from core.judgement.agreement import Agreement
 from core.judgement.scoring import ALPHA, PairTest, Scores, VariantScore
 from core.judgement.types import Task
-from core.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_RATERS, Population
+from core.numerics.statistics.votes import FEWEST_RATERS, Population
 from core.types import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
@@ -91,25 +91,24 @@ def p_in_words(p: float) -> str:
 def intervals(scores: Scores) -> str:
     """What the intervals are over, or why there are none."""
     if refusal := next((s.headline.refusal for s in scores.variants if s.headline.refusal), ""):
-        return f"No interval where {FEWEST_QUERIES} queries are not reached: {refusal}."
+        return f"No interval where queries are too few: {refusal}."
     return f"Bars: 95% intervals. {speaks_of(scores)}"
 
 
 def speaks_of(scores: Scores) -> str:
     """Whom intervals and tests speak of: raters in general, or those who voted."""
-    queries = f"{scores.queries:,} quer{'y' if scores.queries == 1 else 'ies'}"
     if scores.population is Population.RATERS:
         return (
-            f"Intervals and tests speak of raters and queries in general, of which these are {scores.raters:,} and "
-            f"{queries}."
+            f"Intervals and tests hold for raters in general ({scores.raters:,} here) and queries in general "
+            f"({scores.queries:,} here)."
         )
     who = "this rater" if scores.raters == 1 else f"these {scores.raters:,} raters"
     few = (
-        f"raters in general take {FEWEST_RATERS}"
+        f"for raters in general it takes {FEWEST_RATERS}"
         if scores.raters < FEWEST_RATERS
-        else f"most votes are of fewer than {FEWEST_RATERS} of them"
+        else "for raters in general a few of them gave too many of the votes"
     )
-    return f"Intervals and tests speak of {who} alone and of queries in general ({queries} here): {few}."
+    return f"Intervals and tests hold for {who} only, over queries in general ({scores.queries:,} here): {few}."
 
 
 def agreement_in_words(found: Agreement | None) -> str:

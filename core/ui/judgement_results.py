@@ -15,6 +15,7 @@ from core.judgement.automatic import Automatic
 from core.judgement.scoring import ALPHA, By, PairTest, Scores, VariantScore
 from core.judgement.tallies import Tally
 from core.judgement.types import Task
+from core.numerics.statistics.votes import FEWEST_QUERIES
 from core.types import Variant
 from core.ui import judgement_missed, judgement_reference, judgement_votes
 from core.ui.boundary import fragment, repeated
@@ -287,6 +288,8 @@ def _broken_down(tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> No
         (f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups
     ]
     _figure(_rows(named, names, None), tally.task, legend=True, key="own_votes_by")
+    if any(score.headline.refusal for _, scores in named for score in scores.variants):
+        st.caption(f"No interval where a group has votes on fewer than {FEWEST_QUERIES} queries.")
     with st.expander("The numbers of the groups", icon=":material/table:"):
         _table(named, tally.task, names, None)
 

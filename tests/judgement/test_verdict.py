@@ -68,9 +68,9 @@ def test_variants_without_a_common_item_are_not_separable() -> None:
 def test_whom_results_speak_of_in_words() -> None:
     few = scores(tally(comparative_set(3), votes([("ann", no, 0) for no in range(9)])))
     assert "only 3 queries" in verdict.intervals(few)
-    assert "this rater alone" in verdict.intervals(scores(tally_of([3], raters=1)))
-    assert "these 4 raters alone" in verdict.intervals(scores(tally_of([3], raters=4)))
-    assert "raters and queries in general, of which these are 5" in verdict.intervals(scores(tally_of([3], raters=5)))
+    assert "this rater only" in verdict.intervals(scores(tally_of([3], raters=1)))
+    assert "these 4 raters only" in verdict.intervals(scores(tally_of([3], raters=4)))
+    assert "raters in general (5 here)" in verdict.intervals(scores(tally_of([3], raters=5)))
 
 
 def test_there_is_no_verdict_of_few_queries() -> None:

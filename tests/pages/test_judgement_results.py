@@ -93,8 +93,8 @@ def test_the_page_says_whom_it_speaks_of(store: Judgements, raters: int) -> None
     cast(store, items, everybody(items, tuple("abcdefg"[:raters])))
     app = opened(items)
     said = written(app)
-    assert (f"these {raters} raters alone" in said) == (raters < 5)
-    assert (f"raters and queries in general, of which these are {raters} and 12" in said) == (raters >= 5)
+    assert (f"these {raters} raters only" in said) == (raters < 5)
+    assert (f"raters in general ({raters} here) and queries in general (12 here)" in said) == (raters >= 5)
     tests = app.dataframe[1].value
     assert tests["p"].notna().all()
     assert (tests["from"] < tests["A − B"]).all()
