@@ -392,3 +392,22 @@ def test_what_a_reader_may_see_is_asked_anew(settings: Settings, monkeypatch: py
     store.remove_set(INTRUDER.set_id)
     assert (rater.sees_votes, chief.sees_votes, chief.facilitates) == (False, False, False)
     assert KEY not in repr(chief)
+
+
+# --- what a press changes
+
+
+def test_a_press_that_changes_things_is_decided_on_when_it_comes(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page was drawn on a machine of one's own; by now the server is a demo."""
+    store = Judgements.at(tmp_path / "results.duckdb")
+    store.add_set(INTRUDER)
+    app = open_app(tmp_path, "intruder", judge="items")
+    app.button(key="judgement_remove").click().run()
+    assert app.button(key="judgement_remove_yes")
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    st.cache_resource.clear()
+    app.button(key="judgement_remove_yes").click().run()
+    assert not app.exception
+    assert [found.set_id for found in store.sets()] == [INTRUDER.set_id]
