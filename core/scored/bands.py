@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.correlations import Correlations, correlations, interval_of, resampled
-from core.numerics.stats import Interval
+from core.numerics.correlations import Correlations, correlations
+from core.numerics.statistics.estimate import Estimate
+from core.scored.intervals import estimates_of
 from core.types import Float64, Int64
 
 DATASET = "stsb-all"
@@ -71,25 +72,26 @@ class InBand:
     """How an encoder does on the pairs of a band.
 
     Attributes:
-        intervals: 95%, per correlation; None where there is none.
+        estimates: per correlation with its interval; one that is undefined is left out.
         quantiles: of its similarities: 5%, 25%, 50%, 75%, 95%.
     """
 
     band: Band
     found: Correlations
-    intervals: dict[str, Interval | None]
+    estimates: dict[str, Estimate]
     quantiles: tuple[float, ...]
 
 
-def in_bands(similarity: Float64, gold: Float64, drawn: Sequence[Drawn]) -> tuple[InBand, ...]:
-    """Of one encoder, ``[m]`` similarities and scores; bands without two pairs are left out."""
+def in_bands(
+    similarity: Float64, gold: Float64, ends: tuple[Int64, Int64], drawn: Sequence[Drawn]
+) -> tuple[InBand, ...]:
+    """Of one encoder, ``[m]`` similarities, scores and numbers of the texts; bands without two pairs are left out."""
     out = []
     for one in drawn:
         if len(one.rows) < 2:
             continue
         x, y = similarity[one.rows], gold[one.rows]
-        samples = resampled(x, y)
-        intervals = {kind: interval_of(samples.of(kind)) for kind in ("pearson", "spearman", "kendall")}
+        estimates = estimates_of(x, y, (ends[0][one.rows], ends[1][one.rows]))
         quantiles = tuple(float(q) for q in np.quantile(x, QUANTILES))
-        out.append(InBand(one.band, correlations(x, y), intervals, quantiles))
+        out.append(InBand(one.band, correlations(x, y), estimates, quantiles))
     return tuple(out)

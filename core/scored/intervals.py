@@ -7,21 +7,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.numerics.correlations import KINDS, Resampled, correlations, interval_of, resampled
-from core.numerics.stats import Interval
+from core.numerics.correlations import KINDS, correlations, influences
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.pairs import Dependence, change, correlation
 from core.scored.table import ScoredTable
-from core.types import Float64
+from core.types import Bool, Float64, Int64
 
 ALL, MEAN = "all pairs", "weighted mean"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A correlation with its 95% bootstrap interval over pairs; None where it has none."""
-
-    value: float
-    interval: Interval | None
 
 
 @dataclass(frozen=True)
@@ -39,47 +33,59 @@ class Row:
     estimates: Mapping[str, Estimate]
 
 
-def rows_of(predicted: Float64, gold: Float64, sets: Sequence[str]) -> tuple[Row, ...]:
+def rows_of(predicted: Float64, gold: Float64, sets: Sequence[str], ends: tuple[Int64, Int64]) -> tuple[Row, ...]:
     """All pairs; where there are several sets also their weighted mean and each of them.
-
-    The sets are drawn from one by one, and the mean's weights stay: its interval is that of these very sets.
 
     Args:
         predicted, gold: ``[m]``.
         sets: ``[m]``, the set of each pair.
+        ends: ``[m]`` numbers of each pair's texts, twice.
     """
-    drawn = resampled(predicted, gold)
-    out = [_row(ALL, predicted, gold, drawn)]
     names = list(dict.fromkeys(sets))
+    whole = _row(ALL, predicted, gold, ends)
     if len(names) < 2:
-        return tuple(out)
+        return (whole,)
     of_set = np.asarray(sets)
-    inside = {name: of_set == name for name in names}
-    draws = {name: resampled(predicted[here], gold[here]) for name, here in inside.items() if here.sum() > 1}
-    each = [_row(name, predicted[here], gold[here], draws.get(name)) for name, here in inside.items()]
-    return (*out, _mean(each, draws), *each)
+    each = [_row(name, *_within(of_set == name, predicted, gold, ends)) for name in names]
+    return (whole, _mean(each, of_set, predicted, gold, ends), *each)
 
 
-def _row(of: str, predicted: Float64, gold: Float64, drawn: Resampled | None) -> Row:
+def _within(
+    here: Bool, predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]
+) -> tuple[Float64, Float64, tuple[Int64, Int64]]:
+    return predicted[here], gold[here], (ends[0][here], ends[1][here])
+
+
+def estimates_of(predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]) -> dict[str, Estimate]:
+    """Each correlation with its interval; one that is undefined is left out."""
     found = correlations(predicted, gold)
-    estimates = {
-        kind: Estimate(value, None if drawn is None else interval_of(drawn.of(kind)))
-        for kind in KINDS
-        if not np.isnan(value := getattr(found, kind))
-    }
-    return Row(of, len(gold), estimates)
+    values = {kind: getattr(found, kind) for kind in KINDS}
+    if not any(np.isfinite(value) for value in values.values()):
+        return {}
+    known, moved = Dependence.of(*ends), influences(predicted, gold)
+    return {kind: correlation(v, moved.of(kind), known) for kind, v in values.items() if np.isfinite(v)}
 
 
-def _mean(each: Sequence[Row], draws: Mapping[str, Resampled]) -> Row:
+def _row(of: str, predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]) -> Row:
+    return Row(of, len(gold), estimates_of(predicted, gold, ends))
+
+
+def _mean(
+    each: Sequence[Row], of_set: NDArray[np.str_], predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]
+) -> Row:
+    """The sets' correlations, weighted by their pairs: its influences are theirs, one after another."""
     weights = np.array([row.pairs for row in each])
+    kinds = [kind for kind in KINDS if all(kind in row.estimates for row in each)]  # no mean of something else
     estimates = {}
-    for kind in KINDS:
-        if not all(kind in row.estimates for row in each):  # as the diagnostic: no mean of something else
-            continue
-        value = float(np.average([row.estimates[kind].value for row in each], weights=weights))
-        shortest = min(len(draws[row.of].of(kind)) for row in each)
-        together = np.average([draws[row.of].of(kind)[:shortest] for row in each], axis=0, weights=weights)
-        estimates[kind] = Estimate(value, interval_of(together))
+    if kinds:
+        known = Dependence.of(*ends)
+        moved = {row.of: influences(predicted[of_set == row.of], gold[of_set == row.of]) for row in each}
+        for kind in kinds:
+            value = float(np.average([row.estimates[kind].value for row in each], weights=weights))
+            together = np.empty(len(gold))
+            for name, own in moved.items():
+                together[of_set == name] = own.of(kind)
+            estimates[kind] = correlation(value, together, known)
     return Row(MEAN, int(weights.sum()), estimates)
 
 
@@ -91,7 +97,7 @@ class Disagreement:
     """Two runs that one correlation puts in another order than another does.
 
     Attributes:
-        differences: per correlation the first's less the second's, with the interval over the same resamples.
+        differences: per correlation the first's less the second's, with its interval.
     """
 
     first: str
@@ -113,15 +119,17 @@ def disagreements(table: ScoredTable, run_ids: Sequence[str]) -> tuple[Disagreem
         signs = {np.sign(getattr(values[first], kind) - getattr(values[second], kind)) for kind in KINDS}
         if len(signs) > 1:
             found.append((first, second))
-    drawn = {i: resampled(table.similarity[i], table.gold) for i in {i for pair in found for i in pair}}
+    known = Dependence.of(*table.ends)
+    moved = {i: influences(table.similarity[i], table.gold) for i in {i for pair in found for i in pair}}
     return tuple(
         Disagreement(
             first,
             second,
             {
-                kind: Estimate(
+                kind: change(
                     getattr(values[first], kind) - getattr(values[second], kind),
-                    interval_of(drawn[first].of(kind) - drawn[second].of(kind)),
+                    moved[first].of(kind) - moved[second].of(kind),
+                    known,
                 )
                 for kind in KINDS
             },

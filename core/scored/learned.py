@@ -72,6 +72,7 @@ class Learned:
     Attributes:
         pairs: of train, dev and test, that were used.
         gold: ``[m]``, the test pairs' scores.
+        firsts, seconds: ``[m]``, numbers of their texts: pairs that share one are not independent.
         predicted: by name of a model ``[m]``. The cosine's are similarities; all others predicted scores.
         calibrated: ``[m]``, the cosine put on the scale of the scores by a line through the training pairs.
         penalty: of the linear model, as dev chose it.
@@ -80,6 +81,8 @@ class Learned:
 
     pairs: dict[str, int]
     gold: Float64
+    firsts: Int64
+    seconds: Int64
     predicted: dict[str, Float64]
     calibrated: Float64
     penalty: float
@@ -141,11 +144,13 @@ def _space(variant: Variant, dataset: ScoredPairs, settings: Settings) -> Space:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The pairs of one part: ``features [m, 2 d] float32``, ``cosine [m]``, ``gold [m]``."""
+    """The pairs of one part: ``features [m, 2 d] float32``, ``cosine [m]``, ``gold [m]``, their texts ``[m]``."""
 
     features: Float32
     cosine: Float64
     gold: Float64
+    firsts: Int64
+    seconds: Int64
 
 
 def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Part]:
@@ -174,6 +179,8 @@ def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Pa
             features_of(vectors, firsts[rows], seconds[rows]),
             np.round(similarity_of_pairs(vectors, firsts[rows], seconds[rows], Metric.COS), DECIMALS),
             dataset.scores[rows],
+            firsts[rows],
+            seconds[rows],
         )
         for name, rows in chosen.items()
     }
@@ -201,6 +208,8 @@ def learn(parts: dict[str, Part], progress: Progress, cancel: CancelToken) -> Le
     return Learned(
         {name: len(part.gold) for name, part in parts.items()},
         test.gold,
+        test.firsts,
+        test.seconds,
         {"cosine": test.cosine, "linear": linear, "MLP": mlp},
         np.asarray(slope * test.cosine + intercept),
         penalty,
@@ -261,10 +270,15 @@ def _read_version(path: Path, written: int) -> Learned | None:  # noqa: ARG001 -
         with np.load(path, allow_pickle=False) as stored:
             pairs = dict(zip((TRAIN, DEV, TEST), stored["pairs"].tolist(), strict=True))
             predicted = dict(zip(MODELS, stored["predicted"], strict=True))
-            return Learned(
-                pairs, stored["gold"], predicted, stored["calibrated"], float(stored["penalty"]), int(stored["epochs"])
-            )
-    except (OSError, ValueError, KeyError, BadZipFile):  # damaged: it is learned again and written anew
+            gold, firsts, seconds, calibrated = (stored[name] for name in ("gold", "firsts", "seconds", "calibrated"))
+            penalty, epochs = float(stored["penalty"]), int(stored["epochs"])
+            return Learned(pairs, gold, firsts, seconds, predicted, calibrated, penalty, epochs)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        BadZipFile,
+    ):  # damaged, or without texts: learned again, written anew
         return None
 
 
@@ -274,6 +288,8 @@ def _keep(learned: Learned, path: Path, cancel: CancelToken) -> None:
         content,
         pairs=np.array(list(learned.pairs.values()), dtype=np.int64),
         gold=learned.gold,
+        firsts=learned.firsts,
+        seconds=learned.seconds,
         predicted=np.stack([learned.predicted[model] for model in MODELS]),
         calibrated=learned.calibrated,
         penalty=np.float64(learned.penalty),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from core.diagnostics.base import DiagnosticEntry
 from core.store.repository import Repository
-from core.types import Float64
+from core.types import Float64, Int64
 
 SIDE_COLUMNS = ["item_no", "set_name", "gold", "first", "second"]
 
@@ -31,6 +32,13 @@ class ScoredTable:
     def gold(self) -> Float64:
         """``[m]``, what people gave."""
         return self.frame["gold"].to_numpy(dtype=np.float64)
+
+    @cached_property
+    def ends(self) -> tuple[Int64, Int64]:
+        """Numbers of each pair's texts, ``[m]`` each: pairs that share one are not independent."""
+        numbers, _ = pd.factorize(np.concatenate([self.frame["first"].to_numpy(), self.frame["second"].to_numpy()]))
+        m = len(self.frame)
+        return numbers[:m].astype(np.int64), numbers[m:].astype(np.int64)
 
     @property
     def sets(self) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ def show(shown: Shown) -> None:
     lines, boxes = [], []
     for variant, rows in found.items():
         for row in rows:
-            ends = row.intervals[kind]
+            estimate = row.estimates.get(kind)
+            ends = None if estimate is None else estimate.interval
             low, high = (float("nan"), float("nan")) if ends is None else (ends.low, ends.high)
             value = getattr(row.found, kind)
             lines.append({"variant": variant, "band": row.band.label, "value": value, "low": low, "high": high})
@@ -62,7 +63,7 @@ def show(shown: Shown) -> None:
     st.caption(
         f"The design of figure 2 of Wang, Kuo and Li 2022: the {len(table.frame):,} pairs of the whole STS-Benchmark "
         f"(train, dev and test), {bands.PER_BAND:,} drawn from each band of scores with seed {bands.SEED} ({sizes}); "
-        "the bands overlap. Bars: 95% bootstrap intervals. Boxes: median and middle half, whiskers 5% to 95%. Within a "
+        "the bands overlap. Bars: 95% intervals. Boxes: median and middle half, whiskers 5% to 95%. Within a "
         "band scores differ little, so correlations are lower than over all pairs; the paper finds that whitening "
         "lifts mainly the bands of less similar pairs."
     )
@@ -70,7 +71,7 @@ def show(shown: Shown) -> None:
 
 @st.cache_data(show_spinner="Computing the bands …", max_entries=64)
 def _in_bands(_table: ScoredTable, run_id: str, run_ids: tuple[str, ...]) -> tuple[InBand, ...]:  # noqa: ARG001 - which pairs all have
-    return bands.in_bands(_table.similarity[run_id], _table.gold, bands.draw(_table.gold))
+    return bands.in_bands(_table.similarity[run_id], _table.gold, _table.ends, bands.draw(_table.gold))
 
 
 def offer(shown: Shown) -> None:

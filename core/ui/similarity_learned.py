@@ -58,7 +58,8 @@ def _offer(wanted: list[LearnRequest]) -> None:
 
 @st.cache_data(show_spinner="Computing intervals …", max_entries=64)
 def _row(_learned: Learned, model: str, variant: str, gold_and_more: float) -> Row:  # noqa: ARG001 - cache key
-    return intervals.rows_of(_learned.predicted[model], _learned.gold, [learned.TEST] * len(_learned.gold))[0]
+    ends = _learned.firsts, _learned.seconds
+    return intervals.rows_of(_learned.predicted[model], _learned.gold, [learned.TEST] * len(_learned.gold), ends)[0]
 
 
 def _results(found: dict[Variant, Learned], shown: Shown) -> None:

@@ -9,9 +9,11 @@ import streamlit as st
 
 from core.diagnostics.similarity import NAMES
 from core.figures import similarity as figures
-from core.numerics.correlations import EXACT_PAIRS, KENDALL_RESAMPLES, KINDS, RESAMPLES
+from core.numerics.correlations import KINDS
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.pairs import Dependence
 from core.scored import intervals
-from core.scored.intervals import ALL, MEAN, Disagreement, Estimate, Row
+from core.scored.intervals import ALL, MEAN, Disagreement, Row
 from core.scored.table import ScoredTable
 from core.store.records import RunRecord
 from core.types import Variant
@@ -35,18 +37,24 @@ def show(shown: Shown) -> None:
             st.markdown("**The order under each correlation**")
             st.plotly_chart(figures.places(order(shown, rows), shown.styles, shown.scheme), key="sim_order")
         _say_whether_they_agree(shown)
-    kendall = (
-        f"of the first {KENDALL_RESAMPLES} of them"
-        if len(shown.table.frame) <= EXACT_PAIRS
-        else "to first order in how often each pair is drawn"
-    )
-    st.caption(
-        f"{len(shown.table.frame):,} pairs. Bars: 95% bootstrap intervals over pairs, {RESAMPLES:,} resamples (Kendall "
-        f"{kendall}); they say how far other pairs of this kind would move the score, not other people's scores."
-    )
+    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
     if len(shown.table.sets) > 1:
         _per_set(shown, rows)
     _table(shown, rows)
+
+
+def _independent(table: ScoredTable) -> str:
+    """What the intervals take for independent, or why there are none."""
+    known = Dependence.of(*table.ends)
+    if known.refusal:
+        return f"No intervals: {known.refusal}."
+    depend = (
+        " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
+    )
+    return (
+        f"Bars: 95% intervals from {known.independent}{depend}; they say how far other pairs of this kind would move "
+        "the score, not other people's scores."
+    )
 
 
 def rows_of(shown: Shown, run: RunRecord) -> tuple[Row, ...]:
@@ -56,7 +64,7 @@ def rows_of(shown: Shown, run: RunRecord) -> tuple[Row, ...]:
 
 @st.cache_data(show_spinner="Computing intervals …", max_entries=64)
 def _rows(_table: ScoredTable, run_id: str, run_ids: tuple[str, ...]) -> tuple[Row, ...]:  # noqa: ARG001 - which pairs all have
-    return intervals.rows_of(_table.similarity[run_id], _table.gold, _table.frame["set_name"].tolist())
+    return intervals.rows_of(_table.similarity[run_id], _table.gold, _table.frame["set_name"].tolist(), _table.ends)
 
 
 def _line(variant: Variant, name: str, estimate: Estimate) -> dict[str, object]:

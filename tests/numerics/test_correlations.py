@@ -1,4 +1,4 @@
-"""Pearson, Spearman and Kendall: by hand, against slow loops; and their bootstrap against drawing pair by pair."""
+"""Pearson, Spearman and Kendall: by hand, against slow loops; and how far each pair moves them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.numerics import correlations as module
-from core.numerics.correlations import SEED, Correlations, correlations, interval_of, resampled
-from core.numerics.stats import resample_counts
+from core.numerics.correlations import KINDS, correlations, influences
+from core.numerics.statistics.pairs import Dependence, correlation
 from core.types import Float64
 
 
@@ -78,42 +78,53 @@ def test_as_slow_loops(rows: list[tuple[int, int]]) -> None:
     assert (bent.spearman, bent.kendall) == pytest.approx((found.spearman, found.kendall), abs=1e-12)
 
 
-def one_by_one(x: Float64, y: Float64, resamples: int) -> list[Correlations]:
-    drawn = resample_counts(len(x), resamples, np.random.default_rng(SEED)).astype(int)
-    return [correlations(np.repeat(x, times), np.repeat(y, times)) for times in drawn]
+def weighted(kind: str, x: Float64, y: Float64, w: Float64) -> float:
+    """A correlation where pair i counts ``w[i]`` times, by what it is defined as."""
+    n = range(len(x))
+    if kind == "kendall":
+        both = [(w[i] * w[j], np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i in n for j in n]
+        s = sum(c * a * b for c, a, b in both)
+        u, v = sum(c * a * a for c, a, _ in both), sum(c * b * b for c, _, b in both)
+        return float(s / math.sqrt(u * v))
+    if kind == "spearman":
+        x, y = (np.array([sum(w[j] * ((z[j] < z[i]) + 0.5 * (z[j] == z[i])) for j in n) for i in n]) for z in (x, y))
+    mx, my = (w * x).sum() / w.sum(), (w * y).sum() / w.sum()
+    xy, xx, yy = ((w * a * b).sum() for a, b in ((x - mx, y - my), (x - mx, x - mx), (y - my, y - my)))
+    return float(xy / math.sqrt(xx * yy))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(SMALL)
-def test_resamples_are_correlations_of_what_was_drawn(rows: list[tuple[int, int]]) -> None:
+def test_an_influence_is_the_derivative_by_the_pair_s_weight(rows: list[tuple[int, int]]) -> None:
     x, y = np.array(rows, dtype=np.float64).T
-    found, slow = resampled(x, y, 12), one_by_one(x, y, 12)
-    for kind in module.KINDS:
-        expected = [getattr(one, kind) for one in slow]
-        np.testing.assert_allclose(found.of(kind), expected, atol=1e-9, err_msg=kind)  # NaN where those are
+    found, n, step = influences(x, y), len(x), 1e-5
+    for kind in KINDS:
+        for i in range(n):
+            up, down = np.ones(n), np.ones(n)
+            up[i], down[i] = 1 + step, 1 - step
+            slope = (weighted(kind, x, y, up) - weighted(kind, x, y, down)) / (2 * step)
+            assert found.of(kind)[i] == pytest.approx(n * slope, abs=1e-6), kind
+        assert found.of(kind).sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_resamples_in_several_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kendall_s_sums_come_in_several_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    x = np.round(rng.normal(size=60), 1)
-    y = np.round(x + rng.normal(size=60), 1)
+    x, y = np.round(rng.normal(size=(2, 60)), 1)
+    whole = influences(x, y).kendall
     monkeypatch.setattr(module, "_NUMBERS_AT_A_TIME", 60 * 7)
-    monkeypatch.setattr(module, "KENDALL_RESAMPLES", 10)
-    found, slow = resampled(x, y, 20), one_by_one(x, y, 20)
-    np.testing.assert_allclose(found.spearman, [one.spearman for one in slow], atol=1e-12)
-    np.testing.assert_allclose(found.kendall, [one.kendall for one in slow[:10]], atol=1e-12)
+    np.testing.assert_allclose(influences(x, y).kendall, whole, atol=1e-12)
 
 
-def test_kendall_to_first_order_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_variance_of_independent_pairs_is_the_jackknife_s() -> None:
     rng = np.random.default_rng(2)
-    x = rng.normal(size=800)
-    y = np.round(x + rng.normal(size=800))  # with many ties
-    exact = resampled(x, y, 200).kendall
-    monkeypatch.setattr(module, "EXACT_PAIRS", 10)
-    near = resampled(x, y, 200).kendall
-    assert len(exact) == len(near) == 200
-    assert np.abs(near - exact).mean() < 0.1 * exact.std()
-    assert near.std() == pytest.approx(exact.std(), rel=0.05)
+    x = rng.normal(size=200)
+    y = np.round(x + rng.normal(size=200))  # with many ties
+    left_out = [correlations(np.delete(x, i), np.delete(y, i)) for i in range(200)]
+    found = influences(x, y)
+    for kind in KINDS:
+        values = np.array([getattr(one, kind) for one in left_out])
+        jackknife = 199 / 200 * ((values - values.mean()) ** 2).sum()
+        assert (found.of(kind) ** 2).sum() / 200**2 == pytest.approx(jackknife, rel=0.06)
 
 
 def test_the_interval_of_pearson_is_about_fishers() -> None:
@@ -121,14 +132,31 @@ def test_the_interval_of_pearson_is_about_fishers() -> None:
     x = rng.normal(size=400)
     y = x + rng.normal(size=400)
     r = stats.pearsonr(x, y)
-    interval = interval_of(resampled(x, y).pearson)
-    assert interval is not None
-    assert (interval.low, interval.high) == pytest.approx(tuple(r.confidence_interval(0.95)), abs=0.02)
+    known = Dependence.of(np.arange(400), 400 + np.arange(400))
+    found = correlation(r.statistic, influences(x, y).pearson, known)
+    assert (found.low, found.high) == pytest.approx(tuple(r.confidence_interval(0.95)), abs=0.01)
 
 
-def test_no_interval_where_too_many_resamples_are_undefined() -> None:
-    assert interval_of(np.array([np.nan, 0.5, 0.6])) is None
-    assert interval_of(np.array([])) is None
-    kept = interval_of(np.array([np.nan, *np.linspace(0, 1, 39)]))
-    assert kept is not None
-    assert (kept.low, kept.high) == pytest.approx((0.025, 0.975))
+@pytest.mark.parametrize("texts", [800, 60])
+def test_a_correlation_s_interval_by_hand(texts: int) -> None:
+    """On Fisher's scale, by groups and by texts, and never beyond -1 and 1."""
+    rng = np.random.default_rng(4)
+    ends = (np.arange(200), 400 + np.arange(200)) if texts == 800 else tuple(rng.integers(texts, size=(2, 200)))
+    x = rng.normal(size=200)
+    y = x + 0.2 * rng.normal(size=200)
+    known, moved = Dependence.of(*ends), influences(x, y).spearman
+    value = correlations(x, y).spearman
+    column = moved[:, np.newaxis]
+    freedom = min(known.freedom, 1.5 * known.carried_by(column)[0] - 1)
+    reach = stats.t.ppf(0.975, freedom) * math.sqrt(known.variances(column)[0]) / (1 - value**2)
+    found = correlation(value, moved, known)
+    expected = math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.high < 1
+
+
+def test_a_perfect_order_has_no_interval() -> None:
+    x = np.arange(20.0)
+    known = Dependence.of(np.arange(20), 20 + np.arange(20))
+    for kind in KINDS:
+        assert correlation(1.0, influences(x, x).of(kind), known).interval is None

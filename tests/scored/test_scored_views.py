@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.numerics.correlations import KINDS, correlations, interval_of, resampled
+from core.numerics.correlations import KINDS, correlations, influences
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.pairs import Dependence, correlation
 from core.numerics.stats import Interval
 from core.scored import bands, intervals, misjudged
 from core.scored.bands import BANDS, draw, in_bands
@@ -15,6 +17,8 @@ from core.scored.intervals import ALL, MEAN
 from core.scored.misjudged import DISAGREEMENT, PAIR, Fit, Order
 from core.scored.table import ScoredTable
 from core.types import Float64
+
+ENDS = np.arange(4), 4 + np.arange(4)
 
 
 def table_of(gold: list[float], *similarities: list[float], sets: list[str] | None = None) -> ScoredTable:
@@ -39,24 +43,37 @@ def test_rows_are_all_pairs_the_mean_and_the_sets() -> None:
     gold = rng.normal(size=50)
     predicted = gold + rng.normal(size=50)
     sets = ["one"] * 20 + ["two"] * 30
-    rows = intervals.rows_of(predicted, gold, sets)
+    ends = np.arange(50), 50 + np.arange(50)
+    rows = intervals.rows_of(predicted, gold, sets, ends)
     assert [(row.of, row.pairs) for row in rows] == [(ALL, 50), (MEAN, 50), ("one", 20), ("two", 30)]
     whole, mean, one, two = rows
     for kind in KINDS:
         assert whole.estimates[kind].value == getattr(correlations(predicted, gold), kind)
-        assert whole.estimates[kind].interval == interval_of(resampled(predicted, gold).of(kind))
+        known = Dependence.of(*ends)
+        assert whole.estimates[kind] == correlation(
+            whole.estimates[kind].value, influences(predicted, gold).of(kind), known
+        )
         expected = (20 * one.estimates[kind].value + 30 * two.estimates[kind].value) / 50
         assert mean.estimates[kind].value == pytest.approx(expected)
         inside = mean.estimates[kind].interval
         assert inside is not None
         assert inside.low < expected < inside.high
-        draws = [resampled(predicted[:20], gold[:20]).of(kind), resampled(predicted[20:], gold[20:]).of(kind)]
-        assert inside == interval_of((20 * draws[0] + 30 * draws[1]) / 50)
-    assert [row.of for row in intervals.rows_of(predicted, gold, ["only"] * 50)] == [ALL]
+        moved = [influences(predicted[part], gold[part]).of(kind) for part in (slice(20), slice(20, None))]
+        assert mean.estimates[kind] == correlation(mean.estimates[kind].value, np.concatenate(moved), known)
+    assert [row.of for row in intervals.rows_of(predicted, gold, ["only"] * 50, ends)] == [ALL]
+
+
+def test_pairs_that_all_share_a_word_have_no_interval() -> None:
+    rng = np.random.default_rng(0)
+    (row,) = intervals.rows_of(*rng.normal(size=(2, 50)), ["only"] * 50, (np.zeros(50, np.int64), 1 + np.arange(50)))
+    assert set(row.estimates) == set(KINDS)
+    for estimate in row.estimates.values():
+        assert estimate.interval is None
+        assert "share one query" in estimate.refusal
 
 
 def test_an_undefined_set_has_no_estimates_and_leaves_no_mean() -> None:
-    rows = intervals.rows_of(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 5]), ["one", "one", "flat", "flat"])
+    rows = intervals.rows_of(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 5]), ["one", "one", "flat", "flat"], ENDS)
     assert [list(row.estimates) for row in rows] == [list(KINDS), [], list(KINDS), []]
 
 
@@ -77,7 +94,7 @@ def test_disagreements_between_the_correlations() -> None:
 
 def test_a_disagreement_is_beyond_chance_where_both_sides_are_sure() -> None:
     def one(**ends: tuple[float, float]) -> bool:
-        differences = {kind: intervals.Estimate(sum(e) / 2, Interval(*e)) for kind, e in ends.items()}
+        differences = {kind: Estimate(sum(e) / 2, Interval(*e), "", Unit.PAIRS, 9, 9.0) for kind, e in ends.items()}
         return intervals.Disagreement("x", "y", differences).beyond_chance
 
     assert one(pearson=(-0.3, -0.1), spearman=(0.1, 0.2), kendall=(-0.1, 0.1))
@@ -153,10 +170,12 @@ def test_a_band_has_its_own_correlations_and_quantiles() -> None:
     gold = rng.uniform(0, 5, 300)
     similarity = gold + rng.normal(size=300)
     drawn = draw(gold, per_band=50)
-    for one, found in zip(drawn, in_bands(similarity, gold, drawn), strict=True):
+    ends = np.arange(300), 300 + np.arange(300)
+    for one, found in zip(drawn, in_bands(similarity, gold, ends, drawn), strict=True):
         x, y = similarity[one.rows], gold[one.rows]
         assert found.found == correlations(x, y)
         assert found.quantiles == pytest.approx(np.quantile(x, bands.QUANTILES))
-        assert found.intervals["spearman"] == interval_of(resampled(x, y).spearman)
-    few = draw(np.array([4.0, 4.5, 0.5]))
-    assert [b.band for b in in_bands(np.array([0.1, 0.2, 0.3]), np.array([4.0, 4.5, 0.5]), few)] == [BANDS[0]]
+        known = Dependence.of(*(side[one.rows] for side in ends))
+        assert found.estimates["spearman"] == correlation(found.found.spearman, influences(x, y).spearman, known)
+    gold, ends = np.array([4.0, 4.5, 0.5]), (np.arange(3), 3 + np.arange(3))
+    assert [b.band for b in in_bands(np.array([0.1, 0.2, 0.3]), gold, ends, draw(gold))] == [BANDS[0]]

@@ -256,18 +256,44 @@ def difference(first: Float64, second: Float64, dependence: Dependence, most: fl
     Args:
         most: the largest difference that can be, at which an interval ends.
     """
-    _, variance, carried = _moments(first - second, dependence)
     value = float(first.mean()) - float(second.mean())
+    return _t_estimate(value, first - second, dependence, most)
+
+
+def change(value: float, influence: Float64, dependence: Dependence) -> Estimate:
+    """The difference of two statistics, from the difference of each pair's influences ``[m]``: a t interval."""
+    return _t_estimate(value, influence, dependence, np.inf)
+
+
+def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:
+    """A correlation with the influence of each pair on it, ``[m]``: a t interval of Fisher's ``atanh``."""
+    _, variance, carried = _moments(influence, dependence)
+    interval, refusal = None, dependence.refusal
+    if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
+        refusal = "no pair stands apart from the others, so that nothing tells how far it could be off"
+    elif not refusal:
+        reach = float(quantile(_freedom(carried, dependence))) * float(np.sqrt(variance)) / (1 - value * value)
+        middle = float(np.arctanh(value))
+        interval = Interval(float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
+    return _estimate(value, interval, "t of Fisher's z", dependence, refusal)
+
+
+def _t_estimate(value: float, deviating: Float64, dependence: Dependence, most: float) -> Estimate:
+    _, variance, carried = _moments(deviating, dependence)
     interval, refusal = None, dependence.refusal
     if not refusal and carried == 0:
         refusal = "no pair tells the two apart"
     elif not refusal and carried < FEWEST_CARRYING:
         refusal = "what differs between the two hangs on a single group or text"
     elif not refusal:
-        freedom = min(dependence.freedom, 1.5 * carried - 1)
-        half = float(quantile(freedom)) * float(np.sqrt(variance))
+        half = float(quantile(_freedom(carried, dependence))) * float(np.sqrt(variance))
         interval = Interval(max(-most, value - half), min(most, value + half))
     return _estimate(value, interval, "t", dependence, refusal)
+
+
+def _freedom(carried: float, dependence: Dependence) -> float:
+    """Those of the pairs, fewer where a few units carry the variance (of normal values a third of the units do)."""
+    return min(dependence.freedom, 1.5 * carried - 1)
 
 
 def _moments(values: Float64, dependence: Dependence) -> tuple[float, float, float]:

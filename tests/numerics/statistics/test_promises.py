@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.numerics.statistics.promises import CELLS, REFUSED, Cell, line, measured
+from tests.numerics.statistics.promises import CELLS, REFUSED, REPETITIONS, Cell, line, measured
 
-FEW, MANY = 200, 2_000
+FEW = 150
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
 
 
@@ -28,7 +28,7 @@ def test_a_promise_is_kept_or_nothing_is_promised(cell: Cell) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS, ids=[cell.name for cell in CELLS])
 def test_every_cell_of_the_table(cell: Cell, capsys: pytest.CaptureFixture[str]) -> None:
-    found = measured(cell, MANY)
+    found = measured(cell, REPETITIONS)
     with capsys.disabled():
         print(f"\n{line(cell, found)}", end="")
     assert found is None or cell.low <= found <= cell.high
