@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import policy
+from core.gate import Gate
 from core.policy import Policy
 from core.settings import Settings
 
@@ -54,6 +55,7 @@ def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 
         found.append(Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *THIS_MACHINE], www_redirect=False))
     if is_demo:
         found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
+    found.append(Middleware(Gate))
     return found
 
 

@@ -123,7 +123,8 @@ MAY_IMPORT: Mapping[str, str] = {
     "core.estimates": f"{BELOW_PIPELINE} core.pipeline",
     "core.lab": f"{BELOW_PIPELINE} core.pipeline core.sweeps core.numerics",
     "core.manifests": BELOW_PIPELINE,
-    "core.hosting": "core.settings core.policy",
+    "core.gate": "",
+    "core.hosting": "core.settings core.policy core.gate",
     "core.visitors": f"{WORLD} core.jobs core.store.repository",
     "core.jobs": f"{BELOW_PIPELINE} core.at_work core.estimates core.joblog core.pipeline "
     "core.hubness core.maps core.judgement core.scored.learned",
@@ -188,7 +189,7 @@ MAY_IMPORT: Mapping[str, str] = {
 
 # Libraries that only some layers may import.
 ONLY_IN = {
-    "streamlit": ("app", "pages", "core.ui"),
+    "streamlit": ("app", "pages", "core.ui", "core.gate"),
     "plotly": ("pages", "core.ui", "core.figures"),
     "duckdb": ("core.store",),
     "typer": (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BlindspotError
-from core.settings import ROOT
+from core.settings import ROOT, Mode
 
 PATIENCE_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -26,18 +26,23 @@ class Server:
     Attributes:
         address: ``http://host:port``.
         started: when its process was, by ``time.perf_counter``.
+        log: what it wrote so far.
     """
 
     address: str
     started: float
+    log: Path
 
 
 @contextmanager
-def serving(cache: Path, options: Sequence[str] = ()) -> Iterator[Server]:
+def serving(
+    cache: Path, options: Sequence[str] = (), *, mode: Mode = Mode.LOCAL, script: str = "app.py"
+) -> Iterator[Server]:
     """The app on a cache folder, on a free port of this machine, answering; stopped at the end.
 
     Args:
         options: more of Streamlit's own, as on its command line.
+        script: what is served, if not the app.
 
     Raises:
         BlindspotError: it ended at once, or does not answer.
@@ -45,9 +50,9 @@ def serving(cache: Path, options: Sequence[str] = ()) -> Iterator[Server]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
+    environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": mode.value}
     environment.pop("BLINDSPOT_MIRROR", None)
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *options]
     log_path = cache / f"server-{port}.log"
     with log_path.open("wb") as log:
@@ -55,7 +60,7 @@ def serving(cache: Path, options: Sequence[str] = ()) -> Iterator[Server]:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)  # noqa: S603 - ours
         try:
             _wait_for(port, process, log_path)
-            yield Server(f"http://127.0.0.1:{port}", started)
+            yield Server(f"http://127.0.0.1:{port}", started, log_path)
         finally:
             process.terminate()
             try:

@@ -150,8 +150,8 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
 
 
 def _choose(key: str, references: Sequence[str]) -> None:
-    if tables.is_on_screen("datasets", key) and (rows := st.session_state[key].selection.rows):
-        pick_dataset(references[rows[0]])
+    if (row := tables.chosen_row("datasets", key, references)) is not None:
+        pick_dataset(row)
 
 
 # --- one dataset

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core import pair_browsing
 from core.pair_browsing import Compared
@@ -51,7 +53,8 @@ def _valid(key: str, names: Sequence[str], default: str) -> str:
         value = st.session_state[key] = default
         # A picker that appears with a value does not write it into the address by itself.
         if key not in st.query_params:
-            st.query_params[key] = default
+            with suppress(StreamlitAPIException):  # held by a picker already, which then writes it
+                st.query_params[key] = default
     return str(value)
 
 

@@ -201,8 +201,8 @@ def _place(found: pd.DataFrame, pair: int | None) -> int | None:
 
 def _choose(key: str, numbers: Sequence[int]) -> None:
     """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
-    if tables.is_on_screen("pairs", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["pair"] = st.session_state[_TURNED_TO] = int(numbers[rows[0]])
+    if (row := tables.chosen_row("pairs", key, numbers)) is not None:
+        st.session_state["pair"] = st.session_state[_TURNED_TO] = int(row)
 
 
 def _downloads(found: pd.DataFrame, shown: Shown) -> None:

@@ -275,8 +275,8 @@ def _most_changed(base: Basis, found: Comparison) -> None:
 
 
 def _choose(key: str, numbers: list[int]) -> None:
-    if tables.is_on_screen("if_pairs", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["pair"] = int(numbers[rows[0]])
+    if (row := tables.chosen_row("if_pairs", key, numbers)) is not None:
+        st.session_state["pair"] = int(row)
 
 
 def _drill(base: Basis, transform: str, metric: Metric) -> None:

@@ -130,8 +130,8 @@ def _wanted() -> int | None:
 
 
 def _choose(key: str, items: Sequence[int]) -> None:
-    if tables.is_on_screen("hubs", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["hub"] = int(items[rows[0]])
+    if (row := tables.chosen_row("hubs", key, items)) is not None:
+        st.session_state["hub"] = int(row)
 
 
 def _chosen(shown: Shown, one: Counted) -> int | None:

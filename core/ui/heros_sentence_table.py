@@ -142,8 +142,8 @@ def _place(found: pd.DataFrame, number: int | None) -> int | None:
 
 def _choose(key: str, numbers: Sequence[int]) -> None:
     """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
-    if tables.is_on_screen("sentences", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["original_no"] = st.session_state[_TURNED_TO] = int(numbers[rows[0]])
+    if (row := tables.chosen_row("sentences", key, numbers)) is not None:
+        st.session_state["original_no"] = st.session_state[_TURNED_TO] = int(row)
 
 
 def chosen_original(sentences: Sentences, found: pd.DataFrame, dataset: str) -> int | None:

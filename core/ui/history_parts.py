@@ -99,7 +99,7 @@ def _table(runs: Sequence[RunRecord]) -> None:
             "time": st.column_config.TextColumn(help="all stages together"),
         },
     )
-    now = [ids[row] for row in event.selection.rows]
+    now = [ids[row] for row in event.selection.rows if row < len(ids)]
     kept = [run_id for run_id in chosen if run_id not in ids or run_id in now]
     st.session_state[_CHOSEN] = kept + [run_id for run_id in now if run_id not in kept]
 

@@ -101,8 +101,8 @@ def _offer(dataset: Dataset, wanted: str) -> None:
 
 
 def _take(key: str, shown: Sequence[int]) -> None:
-    if tables.is_on_screen("map_found", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["item"] = int(shown[rows[0]])
+    if (row := tables.chosen_row("map_found", key, shown)) is not None:
+        st.session_state["item"] = int(row)
 
 
 def _short(text: str) -> str:

@@ -264,7 +264,9 @@ def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
 
 def _take(ground: Ground, selection: Any) -> None:
     """The reader drew a box or a lasso: these items are selected, in every map. A clicked dot becomes the query."""
-    numbers = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
+    items = len(ground.dataset.items)
+    named = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
+    numbers = [number for number in named if number < items]
     if selection.box or selection.lasso:
         st.session_state[SELECTED] = (ground.dataset.texts_digest, tuple(dict.fromkeys(numbers)))
     elif numbers:

@@ -126,7 +126,8 @@ def _about_speed(found: Library) -> str:
 
 def _choose(references: Sequence[str]) -> None:
     """A row of the table was chosen; a name that is picked later wins over the row."""
-    if rows := st.session_state[_ROW].selection.rows:
+    rows = st.session_state[_ROW].selection.rows
+    if rows and rows[0] < len(references):
         st.session_state["model"] = references[rows[0]]
 
 

@@ -230,8 +230,8 @@ def _list(
 
 def _walk(name: str, key: str, items: Sequence[int]) -> None:
     """A row was chosen: its item is the next query."""
-    if tables.is_on_screen(f"near_{name}", key) and (rows := st.session_state[key].selection.rows):
-        neighbours_query.choose(items[rows[0]])
+    if (row := tables.chosen_row(f"near_{name}", key, items)) is not None:
+        neighbours_query.choose(row)
 
 
 def _missed(found: Answer, related: Mapping[int, str]) -> None:

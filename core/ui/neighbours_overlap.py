@@ -244,5 +244,5 @@ def _two(inside: Inside) -> tuple[Variant, Variant]:
 
 
 def _choose(key: str, items: Sequence[int]) -> None:
-    if tables.is_on_screen("disagree", key) and (rows := st.session_state[key].selection.rows):
-        neighbours_query.choose(items[rows[0]])
+    if (row := tables.chosen_row("disagree", key, items)) is not None:
+        neighbours_query.choose(row)

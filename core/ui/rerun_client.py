@@ -12,15 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.sync.client import ClientConnection, connect
 
 from core.errors import BlindspotError
 
 PATIENCE_SECONDS = 120.0  # a first run imports what it needs
+_ENDED_WELL = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 SERVER_OPTION = ("--browser.gatherUsageStats", "true")
 
 
@@ -39,6 +43,22 @@ class ScriptRun:
     bytes_sent: int
 
 
+@dataclass(frozen=True)
+class Widget:
+    """Something on a page whose state a browser sends.
+
+    Attributes:
+        kind: its name in Streamlit's protocol.
+        fragment: the id of the fragment that it is in, or "".
+        element: as it was sent.
+    """
+
+    widget_id: str
+    kind: str
+    fragment: str
+    element: Any
+
+
 class RerunClient:
     """One session with a page; ``opened`` makes it."""
 
@@ -47,40 +67,63 @@ class RerunClient:
         self._page = page
         self._query = query
         self._page_hash = ""
+        self.widgets: dict[str, Widget] = {}  # by their ids: those of the last whole run, and since
 
-    def run(self) -> ScriptRun:
-        """Run the whole page once, its widgets as they first stand; the first time the session begins with it.
+    def run(self, states: Sequence[WidgetState] = (), fragment: str = "") -> ScriptRun:
+        """Run the whole page once; the first time the session begins with it.
+
+        Args:
+            states: of widgets, as a browser would send them; left out, they are as they first stand.
+            fragment: the id of a fragment that is run alone.
 
         Raises:
             BlindspotError: the page failed, or did not end in time.
         """
+        if not fragment:
+            self.widgets.clear()
         request = BackMsg()
         request.rerun_script.query_string = self._query
         request.rerun_script.page_script_hash = self._page_hash
+        request.rerun_script.widget_states.widgets.extend(states)
+        request.rerun_script.fragment_id = fragment
         if not self._page_hash:
             request.rerun_script.page_name = self._page
         start = perf_counter()
         self._connection.send(request.SerializeToString())
         script, size = 0.0, 0
         while True:
-            data = self._receive()
+            data = self.receive()
             size += len(data)
             message = ForwardMsg.FromString(data)
             kind = message.WhichOneof("type")
             if kind == "navigation":  # the page that the address named, as app.py found it
                 self._page_hash = message.navigation.page_script_hash
-            elif kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-                raise BlindspotError(f"the page {self._page} failed: {message.delta.new_element.exception.message}")
+            elif kind == "delta":
+                self._drawn(message.delta)
             elif kind == "page_profile":
                 script += message.page_profile.exec_time / 1e6
             elif kind == "script_finished":
                 if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    self.widgets.clear()
                     continue
-                if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
+                if message.script_finished not in _ENDED_WELL:
                     raise BlindspotError(f"the page {self._page} did not run to its end")
                 return ScriptRun(script, perf_counter() - start, size)
 
-    def _receive(self) -> bytes:
+    def send(self, message: bytes) -> None:
+        """Whatever it is, as a whole message."""
+        self._connection.send(message)
+
+    def _drawn(self, delta: Delta) -> None:
+        kind = delta.new_element.WhichOneof("type")
+        if kind == "exception":
+            raise BlindspotError(f"the page {self._page} failed: {delta.new_element.exception.message}")
+        element = getattr(delta.new_element, kind) if kind else None
+        if kind and (widget_id := getattr(element, "id", "")):
+            self.widgets[widget_id] = Widget(widget_id, kind, delta.fragment_id, element)
+
+    def receive(self) -> bytes:
+        """The next message of the server."""
         try:
             data = self._connection.recv(timeout=PATIENCE_SECONDS)
         except TimeoutError as error:

@@ -161,8 +161,8 @@ def _table(found: pd.DataFrame, shown: Shown, chosen: int | None) -> None:
 
 
 def _choose(key: str, numbers: list[int]) -> None:
-    if tables.is_on_screen("sim_pairs", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state["pair"] = numbers[rows[0]]
+    if (row := tables.chosen_row("sim_pairs", key, numbers)) is not None:
+        st.session_state["pair"] = row
 
 
 def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:

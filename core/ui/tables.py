@@ -7,7 +7,7 @@ lowest and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from core.types import Variant
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
 
+Row = TypeVar("Row")
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
 
@@ -39,6 +40,16 @@ def is_on_screen(table: str, key: str) -> bool:
     were new.
     """
     return bool(st.session_state.get(f"_{table}_on_screen") == key)
+
+
+def chosen_row(table: str, key: str, rows: Sequence[Row]) -> Row | None:
+    """What stands in the row that the reader chose in the table that was drawn last; None where it has no such row.
+
+    Args:
+        rows: what the table's rows stand for, from its first on.
+    """
+    places = st.session_state[key].selection.rows if is_on_screen(table, key) else []
+    return rows[places[0]] if places and places[0] < len(rows) else None
 
 
 def dataset_title(dataset: str) -> str:

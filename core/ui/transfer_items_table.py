@@ -88,8 +88,8 @@ def _turn_to_chosen(listed: pd.DataFrame, wanted: int | None) -> None:
 
 def _choose(key: str, numbers: list[int]) -> None:
     """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
-    if tables.is_on_screen("examples", key) and (rows := st.session_state[key].selection.rows):
-        st.session_state[KEY] = st.session_state[_TURNED_TO] = numbers[rows[0]]
+    if (row := tables.chosen_row("examples", key, numbers)) is not None:
+        st.session_state[KEY] = st.session_state[_TURNED_TO] = row
 
 
 def chosen_example(rows: pd.DataFrame, listed: pd.DataFrame, dataset: str) -> int | None:
