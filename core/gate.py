@@ -98,7 +98,8 @@ class Gate:
         wrong = [i for i, state in enumerate(states) if not self._fits(state, here)]
         if not wrong:
             return data
-        log.warning("a browser sent %d widget state(s) that its page cannot hold: they are left out", len(wrong))
+        which = ", ".join(f"{states[i].WhichOneof('value')} of {states[i].id[-40:]!r}" for i in wrong[:3])
+        log.warning("a browser sent %d widget state(s) that its page cannot hold, left out: %s", len(wrong), which)
         for i in reversed(wrong):
             del states[i]
         rest: bytes = message.SerializeToString()
@@ -136,7 +137,8 @@ def _checkbox(_widget: Any) -> Mapping[str, Fits]:
 def _number(widget: Any) -> Mapping[str, Fits]:
     low = widget.min if widget.has_min else -_LARGEST
     high = widget.max if widget.has_max else _LARGEST
-    return {"double_value": lambda number: low <= number <= high}  # NaN is nowhere
+    # A whole number comes as such from the front end, and as a fraction from Streamlit's own tests. NaN is nowhere.
+    return dict.fromkeys(("int_value", "double_value"), lambda number: low <= number <= high)
 
 
 def _numbers(widget: Any) -> Mapping[str, Fits]:
