@@ -17,7 +17,6 @@ from core.numerics import transfer_features as made
 from core.numerics.classifiers import Answers, Examples
 from core.numerics.resampling import components
 from core.numerics.splits import Split
-from core.numerics.stats import RESAMPLES
 from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
 
 CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
@@ -268,14 +267,13 @@ def _answers(
 def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: str) -> dict[str, float]:
     """Scores of some of the tested examples, ``which [k]``, and their intervals; names end in ``suffix``."""
     labels, predicted = dataset.labels[which], outcome.predicted[which]
-    counts = tables.confusion(labels, predicted, len(dataset.classes))
-    accuracy, macro_f1 = tables.intervals(labels, predicted, dataset.same[which], len(dataset.classes))
+    accuracy, macro_f1 = tables.estimates(labels, predicted, dataset.same[which], len(dataset.classes))
     learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
     out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
-    named = (("accuracy", tables.accuracy(counts), accuracy), ("macro_f1", tables.macro_f1(counts), macro_f1))
-    for name, value, interval in named:
-        out |= {f"{name}{suffix}": float(value)}
-        out |= {f"{name}{suffix}_low": interval.low, f"{name}{suffix}_high": interval.high}
+    for name, found in (("accuracy", accuracy), ("macro_f1", macro_f1)):
+        out |= {f"{name}{suffix}": found.value}
+        if found.interval is not None:
+            out |= {f"{name}{suffix}_low": found.interval.low, f"{name}{suffix}_high": found.interval.high}
     return out
 
 
@@ -346,9 +344,9 @@ same pairs do, and those that share one text with training are counted. A prescr
 
 **Scores.** Accuracy and macro F1, the mean over classes of $F_1 = 2TP/(2TP + FP + FN)$, over all tested examples; a
 class that neither is there nor was predicted has no F1. The *majority* baseline always says what is most frequent in
-the training part, with folds in all examples. Intervals hold the middle 95% of {RESAMPLES:,} resamples of the tested
-examples; those that say the same are drawn together. They say how far the score depends on which examples were asked
-about, not on which were learned from.
+the training part, with folds in all examples. Intervals are Wilson's, of as many examples as the tested ones are worth:
+those that say the same count as one. They say how far the score depends on which examples were asked about, not on
+which were learned from.
 
 **Overlap.** Some prescribed test parts hold examples that stand in training too, of pairs in either order, and some
 tasks repeat examples. All scores are also given without those that do. Pairs of which only one text stands in training

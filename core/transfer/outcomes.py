@@ -94,11 +94,11 @@ class Outcomes:
         )
 
     def interval(self, run_id: str, measure: Measure) -> Interval | None:
-        """95% bootstrap interval of a run's score over groups of same texts; None of no example."""
+        """95% interval of a run's score, by groups of same texts; None where there are too few of them."""
         if not len(self):
             return None
-        drawn = tables.resampled_tables(self.labels, self.predicted[run_id], self.groups, len(self.classes))
-        return tables.interval_of(measure.of(drawn))
+        found = tables.estimates(self.labels, self.predicted[run_id], self.groups, len(self.classes))
+        return found[0 if measure is Measure.ACCURACY else 1].interval
 
     def differences(self, first: str, second: str, measure: Measure, seed: int = tables.SEED) -> Float64:
         """The first run's score less the second's in resamples over groups of same texts, ``[resamples]``."""

@@ -1,14 +1,16 @@
-"""Do two transfer runs differ by more than chance? McNemar's exact test on the examples that both were tested on."""
+"""Do two transfer runs differ by more than chance? a paired test on the examples that both were tested on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.numerics.confusion import interval_of
+from core.numerics.resampling import sign_flip_p_values
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.pairs import Dependence, difference
 from core.numerics.stats import Interval, McNemar, mcnemar
-from core.transfer.outcomes import Measure, Outcomes
+from core.transfer.outcomes import Outcomes
 
 ALPHA = 0.05
 
@@ -20,8 +22,9 @@ class Paired:
     Attributes:
         name: which examples these are, in words.
         first, second: their accuracies.
-        interval: 95%, of the first less the second, by a bootstrap over groups of same texts; None of no example.
-        test: on single examples, which it takes for independent: of texts that repeat it is too sure.
+        interval: 95%, of the first less the second, by groups of same texts; None where there are too few of them.
+        test: McNemar's exact one; where texts repeat its p is of sign flips of whole groups, which without repeats is
+            the same.
         repeats: examples that say the same as an earlier one.
     """
 
@@ -37,13 +40,17 @@ class Paired:
     def of(cls, found: Outcomes, first: str, second: str, name: str = "all") -> Paired:
         """Of the runs with two ids; there must be an example."""
         right = [found.right(run_id).astype(np.float64) for run_id in (first, second)]
+        known, test = Dependence.of_groups(found.groups, Unit.EXAMPLES), mcnemar(*right)
+        if known.units < len(found):  # whole groups change sides
+            p = sign_flip_p_values((right[0] - right[1])[:, np.newaxis], known.groups)
+            test = replace(test, p_value=float(p[0]))
         return cls(
             name,
             len(found),
             float(right[0].mean()),
             float(right[1].mean()),
-            interval_of(found.differences(first, second, Measure.ACCURACY)),
-            mcnemar(*right),
+            difference(right[0], right[1], known).interval,
+            test,
             len(found) - len(np.unique(found.groups)),
         )
 
@@ -60,9 +67,10 @@ class Paired:
             verdict = "the difference is more than chance"
         else:
             verdict = "the two are not separable"
+        test = "sign flips of the groups of same texts" if self.repeats else "McNemar's exact test"
         which = "" if self.name == "all" else f" {self.name}"
         return (
             f"{first} is right on {self.first:.1%} and {second} on {self.second:.1%} of {self.tested:,} "
             f"examples{which}. Only the first is right on {self.test.first_better:,}, only the second on "
-            f"{self.test.second_better:,}: by McNemar's exact test {p}, {verdict}."
+            f"{self.test.second_better:,}: by {test} {p}, {verdict}."
         )

@@ -61,7 +61,7 @@ def _test(found: Outcomes, sides: dict[str, RunRecord]) -> None:
     if paired.interval is not None:
         ends = paired.interval
         notes.append(
-            f"The difference is {paired.first - paired.second:+.3f}, 95% bootstrap interval over texts "
+            f"The difference is {paired.first - paired.second:+.3f}, 95% interval over texts "
             f"[{ends.low:+.3f}, {ends.high:+.3f}]."
         )
     if paired.repeats:

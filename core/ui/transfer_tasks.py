@@ -242,7 +242,7 @@ def _notes(shown: Shown, tasks: Sequence[str]) -> None:
         },
     )
     st.caption(
-        "Bars: 95% bootstrap intervals over the tested examples, those of one text drawn together; they do not speak "
+        "Bars: 95% intervals from the tested examples, those of one text counting as one; they do not speak "
         "of another training part or seed."
     )
 

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from core.numerics import confusion as tables
-from core.types import Int32
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.pairs import Dependence, bounded, wilson
+from core.types import Float64, Int32
 
 K = 3
 
@@ -89,15 +92,67 @@ def test_an_interval_holds_what_it_is_about() -> None:
     """And of ten texts, each a hundred times, it is that of ten."""
     labels, predicted = some(300, 3)
     counts = tables.confusion(labels, predicted, K)
-    accuracy, macro_f1 = tables.intervals(labels, predicted, np.arange(300), K)
-    assert accuracy.low < tables.accuracy(counts) < accuracy.high
-    assert macro_f1.low < tables.macro_f1(counts) < macro_f1.high
+    accuracy, macro_f1 = tables.estimates(labels, predicted, np.arange(300), K)
+    assert (accuracy.value, macro_f1.value) == pytest.approx(
+        (float(tables.accuracy(counts)), float(tables.macro_f1(counts)))
+    )
+    for found in (accuracy, macro_f1):
+        assert found.low < found.value < found.high
+        assert (found.units, found.unit) == (300, Unit.EXAMPLES)
+    drawn = tables.macro_f1(tables.resampled_tables(labels, predicted, np.arange(300), K))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert macro_f1.high - macro_f1.low == pytest.approx(high - low, rel=0.1), "about the bootstrap's"
     half = np.repeat([0, 1], 500).astype(np.int32)
     nothing = np.zeros(1_000, dtype=np.int32)
-    apart, _ = tables.intervals(nothing, half, np.arange(1_000), 2)
-    together, _ = tables.intervals(nothing, half, 7 * (np.arange(1_000) // 100), 2)
+    apart, _ = tables.estimates(nothing, half, np.arange(1_000), 2)
+    together, _ = tables.estimates(nothing, half, 7 * (np.arange(1_000) // 100), 2)
     assert apart.high - apart.low == pytest.approx(2 * 1.96 * np.sqrt(0.25 / 1_000), rel=0.1)
-    assert together.high - together.low == pytest.approx(0.6, abs=0.05)  # 2 to 8 of ten
+    assert 0.5 < together.high - together.low < 0.75  # 2 to 8 of ten
+
+
+@pytest.mark.parametrize(("texts", "each"), [(60, 1), (20, 3)])
+def test_all_right_is_not_certain(texts: int, each: int) -> None:
+    """60 of 60 had the interval [1, 1]; of 20 texts, each three times, 20 count."""
+    labels = np.tile(np.arange(texts) % 2, each).astype(np.int32)
+    accuracy, macro_f1 = tables.estimates(labels, labels, np.tile(np.arange(texts), each), 2)
+    for found in (accuracy, macro_f1):
+        reach = t.ppf(0.975, texts - 1)
+        assert (found.low, found.high) == (pytest.approx(1 / (1 + reach**2 / texts)), 1.0)
+
+
+def test_a_rare_class_says_less_where_nothing_is_wrong() -> None:
+    labels = np.array([0] * 96 + [1] * 4, dtype=np.int32)
+    accuracy, macro_f1 = tables.estimates(labels, labels, np.arange(100), 2)
+    assert macro_f1.low < accuracy.low
+    one = wilson(1.0, 4 / (1 / 96 + 1 / 4), float(t.ppf(0.975, 99)))
+    assert macro_f1.low == pytest.approx(one.low)
+
+
+def test_the_influence_on_macro_f1_is_its_derivative(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, predicted = some(40, 5)
+    taken: list[Float64] = []
+
+    def remember(value: float, moved: Float64, known: Dependence, units: float) -> Estimate:
+        taken.append(moved)
+        return bounded(value, moved, known, units)
+
+    monkeypatch.setattr(tables, "bounded", remember)
+    tables.estimates(labels, predicted, np.arange(40), K)
+    cells = labels.astype(np.int64) * K + predicted
+    for i in range(40):
+        slopes = []
+        for step in (1e-6, -1e-6):
+            weight = np.ones(40)
+            weight[i] += step
+            slopes.append(tables.macro_f1(np.bincount(cells, weights=weight, minlength=K * K).reshape(K, K)))
+        assert taken[0][i] == pytest.approx(40 * (slopes[0] - slopes[1]) / 2e-6, abs=1e-6)
+
+
+def test_too_few_texts_have_no_interval() -> None:
+    labels = np.array([0, 1] * 30, dtype=np.int32)
+    for found in tables.estimates(labels, labels, np.arange(60) // 10, 2):
+        assert found.interval is None
+        assert "6 independent" in found.refusal
 
 
 def test_groups_widen_the_interval_of_repeated_examples() -> None:

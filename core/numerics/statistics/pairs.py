@@ -74,6 +74,20 @@ class Dependence:
         refusal = _refusal(left, right, max(freedom, dyadic, 0.0))
         return cls(Unit.COMPONENTS, groups, left, right, len(sizes), freedom, enlarged, refusal)
 
+    @classmethod
+    def of_groups(cls, groups: Int64, unit: Unit) -> Dependence:
+        """Of what is no pair of texts: those of one group belong together, whatever their number ``[m]``."""
+        _, numbers = np.unique(groups, return_inverse=True)
+        numbers = numbers.ravel().astype(np.int64)
+        sizes = np.bincount(numbers).astype(np.float64)
+        freedom, enlarged = _of_clusters(sizes)
+        if freedom < FEWEST:
+            worth = f"worth {max(1, round(freedom + 1))} independent {unit}"
+            refusal = f"they are {worth}, and fewer than {FEWEST + 1:.0f} do not say how sure it is"
+        else:
+            refusal = ""
+        return cls(unit, numbers, numbers, numbers, len(sizes), freedom, enlarged, refusal)
+
     @property
     def effective(self) -> float:
         """How many units of equal size would say as much."""
@@ -86,12 +100,12 @@ class Dependence:
 
     @property
     def method(self) -> str:
-        return "robust to groups of pairs" if self.unit is Unit.COMPONENTS else "dyadic-robust"
+        return "dyadic-robust" if self.unit is Unit.TEXTS else f"robust to {self.unit}"
 
     def sums(self, values: Float64) -> Float64:
         """Deviations of ``[m, k]`` from their means, summed by unit ``[u, k]``; around a text, those of its pairs."""
         e = values - values.mean(axis=0)
-        if self.unit is Unit.COMPONENTS:
+        if self.unit is not Unit.TEXTS:
             return sums_within(e, self.groups)
         _, ends = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
         a, b = ends[: len(e)].astype(np.int64), ends[len(e) :].astype(np.int64)
@@ -106,7 +120,7 @@ class Dependence:
         """
         m = len(values)
         shared = (self.sums(values) ** 2).sum(axis=0)
-        if self.unit is Unit.COMPONENTS:
+        if self.unit is not Unit.TEXTS:
             return np.asarray(self.enlarged * shared / m**2)
         unit = units(self.left, self.right)
         within = sums_within(values - values.mean(axis=0), unit) ** 2
@@ -223,12 +237,21 @@ def worth(mean: float, spread: float, variance: float, carried: float, effective
 
 def share(values: Float64, dependence: Dependence) -> Estimate:
     """The mean of ``values [m]`` within 0 to 1: Wilson's interval with as many observations as the pairs are worth."""
-    mean, variance, carried = _moments(values, dependence)
+    return bounded(float(values.mean()), values, dependence, dependence.effective)
+
+
+def bounded(value: float, influence: Float64, dependence: Dependence, units: float) -> Estimate:
+    """A score within 0 to 1 with the influence of each item on it, ``[m]``, as ``share``.
+
+    Args:
+        units: how many observations it is worth where no unit differs.
+    """
+    _, variance, carried = _moments(influence, dependence)
     interval = None
     if not dependence.refusal:
-        n = worth(mean, float(values.var()), variance, carried, dependence.effective)
-        interval = wilson(mean, n, float(quantile(dependence.freedom)))
-    return _estimate(mean, interval, "Wilson", dependence, dependence.refusal)
+        n = worth(value, float(influence.var()), variance, carried, units)
+        interval = wilson(value, n, float(quantile(dependence.freedom)))
+    return _estimate(value, interval, "Wilson", dependence, dependence.refusal)
 
 
 def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
@@ -320,7 +343,7 @@ def p_values(paired: Float64, dependence: Dependence) -> Float64:
     """
     if dependence.refusal:
         return np.full(paired.shape[1], np.nan)
-    if dependence.unit is Unit.COMPONENTS:
+    if dependence.unit is not Unit.TEXTS:
         return sign_flip_p_values(paired, dependence.groups)
     from scipy.special import stdtr
 
