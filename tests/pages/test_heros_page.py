@@ -17,6 +17,7 @@ from core.datasets.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros import SUBSETS
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.texts import percent
 from tests.conftest import make_settings
 from tests.small_world import GramEncoder, register_dataset, register_encoder
 
@@ -104,7 +105,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert [app.selectbox(key=k).value for k in ("heros_a", "heros_b")] == ["minilm~none", "minilm-cls~none"]
     tests = comparison.compare_orderings(runs["minilm"], runs["minilm-cls"], Repository.at(cache / "results.duckdb"))
     table = comparison_of(app)
-    assert table["A"].tolist() == pytest.approx([100 * t.first_rate for t in tests])
+    assert table["A"].tolist() == [percent(t.first_rate, 1) for t in tests]
     assert table["A − B"].tolist() == pytest.approx([100 * t.difference for t in tests])
     assert table["only A"].tolist() == [t.test.first_better for t in tests]
     assert table["only B"].tolist() == [t.test.second_better for t in tests]
