@@ -266,12 +266,13 @@ $$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
   candidates, and pairs that touch them are left out. Encoders are compared on their **common** support, the items
   that all of them cover; scores on each one's **own** support are not comparable.
 
-**How sure is a score?** Pairs that share a text are not independent. Where the pairs fall into many groups without a
-common text, 95% intervals come from drawing these groups anew (2,000 times); where one group holds more than a tenth of
-the pairs, from a variance summed over all pairs that share a text (dyadic-robust, Aronow, Samii and Assenova 2015).
+**How sure is a score?** Pairs that share a text are not independent. What is counted are the groups of pairs without a
+common text; where too few of these are there, the texts, and pairs that share one may depend on each other
+(dyadic-robust, Aronow, Samii and Assenova 2015). 95% intervals are Wilson's, of as many observations as the pairs are
+worth; of the mean rank a t interval of the logarithm; of the median rank from drawing the groups anew (2,000 times).
 Two variants are compared on the same pairs: the mean difference with its interval, and a permutation test that turns
-the sign of a pair together with its reverse, $p = (b+1)/(B+1)$, corrected after Holm for all the tests shown. They are
-called *separable* where the corrected p is below 0.05 and the interval leaves out 0.
+the sign of whole groups, $p = (b+1)/(B+1)$ (by texts a t test), corrected after Holm for all the tests shown. They are
+called *separable* where the corrected p is below 0.05. Below eight independent groups there is neither.
 
 Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
 it computes: embeddings are always centred (words over the whole file of vectors, sentences over the background)

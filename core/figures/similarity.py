@@ -59,7 +59,6 @@ def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *,
 def _bars(own: pd.DataFrame, colour: str) -> dict[str, object]:
     """Error bars as wide as the intervals; none where there is no interval."""
     up, down = (own["high"] - own["value"]).fillna(0.0), (own["value"] - own["low"]).fillna(0.0)
-    # The value is that of all pairs, not the bootstrap's middle: in a tiny set it may lie outside.
     return {
         "type": "data",
         "symmetric": False,
