@@ -16,7 +16,8 @@ if __name__ == "__main__":  # a page
 else:  # the server
     from streamlit.starlette import App
 
-    from core import hosting, serving
+    from core.server import headers as hosting
+    from core.server import routes as serving
 
     def failed(error: Exception) -> bool:
         """What no page could catch itself, a callback's error say; imported late, as pages are."""

@@ -11,6 +11,10 @@ from enum import StrEnum
 from functools import cache
 from unicodedata import category, normalize
 
+import numpy as np
+
+from core.types import Float64
+
 IS_HALF = 1e-6  # units of the last digit that is written: closer to a half than this is one, but for rounding
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 
@@ -191,3 +195,43 @@ def _joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
 def side(segments: Sequence[Segment], change: Change) -> str:
     """One of the two texts: the first by ``REMOVED``, the second by ``ADDED``."""
     return "".join(segment.text for segment in segments if segment.change in {Change.KEPT, change})
+
+
+# What can be said about a pair without an encoder: its words, how many the two texts share, how long they are.
+#
+# A word is what is between spaces, without its case and punctuation (``near_duplicate_key``): "isn't" is one word, a
+# dash alone is none, a plus sign is one.
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in their order, repetitions included."""
+    return tuple(word for part in text.split() if (word := near_duplicate_key(part)))
+
+
+def length(text: str) -> int:
+    """How many words a text has."""
+    return len(words(text))
+
+
+def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
+    """Jaccard overlap of the words of ``queries[i]`` and ``mates[i]``, ``[m] float64`` from 0 to 1.
+
+    The number of distinct words that stand in both, by the number that stand in either. NaN where neither text has a
+    word.
+
+    Raises:
+        ValueError: not as many queries as mates.
+    """
+    known: dict[str, frozenset[str]] = {}
+
+    def distinct(text: str) -> frozenset[str]:
+        if text not in known:
+            known[text] = frozenset(words(text))
+        return known[text]
+
+    out = np.full(len(queries), np.nan)
+    for i, (query, mate) in enumerate(zip(queries, mates, strict=True)):
+        a, b = distinct(query), distinct(mate)
+        if either := len(a | b):
+            out[i] = len(a & b) / either
+    return out

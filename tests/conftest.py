@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core import pipeline
+from core.runs import pipeline
 from core.settings import Mode, Settings, prepare_runtime
 from core.store.repository import Repository
 
-ROOT = Path(__file__).resolve().parent.parent
-
+pytest_plugins = ["tests.support.pages"]
 
 SLOWEST = "test_pipeline_realdata.py"  # it embeds 25,000 sentences: five minutes and more
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pair_features import length, lexical_overlap, words
+from core.texts import length, lexical_overlap, words
 
 TEXTS = st.text(alphabet="abcC é'-., \t", max_size=24)
 

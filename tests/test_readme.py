@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import typer
 
-from core import cli, pipeline
+from core import cli
 from core.benchmarks import catalog as benchmarks
 from core.datasets import catalog as datasets
+from core.runs import pipeline
 from core.settings import ROOT, Settings
 
 README = (ROOT / "README.md").read_text("utf-8")

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from core import explore, pipeline
-from core.diagnostics import catalog as diagnostics
-from core.explore import Relation
+from core import diagnostic as diagnostics
+from core.diagnostics.evalrank import pairs as explore
+from core.diagnostics.evalrank.pairs import Relation
+from core.runs import pipeline
 from core.settings import ASSETS, ROOT, Settings
 from core.store.repository import Repository
 from core.texts import percent

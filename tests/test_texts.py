@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.texts import caseless, column_key, containing, near_duplicate_key, one_form, percent, same_text
+from core.texts import (
+    caseless,
+    column_key,
+    containing,
+    near_duplicate_key,
+    one_form,
+    percent,
+    same_text,
+)
 
 FORMS = ("NFC", "NFD")
 KEYS = (one_form, caseless, same_text, near_duplicate_key, column_key)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.loaders import pair_set
+from core.datasets.published.pairs import pair_set
 from core.errors import Cancelled
 from core.types import CancelToken, PairSet, Stopwatch, Variant, digest_of_strings, no_progress
 

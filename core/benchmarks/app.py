@@ -47,7 +47,7 @@ INTERACTIONS = (
 
 def page(progress: Progress) -> list[BenchmarkResult]:
     """Server-side script time of each page, p95 over 20 reruns; the worst page first."""
-    from core.ui import rerun_client
+    from core.server import rerun_client
 
     store = filled(progress)
     results = []

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from core import pipeline, sweeps
+from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
-from core.datasets import fetch, loaders, packaged
-from core.diagnostics import catalog as diagnostics
+from core.datasets import fetch, packaged
+from core.datasets.published import pairs as loaders
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
-from core.pipeline import RunRequest
+from core.runs import pipeline, sweeps
+from core.runs.pipeline import RunRequest
+from core.runs.sweeps import Sweep
 from core.settings import Mode, Settings
 from core.store.repository import Repository
-from core.sweeps import Sweep
 from core.types import Progress, Vocabulary, no_progress
 
 WORDS = 2_000  # of wordfreq's most frequent: all 20,000 would take the ten variants minutes
@@ -74,7 +75,7 @@ def fill(
     folder: Path,
     progress: Progress = no_progress,
     encoder_ids: Sequence[str] = tuple(encoders.ENCODERS),
-    diagnostic_ids: Sequence[str] = tuple(diagnostics.DIAGNOSTICS),
+    diagnostic_ids: Sequence[str] = tuple(diagnostics.every()),
 ) -> FilledStore:
     """Fill a store below a folder: encoders, the first of them centred too, under diagnostics.
 

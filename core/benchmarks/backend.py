@@ -17,7 +17,7 @@ import numpy as np
 
 from core.benchmarks.encoding import minilm, sentences
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.encoders.sentence_transformer import SentenceTransformerEncoder
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.numerics.threads import cores
 from core.settings import Settings
 from core.types import CancelToken, Float32, Progress

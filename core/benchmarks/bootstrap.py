@@ -8,8 +8,8 @@ from time import perf_counter
 import numpy as np
 
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
-from core.evalrank_uncertainty import Sample
-from core.numerics.ranking import expected_reciprocal_rank
+from core.diagnostics.evalrank.uncertainty import Sample
+from core.numerics.ranking.ranks import expected_reciprocal_rank
 from core.types import Progress
 
 ENCODERS = 8

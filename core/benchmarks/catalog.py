@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking
-from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
+from core.benchmarks.measuring import (
+    BenchmarkReport,
+    BenchmarkResult,
+    NotMeasured,
+    equal_threads,
+    machine,
+)
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
 from core.types import Progress, no_progress

@@ -11,15 +11,15 @@ from time import perf_counter
 
 import numpy as np
 
-from core import pipeline
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.encoders import catalog as encoders
 from core.encoders.cache import EmbeddingCache
 from core.encoders.references import Dtype
-from core.encoders.sentence_transformer import SentenceTransformerEncoder
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import DataMissing
+from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Float32, Progress, no_progress

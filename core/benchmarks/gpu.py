@@ -9,8 +9,14 @@ from dataclasses import replace
 from core.benchmarks import ranking
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from core.encoders.device import device_for_ranking
-from core.numerics.gpu_ranking import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
-from core.numerics.ranking import rank_pairs
+from core.numerics.ranking.gpu import (
+    ITEMS_PER_TILE,
+    PAIRS_PER_TILE,
+    PRECISIONS,
+    Precision,
+    rank_pairs_on,
+)
+from core.numerics.ranking.ranks import rank_pairs
 from core.numerics.similarity import Metric
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.benchmarks import ranking
 from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
-from core.numerics.nearest import ExactIndex
+from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.similarity import Metric
 from core.types import Progress
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.benchmarks import resident
 from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
-from core.numerics.ranking import QUERIES_PER_TILE, rank_pairs
+from core.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Metric
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 

@@ -19,8 +19,8 @@ import numpy as np
 import psutil
 
 from core.errors import BlindspotError
-from core.numerics.rank_problem import RankCounts
-from core.numerics.ranking import rank_pairs
+from core.numerics.ranking.problem import RankCounts
+from core.numerics.ranking.ranks import rank_pairs
 from core.numerics.similarity import Metric
 from core.settings import ROOT, Settings, prepare_runtime
 from core.types import CancelToken, Float32, no_progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from core.datasets import loaders, minimal_pairs, own, semantoneg, vocabularies
 from core.datasets.entries import (
     EVALRANK_REPOSITORY,
     EVALRANK_REVISION,
@@ -11,13 +10,16 @@ from core.datasets.entries import (
     evalrank_file,
     github_file,
 )
-from core.datasets.labelled_sets import LABELLED
-from core.datasets.own_columns import OwnFile, size_in_words
-from core.datasets.own_labelled import OwnLabelledTexts
-from core.datasets.own_reference import ROLES, OwnReference
-from core.datasets.similarity_sets import SIMILARITY
-from core.datasets.sources import SOURCES
-from core.datasets.word_relations import RELATIONS
+from core.datasets.own import files as own
+from core.datasets.own.columns import OwnFile, size_in_words
+from core.datasets.own.labelled_texts import OwnLabelledTexts
+from core.datasets.own.reference import ROLES, OwnReference
+from core.datasets.published import minimal_pairs, semantoneg, vocabularies
+from core.datasets.published import pairs as loaders
+from core.datasets.published.evalrank_sources import SOURCES
+from core.datasets.published.similarity_sets import SIMILARITY
+from core.datasets.published.transfer_tasks import LABELLED
+from core.datasets.published.word_relations import RELATIONS
 from core.errors import unknown
 from core.settings import ASSETS
 from core.types import DatasetKind

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.own_columns import OwnFile
+from core.datasets.own.columns import OwnFile
 from core.types import Dataset, DatasetKind
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"

@@ -11,8 +11,8 @@ from pathlib import Path
 from core import policy
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.errors import BlindspotError, DataCorrupt, DataMissing
-from core.files import cannot_write, exclusive, sha256_of, write_atomically
-from core.in_use import holding, use
+from core.files.in_use import holding, use
+from core.files.writing import cannot_write, exclusive, sha256_of, write_atomically
 from core.settings import Settings
 from core.types import CancelToken, Dataset, Progress, no_progress
 

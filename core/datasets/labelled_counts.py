@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.labelled import DEV, TEST, TRAIN, LabelledTexts
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class LabelledCounts:
-    """Counts of a set of labelled texts; examples are the same as ``core.labelled.same_examples`` says.
+    """Counts of a set of labelled texts; examples are the same as ``same_examples`` says.
 
     Attributes:
         examples: examples, repeated ones included.

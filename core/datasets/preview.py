@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT, LabelledTexts
+from core.datasets.kinds.relations import Analogies, Categories
 from core.datasets.labelled_counts import LabelledCounts
-from core.labelled import SPLITS, UNSPLIT, LabelledTexts
-from core.relations import Analogies, Categories
 from core.texts import one_form
 from core.types import Dataset, Int32, Int64, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 

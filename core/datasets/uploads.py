@@ -21,16 +21,18 @@ from pathlib import Path
 from uuid import uuid4
 
 from core import policy
-from core.datasets import minimal_pairs, own, own_rewrites
-from core.datasets.own_columns import OwnFile, size_in_words
-from core.datasets.own_labelled import OwnLabelledTexts
-from core.datasets.own_minimal import OwnMinimalPairs
-from core.datasets.own_pairs import OwnPairs
-from core.datasets.own_scored import OwnScoredPairs
-from core.datasets.own_vocabulary import OwnVocabulary
+from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT
+from core.datasets.own import files as own
+from core.datasets.own import rewrites as own_rewrites
+from core.datasets.own.columns import OwnFile, size_in_words
+from core.datasets.own.labelled_texts import OwnLabelledTexts
+from core.datasets.own.minimal_pairs import OwnMinimalPairs
+from core.datasets.own.pairs import OwnPairs
+from core.datasets.own.scored_pairs import OwnScoredPairs
+from core.datasets.own.vocabulary import OwnVocabulary
+from core.datasets.published import minimal_pairs
 from core.errors import BlindspotError, InputError
-from core.files import cannot_write, make_folder, sha256_of
-from core.labelled import SPLITS, UNSPLIT
+from core.files.writing import cannot_write, make_folder, sha256_of
 from core.settings import Settings
 from core.types import DatasetKind, digest_of_strings
 

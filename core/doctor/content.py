@@ -14,7 +14,7 @@ from core.datasets.fetch import DataState
 from core.doctor.findings import Finding, State, counted, note, ok, problem, problem_of, size
 from core.doctor.software import without_password
 from core.encoders import catalog as encoders
-from core.encoders.sentence_transformer import SentenceTransformerEncoder
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import BlindspotError
 from core.settings import Settings
 

@@ -11,11 +11,11 @@ from zipfile import is_zipfile
 
 from filelock import FileLock, Timeout
 
-from core.cache_limit import computed_folders, evictable
 from core.doctor.findings import GIB, Finding, counted, note, ok, problem, problem_of, size
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
-from core.files import bytes_of
+from core.files.writing import bytes_of
+from core.runs.cache_limit import computed_folders, evictable
 from core.settings import Settings
 
 CACHE = "cache"

@@ -1,6 +1,6 @@
 """What the doctor can put right, each thing with consent: what a crash left behind, what is damaged or of no use.
 
-Everything is looked at again at the moment when it is mended. What is locked, held (``core.in_use``) or was written
+Everything is looked at again at the moment when it is mended. What is locked, held (``files.in_use``) or was written
 in the last minutes is somebody's, and is left alone.
 """
 
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import is_zipfile
 
-from core.cache_limit import computed_folders
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
@@ -25,8 +24,9 @@ from core.doctor.findings import counted, size
 from core.doctor.results import STORE, command
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts
 from core.errors import BlindspotError, DataCorrupt
-from core.files import bytes_of, delete_file, exclusive, exclusive_now
-from core.in_use import last_used, remove_unless_held
+from core.files.in_use import last_used, remove_unless_held
+from core.files.writing import bytes_of, delete_file, exclusive, exclusive_now
+from core.runs.cache_limit import computed_folders
 from core.settings import Settings
 from core.store import mending as store
 from core.store.records import RunRecord, RunState

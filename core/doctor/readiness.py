@@ -11,7 +11,7 @@ from core.doctor.content import BUNDLED, INSTALL
 from core.doctor.disk import cannot_write_to
 from core.doctor.findings import Check, Finding, State, guarded, problem
 from core.encoders import catalog as encoders
-from core.encoders.sentence_transformer import SentenceTransformerEncoder
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.settings import Settings
 from core.store.db import Database
 from core.store.inspection import check_opens, schema_version

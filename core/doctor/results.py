@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from core import pipeline
+from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
-from core.datasets import own
-from core.diagnostics import catalog as diagnostics
+from core.datasets.own import files as own
 from core.doctor.findings import Finding, counted, note, ok, problem, size
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError
-from core.files import bytes_of
+from core.files.writing import bytes_of
+from core.runs import pipeline
 from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
 from core.store.records import RunPlan, RunRecord, RunState
@@ -86,7 +86,7 @@ def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
     encoders_gone: Counter[str] = Counter()
     for run in runs:
         plan = run.plan
-        entry = diagnostics.DIAGNOSTICS.get(plan.diagnostic)
+        entry = diagnostics.every().get(plan.diagnostic)
         if entry is None:
             unknown[plan.diagnostic] += 1
         elif entry.version != plan.diagnostic_version:
@@ -99,7 +99,7 @@ def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
         what = f"{counted(count, 'run')} of the diagnostic '{name}', which this Blindspot does not have"
         yield note(STORE, name, what, "a version that has it shows them; nothing is lost")
     for (name, version), count in sorted(older.items()):
-        now = diagnostics.DIAGNOSTICS[name].version
+        now = diagnostics.every()[name].version
         what = f"{counted(count, 'run')} of {name} version {version}, this Blindspot computes version {now}"
         yield note(STORE, name, what, "run them again to compare them with new ones")
     for name, count in sorted(encoders_gone.items()):

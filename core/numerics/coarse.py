@@ -1,7 +1,7 @@
 """Products of vectors in whole steps of 8 bits: four times as fast as float32 where the processor is made for them.
 
 What a product may be off by follows from what the steps leave out of each row, which is measured, so that a screening
-by such products misses nothing (``core.numerics.ranking``).
+by such products misses nothing (``core.numerics.ranking.ranks``).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from pathlib import Path
 import duckdb
 
 from core.errors import BlindspotError, StoreBusy
-from core.files import make_folder
+from core.files.writing import make_folder
 
 _HERE = Path(__file__).resolve().parent
 _HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 
 import psutil
 
-from core.diagnostics.base import FIT_ON, result_table
+from core.diagnostic import FIT_ON, result_table
 from core.errors import BlindspotError
 from core.types import Variant
 

@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from core.labelled import SPLITS, UNSPLIT, LabelledTexts
-from core.relations import Analogies, Categories
+from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT, LabelledTexts
+from core.datasets.kinds.relations import Analogies, Categories
 from core.types import Dataset, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
 
 

@@ -2,11 +2,19 @@
 
 from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.navigation import pages, set_up
+from core.ui.page import how_computed, page
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
-from core.ui.scaffold import how_computed, page
 from core.ui.variant_looks import variant_styles
-from core.ui.work import being_computed, demo_button, encode_button, fetch_button, job_panel, rerun_button, run_button
+from core.ui.widgets.work import (
+    being_computed,
+    demo_button,
+    encode_button,
+    fetch_button,
+    job_panel,
+    rerun_button,
+    run_button,
+)
 
 __all__ = [
     "Picks",

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core import spaces
 from core.datasets import catalog as datasets
-from core.datasets import own
 from core.datasets.catalog import DatasetEntry
+from core.datasets.own import files as own
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
+from core.runs import spaces
 from core.types import Dataset, Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core.settings import ASSETS, ROOT
-from core.ui.ending import end_soon_when_told
+from core.ui.shutdown import end_soon_when_told
 
 _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 import streamlit as st
 from streamlit import runtime
 
-from core import joblog, policy, visitors
-from core.datasets.own import is_own
+from core import policy
+from core.datasets.own.files import is_own
 from core.figures.theme import Scheme
-from core.jobs import JobQueue
+from core.jobs import visitors
+from core.jobs.queue import JobQueue
+from core.jobs.visitors import Visitor
 from core.policy import Policy
+from core.runs import log as joblog
 from core.settings import Settings
 from core.store.repository import Repository
-from core.visitors import Visitor
 
 PICKED_DATASET = "data"  # the key of the shared picker
 

@@ -14,7 +14,17 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe, referred
+from tests.bad_inputs.case import (
+    BadInput,
+    Edge,
+    Maker,
+    content,
+    folder_named,
+    link_to,
+    made_by,
+    pipe,
+    referred,
+)
 
 WORDS = "a 1 2 3\nb 4 5 6\nc 7 8 9\n"
 CONFIG = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 16}

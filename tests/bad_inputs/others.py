@@ -8,11 +8,20 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from core.judgement import bundles
-from core.judgement.bundles import Bundle
-from core.judgement.plain_tables import TableFormat
-from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
-from tests.judgement_samples import comparative_set, votes
+from core.files.typed_tables import TableFormat
+from core.studies.judgement import bundles
+from core.studies.judgement.bundles import Bundle
+from tests.bad_inputs.case import (
+    BadInput,
+    Edge,
+    Maker,
+    content,
+    folder_named,
+    link_to,
+    made_by,
+    pipe,
+)
+from tests.support.judgement_samples import comparative_set, votes
 
 _SAMPLE = Bundle(comparative_set(), tuple(votes([("Anna", 0, 0), ("Ben", 0, 2)])))
 

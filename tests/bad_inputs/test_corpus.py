@@ -19,17 +19,19 @@ from pathlib import Path
 import pytest
 import typer
 
-from core import cli, encoder_library, pipeline
-from core.datasets import own
+from core import cli
+from core.datasets.own import files as own
 from core.errors import LONGEST_PART, InputError, visible
-from core.judgement import bundles, own_queries
+from core.runs import encoders_here as encoder_library
+from core.runs import pipeline
 from core.settings import ROOT, Settings
-from core.store.judgements import Judgements
 from core.store.repository import Repository
+from core.studies.judgement import bundles, own_queries
+from core.studies.judgement.store import Judgements
 from tests.bad_inputs import encoders, others, texts
 from tests.bad_inputs.case import BadInput, Edge
 from tests.conftest import make_settings
-from tests.loopback import serving
+from tests.support.loopback import serving
 
 CASES = [*texts.cases(), *encoders.cases(), *others.cases()]
 SMALL = [case for case in CASES if not case.is_large]

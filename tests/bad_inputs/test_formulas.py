@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core import cli, pair_browsing
+from core import cli
+from core.files.export import NEEDS_MARK, as_file, guarded, unguarded
 from core.settings import ROOT, Settings
-from core.spreadsheets import NEEDS_MARK, guarded, unguarded
 
 FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", '=HYPERLINK("http://x","y")')
 FINE = ("a dog", "", '"=1"', " =1", "1-1", "é", "a\nb")
@@ -37,13 +37,13 @@ def test_a_page_s_download_holds_no_formula() -> None:
     texts = [*FORMULAS, *FINE, None]
     numbers = [-float(n) for n in range(len(texts))]
     frame = pd.DataFrame({"=query": texts, "kind": pd.Categorical(texts), "score": numbers, "no": range(len(texts))})
-    header, *rows = csv.reader(io.StringIO(pair_browsing.as_file(frame, ".csv").decode(), newline=""))
+    header, *rows = csv.reader(io.StringIO(as_file(frame, ".csv").decode(), newline=""))
     assert header == ["'=query", "kind", "score", "no"]
     wanted = [f"'{text}" for text in FORMULAS] + [*FINE, ""]
     assert [row[0] for row in rows] == [row[1] for row in rows] == wanted
     assert [float(row[2]) for row in rows] == numbers
     assert [int(row[3]) for row in rows] == list(range(len(texts)))
-    again = parquet.read_table(io.BytesIO(pair_browsing.as_file(frame, ".parquet"))).to_pydict()
+    again = parquet.read_table(io.BytesIO(as_file(frame, ".parquet"))).to_pydict()
     assert again["=query"] == texts
 
 
@@ -65,12 +65,12 @@ def test_the_command_line_exports_no_formula(
 
 
 def test_no_other_module_writes_csv() -> None:
-    """Whoever adds an export finds ``core.spreadsheets``."""
+    """Whoever adds an export finds ``core.files.export``."""
     writers = re.compile(r"\.to_csv\(|csv\.write_csv|csv\.writer|DictWriter")
     found = {
         str(path.relative_to(ROOT))
         for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
         if writers.search(path.read_text("utf-8"))
     }
-    guarded_or_not_for_people = {"core/judgement/plain_tables.py", "core/benchmarks/app_store.py"}
-    assert found == {"core/spreadsheets.py"} | guarded_or_not_for_people
+    guarded_or_not_for_people = {"core/files/typed_tables.py", "core/benchmarks/app_store.py"}
+    assert found == {"core/files/export.py"} | guarded_or_not_for_people

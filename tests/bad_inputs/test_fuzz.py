@@ -18,13 +18,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core import sweeps
-from core.datasets import own, uploads
-from core.encoders import references, table_files, vector_files
+from core.datasets import uploads
+from core.datasets.own import files as own
+from core.encoders import references
 from core.encoders.catalog import canonical
+from core.encoders.table import files as table_files
+from core.encoders.word_vectors import files as vector_files
 from core.errors import BlindspotError, visible
-from core.judgement import bundles, own_queries
-from core.transforms import TransformChain
+from core.runs import sweeps
+from core.studies.judgement import bundles, own_queries
+from core.transforms.chain import TransformChain
 from tests.bad_inputs import others
 
 FEW, MANY = 30, 2_000

@@ -9,7 +9,16 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
+from tests.bad_inputs.case import (
+    BadInput,
+    Edge,
+    Maker,
+    content,
+    folder_named,
+    link_to,
+    made_by,
+    pipe,
+)
 
 GOOD = "query,mate\nA dog runs.,A dog is running.\nIt rains.,Rain falls.\n"
 LABELLED = [(f"a sentence number {i}", "yes" if i % 2 else "no") for i in range(24)]

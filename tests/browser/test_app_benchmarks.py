@@ -10,8 +10,8 @@ from core.benchmarks import app, app_server, app_store, browser
 from core.benchmarks.app_store import FilledStore
 from core.benchmarks.measuring import BenchmarkResult
 from core.errors import BlindspotError
+from core.server import rerun_client
 from core.types import no_progress
-from core.ui import rerun_client
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from core.datasets import catalog
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
-from tests.loopback import serving
+from tests.support.loopback import serving
 
 Serve = Callable[..., str]
 NewReader = Callable[..., Reader]

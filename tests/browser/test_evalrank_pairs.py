@@ -10,7 +10,7 @@ import pyarrow.csv
 import pytest
 from playwright.sync_api import expect
 
-from core.diagnostics import catalog as diagnostics
+from core import diagnostic as diagnostics
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 

@@ -12,12 +12,12 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from core.judgement.types import Task
-from core.store.judgements import Judgements
 from core.store.repository import Repository
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.types import Task
 from tests.browser.conftest import PATIENCE_MS, Reader
-from tests.judgement_samples import comparative_set, intruder_set
-from tests.store_samples import pair_set, store_run
+from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.store_samples import pair_set, store_run
 
 Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]

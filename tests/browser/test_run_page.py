@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
-from tests.small_world import wait_until
+from tests.support.small_world import wait_until
 
 Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]

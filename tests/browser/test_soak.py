@@ -17,11 +17,11 @@ from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from core.benchmarks import app_store
-from core.judgement.types import Task
-from core.store.judgements import Judgements
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.types import Task
 from core.ui.navigation import SECTIONS
 from tests.browser.conftest import PATIENCE_MS, Reader
-from tests.judgement_samples import comparative_set, intruder_set
+from tests.support.judgement_samples import comparative_set, intruder_set
 
 BROWSERS, SECONDS = 10, 60.0
 MOST_GROWTH = 200e6  # bytes

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch, loaders
+from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.catalog import find as find_dataset
 from core.datasets.fetch import DataState
+from core.datasets.published import pairs as loaders
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.settings import Settings
 from core.types import CancelToken, DatasetKind, PairSet
-from tests.loopback import Site, closed_port, serving
+from tests.support.loopback import Site, closed_port, serving
 
 CONTENT = random.Random(7).randbytes(300_001)
 PATH = "data/some file.bin"
@@ -551,7 +552,13 @@ def test_what_never_ends_is_refused(
 
 def test_heros_from_a_mirror(settings: Settings, tmp_path: Path) -> None:
     """A file like the published one: seven columns, two of them called Negation, 1,000 rows."""
-    from tests.datasets.test_minimal_pairs import AS_PUBLISHED, MAIN_LAST, ROWS, check_is_demo, write
+    from tests.datasets.published.test_minimal_pairs import (
+        AS_PUBLISHED,
+        MAIN_LAST,
+        ROWS,
+        check_is_demo,
+        write,
+    )
 
     (tmp_path / "heros").mkdir()
     with_mirror = replace(settings, mirror=str(tmp_path))

@@ -7,14 +7,23 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from core.datasets import catalog, fetch, loaders, scored_pairs
-from core.datasets.labelled_texts import Example, labelled_texts
-from core.datasets.preview import LabelledPreview, LabelledRow, PairCounts, PairPreview, Rows, first_rows
-from core.labelled import DEV, TEST, TRAIN
-from core.relations import Analogies, Categories
+from core.datasets import catalog, fetch
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.preview import (
+    LabelledPreview,
+    LabelledRow,
+    PairCounts,
+    PairPreview,
+    Rows,
+    first_rows,
+)
+from core.datasets.published import pairs as loaders
+from core.datasets.published import scored_pairs
+from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.settings import Settings
 from core.types import Dataset, PairSet
-from tests.small_world import SMALL_PAIRS
+from tests.support.small_world import SMALL_PAIRS
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])
 

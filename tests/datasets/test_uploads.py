@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch, own, own_files, uploads
-from core.datasets.own_pairs import OwnPairs
+from core.datasets import catalog, fetch, uploads
+from core.datasets.own import files as own
+from core.datasets.own.pairs import OwnPairs
 from core.errors import BlindspotError, InputError
+from core.files import tables as own_files
 from core.settings import Mode, Settings
 from core.types import DatasetKind
 

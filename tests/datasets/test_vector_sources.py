@@ -10,7 +10,7 @@ import pytest
 from core.datasets import vector_sources
 from core.datasets.entries import SourceFile
 from core.errors import DataCorrupt
-from core.files import sha256_of
+from core.files.writing import sha256_of
 from core.settings import Settings
 from tests.conftest import make_settings
 

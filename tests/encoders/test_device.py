@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.diagnostics.evalrank import ENTRY
+from core.diagnostics.evalrank.definition import ENTRY
 from core.encoders.device import device_for_ranking
 from core.types import CancelToken, PairSet, no_progress
 

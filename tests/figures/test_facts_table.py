@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.figures.facts_table import facts_table
+from core.figures.html_tables import facts_table
 from core.figures.theme import Scheme
 
 

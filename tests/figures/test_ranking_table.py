@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.ranking_table import TableRow, ranking_table
+from core.figures.html_tables import TableRow, ranking_table
 from core.figures.theme import Scheme
 
 OURS = {"table", "thead", "tbody", "tr", "th", "td", "span", "b", "u"}

@@ -13,7 +13,11 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from core.figures import heros, heros_orderings, lab, neighbours, transfer, words
+from core.diagnostics.heros.figures import orderings as heros_orderings
+from core.diagnostics.heros.figures import profile as heros
+from core.diagnostics.transfer import figures as transfer
+from core.diagnostics.words import figures as words
+from core.figures import grids as lab
 from core.figures.theme import (
     DIVERGING,
     SEQUENTIAL,
@@ -29,6 +33,7 @@ from core.figures.theme import (
     text_on,
 )
 from core.settings import ROOT
+from core.space.neighbours import figures as neighbours
 from core.types import Variant
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]

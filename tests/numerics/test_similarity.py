@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.numerics.similarity import Metric, row_norms, similarity_of_pairs, similarity_to_all
 from core.types import Float32
-from tests import evalrank_reference as reference
+from tests.support import evalrank_reference as reference
 
 MATRIX = np.array([[3, 4], [4, 3], [6, 8], [-3, -4], [0, 0], [4, -3]], dtype=np.float32)
 

@@ -24,19 +24,21 @@ from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileStor
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from core import pipeline, visitors
 from core.datasets import catalog, fetch, uploads
 from core.errors import InputError
-from core.judgement.types import Ballot, Task
+from core.jobs import visitors
+from core.jobs.visitors import Visitor
+from core.runs import pipeline
 from core.settings import ASSETS, ROOT, Mode, Settings
-from core.store.judgements import Judgements
+from core.space.maps import page as map_view
 from core.store.repository import Repository
-from core.ui import judgement_state, map_view
-from core.ui.judgement_state import Judged
-from core.visitors import Visitor
-from tests.judgement_samples import comparative_set, intruder_set
-from tests.pages.test_run_page import choose_rows
-from tests.small_world import GramEncoder, register_encoder
+from core.studies.judgement.page import shown as judgement_state
+from core.studies.judgement.page.shown import Judged
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.types import Ballot, Task
+from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.small_world import GramEncoder, register_encoder
+from tests.workspace.run.test_page import choose_rows
 
 OpenApp = Callable[..., AppTest]
 UI = ROOT / "core" / "ui"
@@ -224,7 +226,7 @@ def test_files_leave_by_one_mechanism() -> None:
     for path in sources:
         offers = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)]
         found = [n.lineno for n in offers if n.attr == "download_button"]
-        assert not found or path == MECHANISM, f"{path}, line {found}: use core.ui.downloads"
+        assert not found or path == MECHANISM, f"{path}, line {found}: use core.ui.widgets.downloads"
     (only,) = calls(MECHANISM, ("st.download_button",))
     data = next(ast.unparse(keyword.value) for keyword in only.keywords if keyword.arg == "data")
     assert data.startswith("_Delivery("), "a file that is made when the page is drawn"

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.datasets import uploads
 from core.doctor import results
 from core.ui.navigation import SECTIONS, page_of
-from tests.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
+from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 
 OpenApp = Callable[..., AppTest]
 PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]

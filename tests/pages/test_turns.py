@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import policy
 from core.errors import Cancelled, InputError
 from core.settings import Mode, Settings
-from core.transforms import READY_CHAINS, STEPS, TransformChain
+from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from core.types import CancelToken
 from core.ui import turns
 

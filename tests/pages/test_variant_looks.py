@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import pipeline
 from core.figures.theme import palette_size
+from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import Variant
 from tests.conftest import make_settings
-from tests.pages.conftest import chart
-from tests.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.pages import chart
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 OpenApp = Callable[..., AppTest]
 COUNT = palette_size() + 3

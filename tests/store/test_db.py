@@ -15,10 +15,10 @@ import duckdb
 import pytest
 
 from core.errors import BlindspotError, StoreBusy
+from core.settings import ROOT
 from core.store import db
 from core.store.db import Database
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
 

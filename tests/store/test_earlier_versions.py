@@ -18,16 +18,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core import diagnostic as diagnostics
 from core.cli import main
-from core.diagnostics import catalog as diagnostics
 from core.errors import BlindspotError
-from core.numerics.ranking import expected_reciprocal_rank
+from core.numerics.ranking.ranks import expected_reciprocal_rank
 from core.settings import ROOT
 from core.store.db import CONFINED, Database, migrate, migrations
-from core.store.judgements import Judgements
 from core.store.records import RunState
 from core.store.repository import Repository
-from tests import store_samples
+from core.studies.judgement.store import Judgements
+from tests.support import store_samples
 
 FILES = Path(__file__).resolve().parent / "files"
 VERSIONS = sorted(int(path.name[1:].partition(".")[0]) for path in FILES.glob("v*.duckdb.xz"))

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.datasets.labelled_texts import Example, labelled_texts
-from core.diagnostics import catalog
-from core.diagnostics.base import DiagnosticResult
-from core.labelled import DEV, TEST, TRAIN, LabelledTexts
+from core import diagnostic as catalog
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
+from core.datasets.published.labelled_texts import Example, labelled_texts
+from core.diagnostic import DiagnosticResult
 from core.store.records import RunPlan
 from core.store.repository import Repository
 from core.types import Variant

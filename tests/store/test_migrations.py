@@ -14,7 +14,7 @@ from core.store import db
 from core.store.db import Database, Migration, migrate, migrations
 from core.store.records import RunState
 from core.store.repository import Repository
-from tests import store_samples
+from tests.support import store_samples
 
 
 @pytest.fixture

@@ -11,8 +11,17 @@ import pytest
 from core.store.records import RunPlan, RunRecord, RunState, StoredJson
 from core.store.repository import Repository
 from core.types import Variant
-from core.ui.tables import on_one_support
-from tests.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_many, store_run
+from core.ui.widgets.tables import on_one_support
+from tests.support.store_samples import (
+    ENTRY,
+    MANIFEST,
+    TIMINGS,
+    pair_set,
+    plan,
+    result,
+    store_many,
+    store_run,
+)
 
 PARAMS = {"metric": "cos", "protocol": "definition"}
 

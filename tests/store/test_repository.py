@@ -20,14 +20,22 @@ import pytest
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
-from core.settings import Settings
+from core.settings import ROOT, Settings
 from core.store.db import CONFINED
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import PairSet, Variant
-from tests.store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
+from tests.support.store_samples import (
+    ENTRY,
+    MANIFEST,
+    TIMINGS,
+    only_run,
+    pair_set,
+    plan,
+    result,
+    store_run,
+)
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 SPAWN = get_context("spawn")
 DATASET = pair_set()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.numerics.stats import Interval
+from core.numerics.statistics.intervals import Interval
 
 LEVEL = 0.95
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.numerics.correlations import weighted_ranks
+from core.numerics.statistics.correlations import weighted_ranks
 from core.numerics.statistics.estimate import LEVEL
-from core.numerics.stats import Interval
+from core.numerics.statistics.intervals import Interval
 from core.types import Bool, Float64, Int64
 
 FEWEST_FAMILIES = 10  # for an interval

@@ -22,9 +22,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.numerics.resampling import components, sign_flip_p_values, sums_within, units
 from core.numerics.statistics.estimate import LEVEL, Estimate, Unit, independent
-from core.numerics.stats import Interval
+from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
 from core.types import Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size

@@ -22,7 +22,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.numerics.statistics.estimate import LEVEL
-from core.numerics.stats import Interval, wilson_interval
+from core.numerics.statistics.intervals import Interval, wilson_interval
 from core.types import Float64, Int64
 
 FEWEST_QUERIES = 10  # for an interval or a verdict

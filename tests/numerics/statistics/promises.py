@@ -13,8 +13,14 @@ from functools import cache
 import numpy as np
 from scipy.stats import norm
 
-from core.numerics.correlations import correlations, influences
-from core.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
+from core.numerics.statistics.correlations import correlations, influences
+from core.numerics.statistics.pairs import (
+    Dependence,
+    correlation,
+    p_values,
+    share,
+    smallest_detectable,
+)
 from core.types import Float64, Int64
 
 COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"

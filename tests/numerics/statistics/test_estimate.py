@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.stats import Interval
+from core.numerics.statistics.intervals import Interval
 
 
 def test_the_ends_are_those_of_the_interval() -> None:

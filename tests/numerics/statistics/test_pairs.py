@@ -14,7 +14,6 @@ from scipy.stats import binom
 from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
-from core.numerics.resampling import sign_flip_p_values
 from core.numerics.statistics import pairs as module
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.pairs import (
@@ -28,6 +27,7 @@ from core.numerics.statistics.pairs import (
     wilson,
     worth,
 )
+from core.numerics.statistics.resampling import sign_flip_p_values
 from core.types import Float64, Int64
 
 FEW_TEXTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30)

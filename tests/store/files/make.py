@@ -52,9 +52,9 @@ Repository.at(Path(sys.argv[1])).remember_reference("vectors:/nowhere/words.txt"
 JUDGED = """
 import sys
 from pathlib import Path
-from core.judgement.types import Ballot, Task
-from core.store.judgements import Judgements
-from tests.judgement_samples import intruder_set
+from core.studies.judgement.types import Ballot, Task
+from core.studies.judgement.store import Judgements
+from tests.support.judgement_samples import intruder_set
 items, store = intruder_set(), Judgements.at(Path(sys.argv[1]))
 store.add_set(items)
 store.add_session("team", {Task.INTRUDER: items.set_id}, "key")

@@ -1,0 +1,109 @@
+"""``python -m core doctor``: every finding in a table per area, then what to do; mending; readiness."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from core import doctor
+from core.cli import output
+from core.doctor import Finding, State
+from core.doctor.content import without_each_absent
+from core.errors import BlindspotError, InputError
+from core.settings import Settings
+from core.store.repository import Repository
+
+
+def report(*, as_json: bool) -> None:
+    """Examine this installation and print what was found.
+
+    Raises:
+        BlindspotError: there are problems; all of it is printed by then.
+    """
+    settings = doctor.usable_settings(os.environ)
+    findings = doctor.examine(settings, Repository.at(settings.store))
+    problems = [finding for finding in findings if finding.state is State.PROBLEM]
+    if as_json:
+        output.print_json({"findings": [asdict(finding) for finding in findings], "problems": len(problems)})
+    else:
+        _print(without_each_absent(findings), problems)
+    if problems:
+        raise BlindspotError(
+            f"the doctor found {_counted(len(problems), 'problem')}: "
+            f"{', '.join(dict.fromkeys(f'{finding.area} {finding.name}' for finding in problems))}",
+            remedy="its output says what to do about each",
+        )
+
+
+def ready() -> None:
+    """Say whether this installation can serve now: nothing more than that is looked at.
+
+    Raises:
+        InputError: a setting means nothing.
+        BlindspotError: it is not ready; the message says why.
+    """
+    settings = Settings.from_environment()
+    if reasons := doctor.not_ready(settings, Repository.at(settings.store)):
+        raise BlindspotError(
+            f"not ready: {'; '.join(f'{reason.name}: {reason.what}' for reason in reasons)}",
+            remedy="; ".join(dict.fromkeys(reason.remedy for reason in reasons if reason.remedy)),
+        )
+    output.print_text("ready")
+
+
+def mend(*, yes: bool) -> None:
+    """Put right what can be put right, asking before each thing.
+
+    Args:
+        yes: do not ask.
+
+    Raises:
+        InputError: there is nobody to ask.
+        BlindspotError: something could not be put right; the others were dealt with by then.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise InputError("doctor --mend asks, and there is no terminal", remedy="add --yes to mend everything it finds")
+    settings = Settings.from_environment()
+    failed, offered = [], 0
+    for each in doctor.mends(settings, Repository.at(settings.store)):
+        offered += 1
+        output.print_text(f"{each.area}, {each.name}: {each.what}")
+        if each.advice:
+            output.print_text(f"    {each.advice}")
+        if not yes and not output.is_agreed(each.action):
+            output.print_text("    left as it is")
+            continue
+        try:
+            output.print_text(f"    {each.do()}")
+        except BlindspotError as error:
+            output.print_text(f"    failed: {error}")
+            failed.append(f"{each.area} {each.name}")
+    if not offered:
+        output.print_text("Nothing to mend. What the doctor finds besides: python -m core doctor")
+    if failed:
+        raise BlindspotError(f"not mended: {', '.join(failed)}", remedy="the output says why")
+
+
+def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
+    for area in dict.fromkeys(finding.area for finding in findings):
+        rows = [(f.name, f.state.value, f.what) for f in findings if f.area == area]
+        output.print_table(area.capitalize(), ["what", "state", "found"], rows)
+    output.print_text(f"{_counted(len(problems), 'problem')}:" if problems else "No problems.")
+    for finding in problems:
+        _print_remedy(finding)
+    if notes := [finding for finding in findings if finding.state is State.NOTE and finding.remedy]:
+        output.print_text(f"{_counted(len(notes), 'note')}:")
+        for finding in notes:
+            _print_remedy(finding)
+
+
+def _print_remedy(finding: Finding) -> None:
+    """Two lines that no terminal's width breaks, so that a command can be copied."""
+    output.print_text(f"  {finding.area}, {finding.name}: {finding.what}")
+    output.print_text(f"    -> {finding.remedy}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,143 @@
+"""``python -m core hubs``: whose neighbour everything is, and who is nobody's."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from core.cli import output
+from core.cli.options import TRANSFORM_HELP, AsJson
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics.frequency import hubness
+from core.diagnostics.frequency.hubness import LONGEST, Lists
+from core.encoders import catalog as encoders
+from core.errors import InputError
+from core.numerics.neighbours.hubness import HUB, Hubness, by_chance
+from core.numerics.similarity import Metric
+from core.runs import pipeline
+from core.runs.at_work import at_work
+from core.runs.log import JobLine
+from core.runs.pipeline import EncodeRequest
+from core.runs.spaces import Space, open_spaces
+from core.settings import Settings
+from core.store.repository import Repository
+from core.transforms.chain import TransformChain
+from core.types import Variant
+
+SHOWN = 10  # of the hubs
+
+
+def hubs(
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {datasets.OWN_FILE}")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    k: Annotated[int, typer.Option("-k", help=f"neighbours of a list, 1 to {LONGEST}")] = 10,
+    metric: Annotated[Metric, typer.Option(help="similarity")] = Metric.COS,
+    as_json: AsJson = False,
+) -> None:
+    """Skewness of the k-occurrence, share of items that are nobody's neighbour, and the top hubs."""
+    if not 1 <= k <= LONGEST:
+        raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
+    settings = Settings.from_environment()
+    variants = [
+        Variant(encoders.canonical(e), str(TransformChain.parse(t))) for e in encoder for t in transform or ["none"]
+    ]
+    entry = datasets.find(dataset)
+    repository = Repository.at(settings.store)
+    for reference in dict.fromkeys(variant.encoder for variant in variants):
+        request = EncodeRequest(reference, entry.id)
+        with output.progress(request.label) as progress:
+            pipeline.encode(request, settings, repository, progress)
+    spaces = open_spaces(list(dict.fromkeys(variants)), fetch.load(entry, settings), settings)
+    k = min(k, max(len(spaces[0].items) - 1, 1))
+    found = []
+    for space in spaces:
+        line = JobLine("hubs", variant=space.variant.label, dataset=entry.id)
+        with at_work(settings, line), output.progress(f"{space.variant.label} on {entry.id}") as progress:
+            own, random = hubness.make_of(space, metric, settings, progress)
+        found.append(_described(space, own, random, min(k, own.longest)))
+    if as_json:
+        output.print_json({"dataset": entry.id, "metric": metric.value, "variants": found})
+        return
+    _print(entry.id, metric, found)
+
+
+def _described(space: Space, own: Lists, random: Lists, k: int) -> dict[str, Any]:
+    """What is printed of a variant, as JSON has it: shares are fractions, what is undefined is null."""
+    counts = own.occurrences(k)
+    compared = hubness.compare(own, random, k)
+    chance = by_chance(len(counts), k)
+    top = np.argsort(-counts, kind="stable")[:SHOWN]
+    numbers = space.items[own.places[top]]
+    return {
+        "encoder": space.variant.encoder,
+        "transform": space.variant.transform,
+        "k": k,
+        "items": len(counts),
+        "zero_vectors": own.total - len(counts),
+        **_scores(compared.own),
+        "tied_lists": compared.tied,
+        "random_vectors": _scores(compared.random),
+        "random_lists": {"skewness": _or_none(chance.skewness), "never_listed": chance.never},
+        "top": [
+            {
+                "item_no": int(number),
+                "text": space.dataset.items[number],
+                "occurrences": int(counts[place]),
+                "times_average": float(counts[place] / counts.mean()),
+            }
+            for number, place in zip(numbers, top, strict=True)
+        ],
+    }
+
+
+def _scores(of: Hubness) -> dict[str, float | int | None]:
+    return {
+        "skewness": _or_none(of.skewness),
+        "never_listed": of.never,
+        "hubs": of.hubs,
+        "in_hubs": of.in_hubs,
+        "most": of.most,
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _print(dataset: str, metric: Metric, found: list[dict[str, Any]]) -> None:
+    rows = []
+    for one in found:
+        random = one["random_vectors"]
+        rows.append(
+            [
+                Variant(one["encoder"], one["transform"]).label,
+                str(one["k"]),
+                _number(one["skewness"]),
+                _number(random["skewness"]),
+                f"{one['never_listed']:.2%}",
+                f"{random['never_listed']:.2%}",
+                f"{one['hubs']:,}",
+                f"{one['most']:,}",
+            ]
+        )
+    headings = ["variant", "k", "skewness", "random vectors", "never listed", "random vectors", "hubs", "most"]
+    output.print_table(f"Hubness on {dataset}, similarity {metric}", headings, rows)
+    for one in found:
+        output.print_table(
+            f"Most listed by {Variant(one['encoder'], one['transform']).label}",
+            ["no.", "in lists", "times average", "text"],
+            [[str(t["item_no"]), f"{t['occurrences']:,}", f"{t['times_average']:.1f}", t["text"]] for t in one["top"]],
+        )
+    output.print_text(
+        f"Every item is asked for its k nearest; a hub is in {HUB:g} times as many lists as the average item. Random "
+        "vectors: as many, of as many dimensions, from a normal distribution."
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

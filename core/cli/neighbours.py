@@ -1,0 +1,166 @@
+"""``python -m core neighbours``: what several encoders hold for nearest to an item or a text, and their overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from core.cli import output
+from core.cli.options import TRANSFORM_HELP, AsJson
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.encoders import catalog as encoders
+from core.errors import InputError
+from core.numerics.neighbours.overlap import P
+from core.numerics.similarity import Metric
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest
+from core.runs.spaces import Space, open_spaces
+from core.settings import Settings
+from core.space.neighbours import free_text
+from core.space.neighbours import lists as neighbours
+from core.space.neighbours.lists import Neighbours, Overlap
+from core.store.repository import Repository
+from core.transforms.chain import TransformChain
+from core.types import Dataset, Variant
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A query and what was found; ``lists`` are of the variants that have a vector for it, ``without`` are not.
+
+    ``notes`` say what of the text does not count.
+    """
+
+    item: int | None
+    lists: Sequence[Neighbours]
+    without: Sequence[Variant]
+    notes: Sequence[str]
+
+
+def neighbours_of(
+    text: Annotated[str, typer.Argument(help="an item of the dataset, as it stands there, or any other text")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {datasets.OWN_FILE}: whose items are looked among")],
+    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    k: Annotated[int, typer.Option("-k", help="how many neighbours")] = 10,
+    metric: Annotated[Metric, typer.Option(help="similarity")] = Metric.COS,
+    as_json: AsJson = False,
+) -> None:
+    """What encoders hold for nearest to a text, side by side, and how far they agree."""
+    settings = Settings.from_environment()
+    free_text.check(text)
+    references = list(dict.fromkeys(encoders.canonical(reference) for reference in encoder))
+    chains = list(dict.fromkeys(str(TransformChain.parse(chain)) for chain in transform or ["none"]))
+    variants = [Variant(reference, chain) for reference in references for chain in chains]
+    if not 1 <= k <= neighbours.LONGEST:
+        raise InputError(f"-k is {k}", expected=f"1 to {neighbours.LONGEST}")
+    entry = datasets.find(dataset)
+    repository = Repository.at(settings.store)
+    for reference in references:
+        request = EncodeRequest(reference, entry.id)
+        with output.progress(request.label) as progress:
+            pipeline.encode(request, settings, repository, progress)
+    loaded = fetch.load(entry, settings)
+    spaces = open_spaces(variants, loaded, settings)
+    found = _look_up(text, loaded, spaces, metric, k, settings)
+    overlaps = neighbours.overlaps(found.lists, len(found.lists[0].items)) if found.lists else []
+    if as_json:
+        output.print_json(_json(text, loaded, spaces, metric, found, overlaps))
+    else:
+        _print(text, loaded, spaces, metric, found, overlaps)
+
+
+def _look_up(
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, k: int, settings: Settings
+) -> _Asked:
+    """The neighbours; fewer than ``k`` where there are fewer items."""
+    item = dataset.items.index(text) if text in dataset.items else None
+    if item is not None and spaces[0].place_of(item) is None:
+        raise InputError(
+            f"item {item} has no vector in all of the encoders", expected="a text that every encoder knows"
+        )
+    k = min(k, neighbours.depth(spaces, is_item=item is not None))
+    if k < 1:
+        raise InputError(
+            f"only one item of '{dataset.id}' has a vector, and it is the query", expected="a larger dataset"
+        )
+    if item is not None:
+        return _Asked(item, [neighbours.of_item(space, metric, item, k) for space in spaces], [], [])
+    placed = free_text.place(text, spaces, settings)
+    lists = [
+        neighbours.of_vector(space, metric, one.vector, k)
+        for space, one in zip(spaces, placed, strict=True)
+        if one.vector is not None
+    ]
+    without = [one.variant for one in placed if one.vector is None]
+    notes = [f"{v.label} has no vector for the text" for v in without]
+    for one in placed:
+        if one.truncated:
+            notes.append(f"the text is longer than {one.variant.label} can read: the rest of it does not count")
+        if one.unknown and one.vector is not None:
+            notes.append(f"{one.variant.label} has no vector for {', '.join(one.unknown)}")
+    return _Asked(None, lists, without, notes)
+
+
+def _json(
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, found: _Asked, overlaps: Sequence[Overlap]
+) -> dict[str, Any]:
+    return {
+        "query": {"text": text, "item": found.item},
+        "dataset": dataset.id,
+        "metric": metric.value,
+        "items": len(spaces[0].items),
+        "variants": [
+            {
+                "encoder": one.variant.encoder,
+                "transform": one.variant.transform,
+                "neighbours": [
+                    {"rank": rank, "item": item, "text": dataset.items[item], "similarity": similarity}
+                    for rank, (item, similarity) in enumerate(
+                        zip(one.items.tolist(), one.similarity.tolist(), strict=True), 1
+                    )
+                ],
+            }
+            for one in found.lists
+        ],
+        "without_vector": [{"encoder": v.encoder, "transform": v.transform} for v in found.without],
+        "notes": list(found.notes),
+        "overlap": [
+            {"a": str(o.a), "b": str(o.b), "k": o.k, "shared": o.shared, "jaccard": o.jaccard, "rbo": o.rbo, "p": P}
+            for o in overlaps
+        ],
+    }
+
+
+def _print(
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, found: _Asked, overlaps: Sequence[Overlap]
+) -> None:
+    what = "own text" if found.item is None else f"item {found.item}"
+    if found.lists:
+        shown = text if len(text) <= 80 else f"{text[:80]} …"
+        output.print_table(
+            f"Nearest to {what} '{shown}' among {len(spaces[0].items):,} items of {dataset.id}, {metric.value}",
+            ["rank", *(one.variant.label for one in found.lists)],
+            [
+                [
+                    str(rank + 1),
+                    *(f"{one.similarity[rank]:.4f} {dataset.items[one.items[rank]]}" for one in found.lists),
+                ]
+                for rank in range(len(found.lists[0].items))
+            ],
+        )
+    for note in found.notes:
+        output.print_text(note)
+    if overlaps:
+        output.print_table(
+            f"Overlap (rank-biased: p = {P:g}, extrapolated)",
+            ["variants", "shared", "jaccard", "rbo"],
+            [
+                [f"{o.a.label} / {o.b.label}", f"{o.shared} of {o.k}", f"{o.jaccard:.4f}", f"{o.rbo:.4f}"]
+                for o in overlaps
+            ],
+        )

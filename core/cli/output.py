@@ -1,0 +1,157 @@
+"""What the command line prints: results on stdout as tables or JSON, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Display
+from rich.table import Table
+from rich.text import Text
+
+from core.diagnostic import Metric
+from core.errors import InputError, visible
+from core.store.records import RunRecord
+from core.types import Progress as Listener
+
+# A pipe has no width of its own: wide enough that no id is broken.
+stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)
+stderr = Console(stderr=True, emoji=False)
+SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
+
+
+def covered(record: RunRecord) -> str:
+    """What an encoder had no vector for, in words; "" where it is nothing."""
+    c = record.coverage
+    if c["items"] == c["items_covered"]:
+        return ""
+    whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
+    pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs and " if "pairs" in c else ""
+    if "examples" in c:
+        pairs = f"{c['examples_covered']:,} of {c['examples']:,} examples and "
+    return f"; covers {pairs}{c['items_covered']:,} of {c['items']:,} items{whose}"
+
+
+def run_json(record: RunRecord) -> dict[str, Any]:
+    return {
+        "run_id": record.run_id,
+        "diagnostic": record.plan.diagnostic,
+        "encoder": record.plan.variant.encoder,
+        "transform": record.plan.variant.transform,
+        "dataset": record.plan.dataset,
+        "params": dict(record.plan.params),
+        "metrics": dict(record.metrics),
+        "coverage": dict(record.coverage),
+        "timings": dict(record.timings),
+        "manifest": dict(record.manifest),
+    }
+
+
+def is_agreed(action: str) -> bool:
+    """Whether who sits at the terminal says yes."""
+    try:
+        return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def is_confirmed(action: str, remedy: str) -> bool:
+    """As ``is_agreed``, before something is done that cannot be undone.
+
+    Raises:
+        InputError: there is nobody to ask.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(f"nobody is at the terminal to say yes: {action}?", remedy=remedy)
+    return is_agreed(action)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Lines on stderr about what is done all the same."""
+    for warning in warnings:
+        print("warning:", visible(warning), file=sys.stderr)
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    # As text: in a title, too, what stands in brackets is no markup.
+    table = Table(title=Text(visible(title), style="table.title"), title_justify="left")
+    for column in columns:
+        table.add_column(visible(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(visible(str(cell)) for cell in row))
+    stdout.print(table, markup=False, highlight=False)
+
+
+def print_text(line: str) -> None:
+    """A line of its own, however long."""
+    print(visible(line))
+
+
+def number(metric: Metric, value: float) -> str:
+    return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
+
+
+class TitledListener(Listener, Protocol):
+    """Progress that says what it is of; the title may be changed on the way."""
+
+    title: str
+
+
+@contextmanager
+def progress(title: str) -> Iterator[TitledListener]:
+    """Progress on stderr: a bar on a terminal, now and then a line elsewhere."""
+    if not stderr.is_terminal:
+        yield _Lines(title)
+        return
+    with Display(
+        TextColumn("{task.fields[title]}: {task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[count]}"),
+        TimeRemainingColumn(),
+        console=stderr,
+        transient=True,
+    ) as display:
+        yield _Bar(display, title)
+
+
+class _Lines:
+    """Progress as lines, one every few seconds."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._said = monotonic()
+
+    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        if monotonic() - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = monotonic()
+            share = fraction if fraction is not None else done / total if total else 1.0
+            print(f"{self.title}: {stage}, {done:,} of {total:,} ({share:.0%})", file=sys.stderr, flush=True)
+
+
+class _Bar:
+    """Progress as a bar: one bar per stage, removed when the work is done."""
+
+    def __init__(self, display: Display, title: str) -> None:
+        self._display = display
+        self.title = title
+        self._shown = ("", "")  # title and stage
+        self._task: TaskID | None = None
+
+    def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        if self._task is None or self._shown != (self.title, stage):
+            if self._task is not None:
+                self._display.remove_task(self._task)
+            self._task = self._display.add_task(stage, total=1.0, title=self.title, count="")
+            self._shown = (self.title, stage)
+        share = fraction if fraction is not None else done / total if total else 1.0
+        self._display.update(self._task, completed=share, count=f"{done:,} of {total:,}" if total > 1 else "")

@@ -1,0 +1,159 @@
+"""``python -m core runs sentences``: the originals behind a run of HEROS, and where two runs disagree."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from core import diagnostic as diagnostics
+from core.cli import output
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.heros import browsing
+from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
+from core.diagnostics.heros.comparison import entry_of_both
+from core.errors import InputError, unknown
+from core.settings import Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+
+RunId = Annotated[str, typer.Argument(help="id of a run of heros, or its beginning")]
+TOP = 10
+
+
+def sentences(
+    run_id: RunId,
+    nearer: Annotated[str | None, typer.Option(help="only originals where the rewrite of this subset ...")] = None,
+    than: Annotated[str | None, typer.Option(help="... is nearer than that of this one")] = None,
+    against: Annotated[str | None, typer.Option(help="another run: where do the two disagree most?")] = None,
+    top: Annotated[int, typer.Option(min=1, help="how many originals are printed")] = TOP,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+) -> None:
+    """Originals of a HEROS run with the similarity of each rewrite; with --nearer X --than Y those where X is above Y.
+
+    They come in the order of the dataset, with --nearer by how far X is above Y. With --against only where that is so
+    in the first run and not in the other one, and by the largest difference of a rewrite's similarities.
+    """
+    repository = Repository.at(Settings.from_environment().store)
+    first = repository.run(run_id)
+    second = None if against is None else repository.run(against)
+    entry = _entry(first, second)
+    runs = [first] if second is None else [first, second]
+    rows = repository.items(entry, [run.run_id for run in runs], texts=True)
+    found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
+    above = _above(found, nearer, than)
+    b = None if second is None else second.run_id
+    described = browsing.described(found, first.run_id, b, above)
+    keep = browsing.kept(found, Filter(above=above, where=Where.A if b is None else Where.ONLY_A), first.run_id, b)
+    order = browsing.LARGEST if b is not None else browsing.lead("A") if above else browsing.NUMBER
+    listed = browsing.in_order(described[keep], order, descending=order != browsing.NUMBER)
+    if as_json:
+        output.print_json(_json(found, listed, runs, above, top))
+        return
+    _print(found, listed, runs, above, top)
+
+
+def _entry(first: RunRecord, second: RunRecord | None) -> DiagnosticEntry:
+    """HEROS, of which the runs are.
+
+    Raises:
+        InputError: one is of something else, not finished, or of another version; or they cannot be compared.
+    """
+    if second is not None:
+        entry_of_both(first, second)
+    entry = diagnostics.find("heros")
+    if first.plan.diagnostic != entry.id or first.state is not RunState.DONE:
+        raise InputError(
+            f"run {first.run_id} is a {first.state} run of {first.plan.diagnostic}", expected="a finished run of heros"
+        )
+    if first.plan.diagnostic_version != entry.version:
+        raise InputError(
+            f"run {first.run_id} was computed by version {first.plan.diagnostic_version} of {entry.id}",
+            expected=f"version {entry.version}",
+            remedy="run it again",
+        )
+    return entry
+
+
+def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:
+    """What is asked for; nothing where both are left out.
+
+    Raises:
+        InputError: one of the two is missing, is no subset of the dataset, or they are the same.
+    """
+    if nearer is None and than is None:
+        return ()
+    if nearer is None or than is None:
+        raise InputError(
+            "--nearer and --than need each other", expected="both, for example --nearer antonym --than synonym"
+        )
+    for subset in (nearer, than):
+        if subset not in found.subsets:
+            raise unknown("subset", subset, found.subsets)
+    if nearer == than:
+        raise InputError(f"--nearer and --than are both {nearer}", expected="two different subsets")
+    return (Above(nearer, than),)
+
+
+def _json(
+    found: Sentences, listed: pd.DataFrame, runs: list[RunRecord], above: tuple[Above, ...], top: int
+) -> dict[str, Any]:
+    def rewrite(place: int, i: int) -> dict[str, Any]:
+        names = ("similarity", "similarity_against")
+        values = {name: float(found.similarity[run.run_id][place, i]) for name, run in zip(names, runs, strict=False)}
+        return {"text": found.rewrites[place][i]} | values
+
+    out = []
+    for row in listed.head(top).to_dict("records"):
+        place = found.place(int(row[browsing.NUMBER]))
+        if place is None:
+            raise RuntimeError(f"original {row[browsing.NUMBER]} is not in its own table")
+        one: dict[str, Any] = {"item_no": int(row[browsing.NUMBER]), "original": row[browsing.ORIGINAL]}
+        one["rewrites"] = {subset: rewrite(place, i) for i, subset in enumerate(found.subsets)}
+        if len(runs) > 1:
+            one["largest_difference"] = float(row[browsing.LARGEST])
+            one["differs_most_in"] = row[browsing.DIFFERS_IN]
+            one["orders_that_differ"] = float(row[browsing.TURNED])
+        out.append(one)
+    return {
+        "run_id": runs[0].run_id,
+        "against": runs[1].run_id if len(runs) > 1 else None,
+        "dataset": runs[0].plan.dataset,
+        "nearer": above[0].nearer if above else None,
+        "than": above[0].farther if above else None,
+        "originals": len(found.numbers),
+        "found": len(listed),
+        "sentences": out,
+    }
+
+
+def _print(found: Sentences, listed: pd.DataFrame, runs: list[RunRecord], above: tuple[Above, ...], top: int) -> None:
+    total = len(found.numbers)
+    labels = [run.plan.variant.label for run in runs]
+    conditions = [f"{order} in {labels[0]}" + (f", not in {labels[1]}" if len(runs) > 1 else "") for order in above]
+    share = f"{len(listed):,} of {total:,} originals ({len(listed) / total:.1%})"
+    output.print_text(f"{share}: {'; '.join(conditions)}" if conditions else f"{total:,} originals")
+    if listed.empty:
+        return
+    if len(runs) == 1:
+        columns = {browsing.in_run("A", subset): subset for subset in found.subsets}
+    else:
+        columns = {name: name for name in (browsing.LARGEST, browsing.DIFFERS_IN, browsing.TURNED)}
+    output.print_table(
+        f"{' against '.join(labels)} on {runs[0].plan.dataset}",
+        ["no", *columns.values(), "original"],
+        [
+            [row[browsing.NUMBER], *(_shown(row[name]) for name in columns), row[browsing.ORIGINAL]]
+            for row in listed.head(top).to_dict("records")
+        ],
+    )
+    if len(listed) > top:
+        output.print_text(f"The first {top:,} of {len(listed):,}; --top N prints more.")
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return "–" if math.isnan(value) else f"{value:.4g}"

@@ -1,0 +1,335 @@
+"""The command ``sweep``: variants by datasets by diagnostics, resumable, with a table of results at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from core import diagnostic as diagnostics
+from core.cli import output
+from core.cli.options import (
+    FIT_ON_HELP,
+    SUPPORT_HELP,
+    TRANSFORM_HELP,
+    AsJson,
+    Support,
+    names_columns,
+    of_columns,
+)
+from core.datasets import catalog as datasets
+from core.datasets.own.reference import NamedColumns
+from core.diagnostic import FIT_ON, DiagnosticEntry, Metric, in_words
+from core.errors import BlindspotError, DataMissing, InputError
+from core.runs import estimates, manifests, pipeline, sweeps
+from core.runs.pipeline import RunOutcome, RunRequest
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+DEMO, EVIDENCE = "demo", "evidence"  # the ready ones
+METRICS_SHOWN = 6  # beside the headline
+DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # how metrics end that stay untold
+
+HELP = """Run variants by datasets by diagnostics, then print a table of scores per dataset.
+
+What is in the store already is found, not computed again: a sweep that was interrupted or killed continues when the
+same command is given again. Every diagnostic runs on the datasets of its kind.
+
+`sweep demo` needs no network: all encoders of the catalog with four transforms on the built-in sentences.
+`sweep evidence` is what the page Evidence needs: EvalRank, geometry, similarity and two transfer tasks for at least
+24 variants in six families, where BLINDSPOT_MIRROR has the word vectors; it says first about how long it takes. The
+same choices as the options' can stand in a file:
+
+\b
+    encoders = ["minilm", "minilm-cls", "vectors:glove.6B.300d.txt"]
+    transforms = ["none", "center", "abtt:2"]     # none, if left out
+    datasets = ["demo-pairs", "demo-minimal"]
+    diagnostics = ["evalrank", "heros"]
+    support = "common"                            # or "own"
+    fit_on = "stsb-dev"                           # where transforms are fitted; each on its own items, if left out
+    params.metric = ["cos", "l2"]                 # for the diagnostics that
+    params.protocol = "definition"                # have them
+"""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run of a sweep that could not be computed."""
+
+    request: RunRequest
+    error: BlindspotError
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run of a sweep that is in the store."""
+
+    request: RunRequest
+    outcome: RunOutcome
+
+    @property
+    def record(self) -> RunRecord:
+        return self.outcome.record
+
+
+@names_columns
+def sweep(
+    file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
+    encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
+    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")
+    ] = None,
+    diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; several times for several")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="similarity: cos or l2; several times for both")] = None,
+    protocol: Annotated[
+        list[str] | None, typer.Option(help="how ranks are counted: definition or toolkit; several times for both")
+    ] = None,
+    support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; common if left out")] = None,
+    fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would run and what is there")] = False,
+    as_json: AsJson = False,
+    *,
+    columns: NamedColumns | None,
+) -> None:
+    """See ``HELP``."""
+    dataset = of_columns(dataset or [], columns)
+    lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
+    params = {"metric": metric, "protocol": protocol}
+    options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
+    settings = Settings.from_environment()
+    wanted = _of_file(file, options, settings) if file else _of_options(options)
+    expansion = sweeps.expand(wanted, settings)
+    repository = Repository.at(settings.store)
+    # Before the work: a file may be gone after it. Of a ready sweep it is meant which diagnostic runs on what.
+    notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
+    if dry_run:
+        _list(expansion, notes, settings, repository, as_json=as_json)
+        return
+    if file == EVIDENCE:
+        _announce(expansion, wanted.notes, settings, repository)
+    results = _run(expansion.requests, settings, repository)
+    done = [result for result in results if isinstance(result, Done)]
+    failures = [result for result in results if isinstance(result, Failure)]
+    output.warn(manifests.prompt_warnings(d.record for d in done))
+    if as_json:
+        runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
+        output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})
+    else:
+        _print(done, failures, notes)
+    if failures:
+        raise _in_one_line(failures, len(results))
+
+
+def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
+    """The sweep of a file, or a ready one.
+
+    Raises:
+        InputError: there are options too; or as ``sweeps.read_toml``.
+    """
+    if given := [f"--{name}" for name, value in options.items() if value]:
+        raise InputError(
+            f"both '{file}' and {', '.join(given)} are given",
+            expected="a file (or demo, or evidence), or options",
+            remedy="drop one",
+        )
+    if file == EVIDENCE:
+        with output.progress("word vectors") as progress:
+            return sweeps.evidence(settings, progress)
+    return sweeps.demo() if file == DEMO else sweeps.read_toml(file)
+
+
+def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
+    """What a long sweep will take, on stderr before it starts."""
+    cost = estimates.estimate(expansion.requests, settings, repository)
+    guess = f" (a guess: {len(cost.guessed)} of the encoders never ran here)" if cost.guessed else ""
+    there = len(cost.runs) - len(cost.wanted)
+    lines = [
+        *notes,
+        f"{_runs(len(cost.runs))}, {there} of them in the store; the rest takes about {_duration(cost.seconds)}{guess}"
+        f" and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
+    ]
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _of_options(options: dict[str, Any]) -> sweeps.Sweep:
+    """The sweep of options.
+
+    Raises:
+        InputError: one that is needed is missing.
+    """
+    needed = ("encoder", "dataset", "diagnostic")
+    if missing := [f"--{name}" for name in needed if not options[name]]:
+        raise InputError(
+            f"{', '.join(missing)} missing",
+            expected="encoders, datasets and diagnostics, or a TOML file, or demo",
+            remedy="try: python -m core sweep demo",
+        )
+    return sweeps.Sweep(
+        encoders=tuple(options["encoder"]),
+        transforms=tuple(options["transform"] or ["none"]),
+        datasets=tuple(options["dataset"]),
+        diagnostics=tuple(options["diagnostic"]),
+        params={name: tuple(options[name]) for name in ("metric", "protocol") if options[name]},
+        common_support=options["support"] != [Support.OWN],
+        fit_on=options["fit-on"],
+    )
+
+
+def _run(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done | Failure]:
+    """Run one request after another; one that fails stops none of the others.
+
+    Raises:
+        BlindspotError: it was interrupted.
+    """
+    results: list[Done | Failure] = []
+    pace, missing = sweeps.Pace(), dict[str, DataMissing]()
+    try:
+        with output.progress("sweep") as progress:
+            for number, request in enumerate(requests, 1):
+                seconds = pace.remaining(requests[number - 1 :])
+                left = "" if seconds is None else f" (about {_duration(seconds)} left)"
+                progress.title = f"{number} of {len(requests)}{left}: {request.label}"
+                began, typical = perf_counter(), False
+                try:
+                    if request.dataset in missing:  # trying to download it once is enough
+                        raise missing[request.dataset]
+                    outcome = pipeline.run(request, settings, repository, progress)
+                except BlindspotError as error:
+                    if isinstance(error, DataMissing):
+                        missing[request.dataset] = error
+                    results.append(Failure(request, error))
+                else:
+                    typical = outcome.computed and not outcome.record.manifest["embeddings"]["encoded_now"]
+                    results.append(Done(request, outcome))
+                pace.note(request, perf_counter() - began, is_typical=typical)
+    except KeyboardInterrupt:
+        done = sum(isinstance(result, Done) for result in results)
+        raise BlindspotError(
+            f"interrupted; {done} of {len(requests)} runs are done", remedy="the same command continues from there"
+        ) from None
+    return results
+
+
+def _duration(seconds: float) -> str:
+    return f"{max(seconds, 1):.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
+    """Bad input only where every run failed for it."""
+    first = failures[0]
+    bad_input = len(failures) == of and all(isinstance(f.error, InputError) for f in failures)
+    kind = InputError if bad_input else BlindspotError
+    return kind(f"{len(failures)} of {of} runs failed; the first was {first.request.label}: {first.error}")
+
+
+# --- what is printed
+
+
+def _named(request: RunRequest) -> dict[str, Any]:
+    """A request in the words of ``output.run_json``."""
+    return {
+        "diagnostic": request.diagnostic,
+        "encoder": request.variant.encoder,
+        "transform": request.variant.transform,
+        "dataset": request.dataset,
+        "params": dict(request.params),
+    }
+
+
+def _list(
+    expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository, *, as_json: bool
+) -> None:
+    """What would run, and what the store has of it."""
+    found = [pipeline.find(request, settings, repository) for request in expansion.requests]
+    ids = [None if record is None else record.run_id for record in found]
+    if as_json:
+        output.print_json(
+            {"planned": [_named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]}
+        )
+        return
+    rows = [
+        (str(n), diagnostics.find(r.diagnostic).title, r.variant.label, r.dataset, _values(r), f"run {i}" if i else "-")
+        for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
+    ]
+    output.print_table("Runs", ["no.", "diagnostic", "variant", "dataset", "params", "in the store"], rows)
+    for note in notes:
+        print(note)
+    print(f"{_runs(len(ids))}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
+
+
+def _runs(number: int) -> str:
+    return f"{number:,} run" if number == 1 else f"{number:,} runs"
+
+
+def _values(request: RunRequest) -> str:
+    return in_words(dict(request.params))
+
+
+def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[str]) -> None:
+    def table_of(one: Done) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        return one.request.diagnostic, one.request.dataset, one.request.params
+
+    order = {table: number for number, table in enumerate(dict.fromkeys(map(table_of, done)))}
+    for _, group in groupby(sorted(done, key=lambda one: order[table_of(one)]), key=table_of):
+        _print_scores(list(group))
+    if failures:
+        rows = [(f.request.label, _values(f.request), str(f.error)) for f in failures]
+        output.print_table("Failed", ["run", "params", "why"], rows)
+    for note in notes:
+        print(note)
+    computed = sum(one.outcome.computed for one in done)
+    failed = f", {len(failures)} failed" if failures else ""
+    print(f"{_runs(len(done) + len(failures))}: {computed} computed, {len(done) - computed} found in the store{failed}")
+
+
+def _notes(expansion: sweeps.Expansion) -> list[str]:
+    """What was left out and why, and how the user's own files were read."""
+    left_out = [
+        f"left out: {diagnostic} on {dataset}, which is a {datasets.find(dataset).kind}; "
+        f"it needs a {diagnostics.find(diagnostic).dataset_kind}"
+        for diagnostic, dataset in expansion.unfit
+    ]
+    own = [datasets.find(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
+    return [*left_out, *(f"read {pairs.summary}" for pairs in own if pairs)]
+
+
+def _print_scores(group: Sequence[Done]) -> None:
+    """One table: the variants on one dataset under one diagnostic, best first."""
+    request, entry = group[0].request, diagnostics.find(group[0].request.diagnostic)
+    headline, *others = shown_metrics(entry, [one.record for one in group])
+    ranked, how = list(group), ""
+    if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
+        ranked.sort(key=lambda one: one.record.metrics[headline.name], reverse=headline.higher_is_better)
+        how = f", best {headline.name} first"
+    part_of = "pairs" if "pairs" in group[0].record.coverage else "items"
+    in_part = any(one.record.coverage["items"] != one.record.coverage["items_covered"] for one in group)
+    columns = ["variant", headline.name, *(m.name for m in others), *([f"{part_of} covered"] if in_part else []), "run"]
+    rows = []
+    for one in ranked:
+        metrics, coverage = one.record.metrics, one.record.coverage
+        scores = [output.number(m, metrics[m.name]) if m.name in metrics else "–" for m in (headline, *others)]
+        part = [f"{coverage[f'{part_of}_covered']:,} of {coverage[part_of]:,}"] if in_part else []
+        rows.append([one.request.variant.label, *scores, *part, one.record.run_id])
+    given = ((name, value) for name, value in request.params if name != FIT_ON)
+    params = "".join(f", {name} {value}" for name, value in given)
+    params += f", fitted on {request.fit_on}" if request.fit_on else ""
+    output.print_table(f"{entry.title} on {request.dataset}{params}{how}", columns, rows)
+    if len({one.record.plan.support_digest for one in group}) > 1:
+        print("these variants were ranked on different items: their scores cannot be compared")
+
+
+def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Metric]:
+    """The headline and a few others that some of the runs have; counts and details of others are left out."""
+    found = entry.metrics_of(name for record in records for name in record.metrics)
+    name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
+    headline = next(m for m in entry.metrics if m.name == name)
+    others = [m for m in found if m != headline and not m.is_count and not m.name.endswith(DETAILS)]
+    return [headline, *others[:METRICS_SHOWN]]

@@ -1,0 +1,165 @@
+"""A guess at the columns of a user's file whose names nobody knows: which hold texts, and which two of them are a pair.
+
+Ids have no spaces, labels have few different values, dates and numbers have no letters. Of the texts that remain the
+two longest are a pair, unless the names of two alone speak of a query and of what is to be found for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from core.datasets.own.rewrites import ABOUT
+from core.files.tables import ColumnKind, FileTable
+
+SAMPLE = 2_000  # cells of a column that are looked at, from the first to the last in equal steps
+FEW = 0.2  # at most so many different values per row are labels ...
+FEW_IF_NAMED = 0.5  # ... or so many where the column's name says so too
+LABEL_WORDS = 3.0  # that a label has at most, on average
+CLEARLY = 2.0  # times as long as the third longest column are the two of a pair
+QUERY_WORDS = frozenset("query question anchor search utterance request".split())
+MATE_WORDS = frozenset(
+    "mate match positive answer passage paragraph document doc context response reply chunk article paraphrase "
+    "duplicate relevant solution".split()
+)
+ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
+LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
+
+IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
+FIRST, SECOND = "first text column", "second text column"
+ONLY = "the only two columns of texts"
+LONGEST = "one of the two longest columns"
+BY_WORD = "by a word in its name"
+
+
+@dataclass(frozen=True)
+class PairGuess:
+    """Numbers of the columns of a pair and why they are, or why no others are.
+
+    Attributes:
+        pair: (query, mate); the likeliest where it is not clear; None where no two columns hold texts.
+        whys: why these two.
+        is_clear: whether nothing else is about as likely.
+        left_out: per number of a column of text why it is none of a pair.
+    """
+
+    pair: tuple[int, int] | None
+    whys: tuple[str, str] = ("", "")
+    is_clear: bool = False
+    left_out: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is seen in some of a column's cells."""
+
+    number: int
+    words: frozenset[str]  # of its name
+    cells: tuple[str, ...]
+
+    @property
+    def spaced(self) -> float:
+        """The share of cells that have more than one word, or are in a script that may write none apart."""
+        return sum(len(cell.split()) > 1 or not cell.isascii() for cell in self.cells) / len(self.cells)
+
+    @property
+    def distinct(self) -> float:
+        """Different cells per cell."""
+        return len(set(self.cells)) / len(self.cells)
+
+    @property
+    def length(self) -> float:
+        """Characters of a cell, on average."""
+        return sum(map(len, self.cells)) / len(self.cells)
+
+    @property
+    def has_letters(self) -> bool:
+        return any(character.isalpha() for cell in self.cells for character in cell)
+
+    @property
+    def looks_like_ids(self) -> bool:
+        """No spaces, and a digit in every cell, all of them different; or a name that says so."""
+        if self.spaced:
+            return False
+        numbered = all(any(character.isdigit() for character in cell) for cell in self.cells)
+        return bool(self.words & ID_WORDS) or (numbered and self.distinct == 1)
+
+    @property
+    def looks_like_labels(self) -> bool:
+        if self.words & (QUERY_WORDS | MATE_WORDS) and not self.words & LABEL_NAMES:
+            return False  # the same few queries with many mates each, or the other way round
+        most = FEW_IF_NAMED if self.words & LABEL_NAMES else FEW
+        words = sum(len(cell.split()) for cell in self.cells) / len(self.cells)
+        return self.distinct <= most and words <= LABEL_WORDS
+
+
+def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> tuple[list[int], dict[int, str]]:
+    """Numbers of the columns that hold texts, and per number of another column of text why it is none.
+
+    Where all would be ids, or all labels, none is: then they are words.
+
+    Args:
+        besides: numbers of columns that are known to be something else.
+    """
+    columns = [
+        column
+        for number, kind in enumerate(table.kinds)
+        if kind is ColumnKind.TEXT and number not in besides and (column := _column(table, number)).cells
+    ]
+    left_out: dict[int, str] = {}
+    prose = sum(column.spaced >= 0.5 for column in columns)
+    for what_else in (_is_without_letters, _is_ids, _is_labels):
+        why = {column.number: what for column in columns if (what := what_else(column, prose >= 2))}
+        if len(why) < len(columns):
+            left_out |= why
+            columns = [column for column in columns if column.number not in why]
+    return [column.number for column in columns], left_out
+
+
+def pair(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> PairGuess:
+    """The two columns of a pair among those of text; ``besides`` as in ``text_columns``."""
+    numbers, left_out = text_columns(table, besides)
+    if len(numbers) < 2:
+        return PairGuess(None, left_out=left_out)
+    columns = [_column(table, number) for number in numbers]
+    queries = [column for column in columns if column.words & QUERY_WORDS and not column.words & MATE_WORDS]
+    mates = [column for column in columns if column.words & MATE_WORDS and not column.words & QUERY_WORDS]
+    if len(queries) == len(mates) == 1:
+        return PairGuess((queries[0].number, mates[0].number), (BY_WORD, BY_WORD), is_clear=True, left_out=left_out)
+    by_length = sorted(columns, key=lambda column: -column.length)
+    is_clear = len(columns) == 2 or by_length[1].length >= CLEARLY * by_length[2].length
+    as_likely = by_length if is_clear else [c for c in columns if c.length * CLEARLY > by_length[1].length]
+    chosen = sorted(as_likely[:2], key=lambda column: (column in mates, column not in queries, column.number))
+    whys = (LONGEST, LONGEST) if len(columns) > 2 else (ONLY, ONLY) if left_out else (FIRST, SECOND)
+    first, second = (column.number for column in chosen)
+    if whys == (FIRST, SECOND) and first > second:
+        whys = (BY_WORD, BY_WORD)
+    return PairGuess((first, second), whys, is_clear, left_out)
+
+
+def _is_without_letters(column: _Column, _among_prose: bool) -> str:
+    return "" if column.has_letters else NO_LETTERS
+
+
+def _is_ids(column: _Column, among_prose: bool) -> str:
+    """``among_prose``: two other columns or more have cells of several words."""
+    return IDS if column.looks_like_ids or (among_prose and not column.spaced and column.distinct == 1) else ""
+
+
+def _is_labels(column: _Column, among_prose: bool) -> str:
+    return LABELS if column.looks_like_labels or (among_prose and not column.spaced) else ""
+
+
+def _column(table: FileTable, number: int) -> _Column:
+    cells: Sequence[object] = table.cells[number]
+    some = cells[:: max(1, len(cells) // SAMPLE)]
+    texts = tuple(cell.strip() for cell in some if isinstance(cell, str) and cell.strip())
+    return _Column(number, _words(table.names[number]), texts)
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a column's name: ``kbArticle_chunk2`` has kb, article and chunk."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return frozenset(re.findall(r"[^\W\d_]+", apart.casefold()))

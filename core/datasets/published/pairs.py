@@ -1,0 +1,127 @@
+"""Files in, datasets out. Nothing is downloaded here."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.datasets import packaged
+from core.datasets.published import minimal_pairs
+from core.errors import DataCorrupt
+from core.types import MinimalPairSet, PairSet
+
+DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym")
+
+
+def pair_set(dataset_id: str, pairs: Sequence[tuple[str, str]], background: Iterable[str]) -> PairSet:
+    """Positive pairs among the distinct texts of the pairs and the background, in order of appearance."""
+    number: dict[str, int] = {}
+    for query, mate in pairs:
+        number.setdefault(query, len(number))
+        number.setdefault(mate, len(number))
+    for text in background:
+        number.setdefault(text, len(number))
+    return PairSet(
+        id=dataset_id,
+        items=tuple(number),
+        queries=np.array([number[query] for query, _ in pairs], dtype=np.int32),
+        mates=np.array([number[mate] for _, mate in pairs], dtype=np.int32),
+    )
+
+
+def evalrank(dataset_id: str, pairs: Path, background: Sequence[Path]) -> PairSet:
+    """EvalRank's files: ``query TAB mate`` per line, and one background text per line.
+
+    Raises:
+        DataCorrupt: a line of the pair file has not two cells.
+    """
+    rows = []
+    for number, line in lines(pairs):
+        cells = line.split("\t")
+        if len(cells) != 2 or not all(cells):
+            raise DataCorrupt(f"{pairs}, line {number}: {len(cells)} cell(s)", expected="two texts with a tab between")
+        rows.append((cells[0], cells[1]))
+    return pair_set(dataset_id, rows, (text for path in background for _, text in lines(path)))
+
+
+def demo_pairs(dataset_id: str, path: Path) -> PairSet:
+    """The built-in sentences: each original with its synonym rewrite, both ways, among all the sentences."""
+    with path.open(encoding="utf-8", newline="") as f:
+        rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
+    forth = [(row["original"], row["synonym"]) for row in rows]
+    back = [(mate, query) for query, mate in forth]
+    background = (row[column] for row in rows for column in ("original", *DEMO_REWRITES))
+    return pair_set(dataset_id, forth + back, background)
+
+
+def demo_minimal(dataset_id: str, path: Path) -> MinimalPairSet:
+    """The same sentences as minimal pairs; numbered as in ``demo_pairs``, so that both stand on the same embeddings."""
+    return minimal_pairs.load_table(dataset_id, path, first=demo_pairs(dataset_id, path).items)
+
+
+def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:
+    """``word TAB word TAB score`` per line, lower-cased; lines that begin with ``#`` are remarks.
+
+    Args:
+        name: of the file, for errors.
+
+    Raises:
+        DataCorrupt: another kind of line.
+    """
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        try:
+            one, other, score = line.split("\t")
+            rows.append((one.lower(), other.lower(), float(score)))
+        except ValueError as error:
+            raise DataCorrupt(
+                f"{name}, line {number}: '{line}'", expected="two words and a score with tabs between"
+            ) from error
+    return rows
+
+
+def most_similar_quarter(
+    dataset_id: str, scored: Sequence[Sequence[tuple[str, str, float]]], background: Iterable[str]
+) -> PairSet:
+    """Positive pairs by EvalRank's recipe (Wang 2022, section 4.3): of each set of scored words the best quarter.
+
+    Per set a stable descending sort by score and its first ``floor(n/4)`` rows; pairs of a word with itself are
+    dropped; the union of the sets in their order, then the reverses that it has not yet. The background is all
+    words of all the sets, then ``background``.
+    """
+    best = [
+        (one, other)
+        for rows in scored
+        for one, other, _ in sorted(rows, key=lambda row: -row[2])[: len(rows) // 4]
+        if one != other
+    ]
+    pairs = dict.fromkeys([*best, *((other, one) for one, other in best)])
+    words = (word for rows in scored for one, other, _ in rows for word in (one, other))
+    return pair_set(dataset_id, list(pairs), [*words, *background])
+
+
+def demo_words(dataset_id: str) -> PairSet:
+    """WordSim-353 and SimLex-999 as gensim ships them, among the 20,000 most frequent English words of wordfreq."""
+    scored = [
+        scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
+        for name in ("wordsim353.tsv", "simlex999.txt")
+    ]
+    return most_similar_quarter(dataset_id, scored, packaged.frequent_words(20_000))
+
+
+def lines(path: Path) -> list[tuple[int, str]]:
+    """Non-empty lines and their numbers, from 1.
+
+    Split at line feeds only: texts may hold other characters that Unicode calls line ends.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
+    lines = text.replace("\r\n", "\n").split("\n")
+    return [(number, line) for number, line in enumerate(lines, 1) if line]

@@ -1,0 +1,63 @@
+"""SimLex-999 as its authors published it: word pairs with part of speech, scores and the words' concreteness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.datasets.published import pairs as loaders
+from core.datasets.published.scored_pairs import scored_pairs
+from core.errors import DataCorrupt
+from core.types import ScoredPairs
+
+HEADER = ("word1", "word2", "POS", "SimLex999", "conc(w1)", "conc(w2)")  # four more columns follow
+PARTS_OF_SPEECH = {"A": "adjective", "N": "noun", "V": "verb"}
+
+
+@dataclass(frozen=True)
+class SimLexWord:
+    """A word of a pair.
+
+    Attributes:
+        part_of_speech: the pair's: "adjective", "noun" or "verb".
+        concreteness: mean rating by people, from 1 (abstract) to 5 (concrete).
+    """
+
+    text: str
+    part_of_speech: str
+    concreteness: float
+
+
+@dataclass(frozen=True)
+class SimLexPair:
+    """A line of the file; ``score`` is from 0 to 10."""
+
+    words: tuple[SimLexWord, SimLexWord]
+    score: float
+
+
+def read(path: Path) -> list[SimLexPair]:
+    """The pairs of the file, tabs between its columns.
+
+    Raises:
+        DataCorrupt: another header, or a line of another kind.
+    """
+    (_, header), *rows = loaders.lines(path) or [(1, "")]
+    if tuple(header.split("\t")[: len(HEADER)]) != HEADER:
+        raise DataCorrupt(f"{path} begins with '{header[:60]}'", expected=f"the header of SimLex-999: {HEADER}")
+    out = []
+    for number, line in rows:
+        try:
+            first, second, letter, score, *concreteness = line.split("\t")[: len(HEADER)]
+            part = PARTS_OF_SPEECH[letter]
+            one, other = (SimLexWord(w, part, float(c)) for w, c in zip((first, second), concreteness, strict=True))
+            out.append(SimLexPair((one, other), float(score)))
+        except (ValueError, KeyError) as error:
+            raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a line of SimLex-999") from error
+    return out
+
+
+def load(dataset_id: str, path: Path) -> ScoredPairs:
+    """Its pairs and their scores."""
+    rows = [(pair.words[0].text, pair.words[1].text, pair.score) for pair in read(path)]
+    return scored_pairs(dataset_id, {"SimLex-999": rows})

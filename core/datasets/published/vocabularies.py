@@ -1,0 +1,68 @@
+"""Vocabularies with frequencies: words, and how often each stands in a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from core.datasets import packaged
+from core.datasets.published import pairs as loaders
+from core.errors import DataCorrupt
+from core.types import Int32, Vocabulary
+
+WORDFREQ_WORDS = 20_000
+WIKI_WORDS = 50_000  # of 188,033: so many a transformer encodes in a few minutes
+PER_BILLION = 1e9
+
+
+def vocabulary(dataset_id: str, words: Sequence[str], counts: Sequence[float], corpus_size: float) -> Vocabulary:
+    """A vocabulary of distinct words with counts above 0, one each."""
+    return Vocabulary(
+        dataset_id, tuple(words), np.array(counts, dtype=np.float64), float(corpus_size), named_queries(words)
+    )
+
+
+def named_queries(words: Sequence[str]) -> Int32:
+    """Numbers of the words that stand in WordSim-353, ``[q] int32``, ascending; of spellings of one the first."""
+    asked = _wordsim()
+    found: dict[str, int] = {}
+    for number, word in enumerate(words):
+        if (key := word.casefold()) in asked:
+            found.setdefault(key, number)
+    return np.array(sorted(found.values()), dtype=np.int32)
+
+
+@lru_cache(maxsize=1)
+def _wordsim() -> frozenset[str]:
+    """The 437 words of WordSim-353, as gensim ships it."""
+    name = "wordsim353.tsv"
+    rows = loaders.scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
+    return frozenset(word.casefold() for one, other, _ in rows for word in (one, other))
+
+
+def wordfreq(dataset_id: str) -> Vocabulary:
+    """The most frequent English words of wordfreq; a count is what it expects in a billion words."""
+    from wordfreq import word_frequency
+
+    words = packaged.frequent_words(WORDFREQ_WORDS)
+    return vocabulary(dataset_id, words, [word_frequency(w, "en") * PER_BILLION for w in words], PER_BILLION)
+
+
+def counted(dataset_id: str, path: Path, words: int) -> Vocabulary:
+    """The first ``words`` words of a file of ``word SPACE count`` per line; all its counts make the corpus.
+
+    Raises:
+        DataCorrupt: another kind of line, or a word that stands there twice.
+    """
+    found: dict[str, float] = {}
+    for number, line in loaders.lines(path):
+        word, _, count = line.rpartition(" ")
+        if not word or not count.isdecimal() or int(count) < 1:
+            raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a word, a space and a count above 0")
+        if word in found:
+            raise DataCorrupt(f"{path}, line {number}: '{word[:40]}' stands there twice", expected="distinct words")
+        found[word] = float(count)
+    return vocabulary(dataset_id, list(found)[:words], list(found.values())[:words], sum(found.values()))

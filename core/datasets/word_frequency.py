@@ -1,0 +1,140 @@
+"""How frequent texts are in English, and scores by bands of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from core.texts import caseless, one_form
+from core.types import Bool, Dataset, Float64, Int64, Vocabulary
+
+
+@dataclass(frozen=True)
+class Band:
+    """Texts of a Zipf frequency from ``low`` (in) to ``high`` (out)."""
+
+    label: str
+    low: float
+    high: float
+
+
+# Zipf frequency: log10 of occurrences per billion words; 3 is one per million (van Heuven et al. 2014).
+BANDS = (
+    Band("under 1", -np.inf, 3.0),
+    Band("1 to 10", 3.0, 4.0),
+    Band("10 to 100", 4.0, 5.0),
+    Band("over 100", 5.0, np.inf),
+)
+
+
+def zipf_of(texts: Sequence[str]) -> Float64:
+    """Zipf frequency of each text by wordfreq, ``[n] float64``: of several words the mean; 0 for words it lacks."""
+    from wordfreq import zipf_frequency
+    from wordfreq.tokens import tokenize
+
+    known: dict[str, float] = {}
+
+    def of_word(word: str) -> float:
+        if word not in known:
+            known[word] = zipf_frequency(word, "en")
+        return known[word]
+
+    return np.array([np.mean([of_word(w) for w in tokenize(text, "en")] or [0.0]) for text in texts])
+
+
+def band_scores(zipf: Float64, reciprocal_ranks: Float64) -> pd.DataFrame:
+    """Mean reciprocal rank per band: columns ``band, pairs, mrr``; NaN where a band has no pairs.
+
+    Args:
+        zipf: ``[m]``, of each pair's query or mate.
+        reciprocal_ranks: ``[m]``; NaN for a pair that was not ranked, which counts nowhere.
+    """
+    ranked = ~np.isnan(reciprocal_ranks)
+    rows = []
+    for band in BANDS:
+        inside = ranked & (zipf >= band.low) & (zipf < band.high)
+        mrr = float(reciprocal_ranks[inside].mean()) if inside.any() else np.nan
+        rows.append({"band": band.label, "pairs": int(inside.sum()), "mrr": mrr})
+    return pd.DataFrame(rows)
+
+
+# How frequent a dataset's items are, and by whose counts.
+
+PER_BILLION = 1e9  # Zipf frequency is log10 of occurrences per billion words (van Heuven et al. 2014)
+WORDFREQ = "wordfreq"
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How frequent items are in a corpus.
+
+    Attributes:
+        zipf: ``[k] float64``, log10 of occurrences per billion words; of an item of several words the mean over
+            them. NaN where the source does not have the item.
+        counts: ``[k] float64``, occurrences in ``corpus_size`` words; NaN likewise.
+        corpus_size: in words.
+        source: id of whose counts they are: ``WORDFREQ``, or that of a vocabulary.
+        about: what they are, in a sentence or two for readers; plain text.
+        digest: of all that decides them, as a key.
+    """
+
+    zipf: Float64
+    counts: Float64
+    corpus_size: float
+    source: str
+    about: str
+    digest: str
+
+    @property
+    def known(self) -> Bool:
+        """``[k] bool``, whether the source has the item."""
+        return ~np.isnan(self.zipf)
+
+    def of(self, items: Int64) -> Frequencies:
+        """Those of some items only, ``[k] int64`` places."""
+        return replace(self, zipf=self.zipf[items], counts=self.counts[items])
+
+
+def by_wordfreq(dataset: Dataset) -> Frequencies:
+    """Frequencies of all items by wordfreq, ``[n]``. An item of which wordfreq has no word has none."""
+    zipf = zipf_of(dataset.items)
+    zipf = np.where(zipf > 0, zipf, np.nan)
+    about = (
+        "Frequencies are wordfreq's: how often it expects a word in a billion words of English, from several corpora. "
+        "Of a text of several words it is the mean Zipf frequency (log10 of that) of its words."
+    )
+    return Frequencies(zipf, 10.0**zipf, PER_BILLION, WORDFREQ, about, f"{WORDFREQ}-{dataset.texts_digest}")
+
+
+def of_vocabulary(vocabulary: Vocabulary, about: str) -> Frequencies:
+    """Frequencies of a vocabulary's words by its own counts, ``[n]``."""
+    zipf = np.log10(vocabulary.counts / vocabulary.corpus_size * PER_BILLION)
+    return Frequencies(
+        zipf, vocabulary.counts, vocabulary.corpus_size, vocabulary.id, about, f"own-{vocabulary.content_digest}"
+    )
+
+
+def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequencies:
+    """Frequencies of all items of a dataset by the counts of a vocabulary, ``[n]``.
+
+    An item is looked up as it stands, then in small letters, in either Unicode form; one of several words is the mean
+    over those words that the vocabulary has.
+    """
+    from wordfreq.tokens import tokenize
+
+    own = of_vocabulary(vocabulary, about)
+    known: dict[str, float] = dict(zip(map(one_form, vocabulary.items), own.zipf.tolist(), strict=True))
+
+    def zipf_of_item(item: str) -> float:
+        for spelling in (one_form(item), caseless(item)):
+            if spelling in known:
+                return known[spelling]
+        return float(np.mean([known[w] for w in tokenize(item, "en") if w in known] or [np.nan]))
+
+    zipf = np.array([zipf_of_item(item) for item in dataset.items])
+    counts = 10.0**zipf / PER_BILLION * vocabulary.corpus_size
+    digest = f"{vocabulary.content_digest}-{dataset.texts_digest}"
+    return replace(own, zipf=zipf, counts=counts, digest=digest)

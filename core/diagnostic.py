@@ -1,0 +1,327 @@
+"""What a diagnostic declares and returns. It never imports plotly, streamlit or the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from core.encoders.base import Encoder
+from core.errors import InputError, unknown
+from core.numerics.similarity import Metric as Similarity
+from core.transforms.chain import FittedChain, FlowSource, TransformChain
+from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+
+# The parameter that any run may have beside its diagnostic's own: the dataset that its transform was fitted on, where
+# that was not the run's own items.
+FIT_ON = "fit_on"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A choice that changes a diagnostic's numbers."""
+
+    name: str
+    choices: tuple[str, ...]
+    default: str
+    description: str
+
+    def check(self, value: str) -> str:
+        """``value`` if it is one of the choices.
+
+        Raises:
+            InputError: otherwise, with the nearest choice.
+        """
+        if value not in self.choices:
+            raise unknown(self.name, value, self.choices)
+        return value
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the per-item table: its name, Arrow type (which decides the SQL type) and meaning."""
+
+    name: str
+    type: pa.DataType
+    description: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named score.
+
+    ``higher_is_better`` is None where neither is: for counts (``is_count``), and for what only describes.
+    """
+
+    name: str
+    description: str
+    higher_is_better: bool | None
+    is_count: bool = False
+
+
+class PrepareVectors(Protocol):
+    def __call__(
+        self,
+        embeddings: Float32,
+        covered: Bool,
+        items: Sequence[str],
+        vocabulary: Float32 | None,
+        chain: TransformChain,
+        metric: Similarity,
+        flows: FlowSource | None = None,
+    ) -> tuple[Float32 | Float64, FittedChain]:
+        """Vectors to compute on, ``[n, d]``, and the chain that they went through; see ``toolkit.prepare``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What a protocol does to vectors in the place of fitting and applying the transform.
+
+    Everything is then computed on all items, those without a vector too, and nothing is fitted on another dataset.
+
+    Attributes:
+        look_up: the encoder as the protocol looks texts up.
+        vectors: prepares them.
+        fitted_on: what it is fitted on, for people, where that is not what is computed on.
+    """
+
+    look_up: Callable[[Encoder], Encoder]
+    vectors: PrepareVectors
+    fitted_on: str = "vectors of the file"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Counts that tell how much a diagnostic has to do.
+
+    Attributes:
+        pairs: of a pair set; rows of other kinds.
+        texts: distinct items.
+        is_split: labelled texts have a training part of their own.
+    """
+
+    pairs: int
+    texts: int
+    dimension: int
+    is_split: bool = False
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a stored run tells of the work that it was.
+
+    Attributes:
+        work: as it would be told beforehand; None where its dataset is a file that is gone.
+    """
+
+    metrics: Mapping[str, float]
+    coverage: Mapping[str, int]
+    dimension: int
+    work: Work | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How long a diagnostic computes: units of work, whatever they are, and seconds for each.
+
+    Attributes:
+        units: of a run to come.
+        units_of_run: of a stored run; 0 where it does not tell.
+        seconds_per_unit: on an ordinary laptop, while the store has not seen better; by the value of ``way``.
+        way: name of the parameter that decides how long a unit takes, or "".
+    """
+
+    units: Callable[[Work], float]
+    units_of_run: Callable[[Done], float]
+    seconds_per_unit: Mapping[str, float]
+    way: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class DiagnosticResult:
+    """What a diagnostic computes.
+
+    Attributes:
+        metrics: value per declared metric name, those that apply; fractions, not percents.
+        items: rows with the declared columns, in the order of the dataset's items.
+        coverage: counts of what could be evaluated out of what there is.
+        item_numbers: ``[rows]``, the number in the dataset of the item that each row speaks of (a pair, an original);
+            None where row i speaks of item i.
+        seeds: what its random numbers started from, by what they were for; the manifest keeps them.
+        chosen: what was chosen on the way by looking at the data, by name; the manifest keeps it too.
+        device: what it was computed on; the manifest keeps that too.
+    """
+
+    metrics: Mapping[str, float]
+    items: pa.Table
+    coverage: Mapping[str, int]
+    item_numbers: Int32 | Int64 | None = None
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    chosen: Mapping[str, float] = field(default_factory=dict)
+    device: str = "cpu"
+
+
+class Compute(Protocol):
+    def __call__(
+        self,
+        embeddings: Float32 | Float64,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]``.
+
+        ``dataset`` is of the entry's ``dataset_kind``; ``pipeline.request`` sees to that.
+        float32, but for a protocol that goes on in float64.
+        """
+        ...
+
+
+class ComputeOn(Protocol):
+    def __call__(
+        self,
+        device: str,
+        embeddings: Float32 | Float64,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """As ``Compute``, with the same result, on a torch device (``cuda:N``)."""
+        ...
+
+
+@dataclass(frozen=True)
+class DiagnosticEntry:
+    """A diagnostic: its declaration, from which the command line, the pages and the docs are derived.
+
+    Attributes:
+        version: raised whenever its numbers can change; part of every run's identity.
+        question: what a reader can learn, as one sentence.
+        how: how it is computed, as markdown with formulas.
+        headline: name of the metric that stands for a run where there is room for only one.
+        figures: dotted path of the module that draws it; "" while it has no page.
+        headline_instead: name of the metric that stands for a run that has no ``headline``; "" where none does.
+        compute_on: the same on a GPU; None where that is of no use.
+        preparations: by the value of the parameter ``protocol``, where it prepares the vectors itself.
+        cost: how long it takes.
+    """
+
+    id: str
+    version: int
+    title: str
+    question: str
+    how: str
+    citation: str
+    dataset_kind: DatasetKind
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    metrics: tuple[Metric, ...]
+    headline: str
+    figures: str
+    compute: Compute = field(repr=False)
+    cost: Cost = field(repr=False)
+    headline_instead: str = ""
+    compute_on: ComputeOn | None = field(default=None, repr=False)
+    preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
+
+    def preparation(self, params: Mapping[str, str]) -> Preparation | None:
+        """What the protocol among these parameters does in the place of the transform; None for one that does not."""
+        return self.preparations.get(params.get("protocol", ""))
+
+    def headline_of(self, metrics: Mapping[str, float]) -> str:
+        """Name of the metric that stands for a run with these; "" where it has none of them."""
+        return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
+
+    @property
+    def headline_is_lower_better(self) -> bool:
+        return any(m.name == self.headline and m.higher_is_better is False for m in self.metrics)
+
+    def on(self, device: str) -> Compute:
+        """Its computation on a device: ``cpu``, or one of torch's where it has one for that."""
+        return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)
+
+    def metrics_of(self, names: Iterable[str]) -> list[Metric]:
+        """The declared metrics among these, in their order, then the others: of kinds of items that no diagnostic
+        knows beforehand, as the subsets of a user's minimal pairs are, in the order given."""
+        found = dict.fromkeys(names)
+        declared = [metric for metric in self.metrics if metric.name in found]
+        known = {metric.name for metric in declared}
+        return declared + [Metric(name, "", None) for name in found if name not in known]
+
+    @property
+    def table(self) -> str:
+        """Name of its per-item table in the store."""
+        return result_table(self.id, self.version)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(column.name, column.type) for column in self.columns])
+
+    def check_params(self, given: Mapping[str, str]) -> dict[str, str]:
+        """All parameters, defaults filled in.
+
+        Raises:
+            InputError: an unknown parameter or value.
+        """
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if not known:
+                raise InputError(f"{self.id} has no parameters, but '{name}' is given", remedy=f"leave {name} out")
+            if name not in known:
+                raise unknown(f"parameter of {self.id}", name, known)
+        return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def result_table(diagnostic: str, version: int) -> str:
+    """Name of the table of a diagnostic's per-item rows (DESIGN section 5)."""
+    return f"result_{diagnostic}_v{version}"
+
+
+def in_words(params: Mapping[str, str]) -> str:
+    """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
+    own = [value for name, value in params.items() if name != FIT_ON]
+    return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
+
+
+def metric_names(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    return tuple(metric.name for metric in metrics)
+
+
+# The module in ``core.diagnostics`` that holds each ENTRY, in the order in which pages and commands list them.
+MODULES = (
+    "evalrank.definition",
+    "heros.definition",
+    "similarity.definition",
+    "words.analogy",
+    "words.categorization",
+    "geometry.definition",
+    "frequency.definition",
+    "transfer.definition",
+)
+
+
+@cache
+def every() -> Mapping[str, DiagnosticEntry]:
+    """All diagnostics by their ids. Found by name, so that this module knows none of them."""
+    entries = [import_module(f"core.diagnostics.{module}").ENTRY for module in MODULES]
+    return MappingProxyType({entry.id: entry for entry in entries})
+
+
+def find(diagnostic_id: str) -> DiagnosticEntry:
+    """The entry of a diagnostic id.
+
+    Raises:
+        InputError: no such diagnostic; the nearest id is suggested.
+    """
+    entries = every()
+    if diagnostic_id not in entries:
+        raise unknown("diagnostic", diagnostic_id, entries)
+    return entries[diagnostic_id]

@@ -1,0 +1,206 @@
+"""Finding pairs among the stored ranks: what can be said about each, filters, an order, an area of ranks.
+
+Everything here follows from stored rows and from the texts; nothing is encoded. *A* and *B* are the two runs that a
+reader compares. A rank that is missing is NaN: it is in no filter but *all*, and last in every order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+from core import texts
+from core.datasets.word_frequency import zipf_of
+from core.diagnostics.evalrank.pairs import PairTable
+from core.errors import InputError
+from core.texts import length, lexical_overlap
+from core.types import Bool, Float64, Variant
+
+WORD_SETS = 0.9  # share of one-word texts from which on a dataset is one of words
+
+
+class Which(StrEnum):
+    """Filters of pairs; the values also stand in addresses."""
+
+    ALL = "all"
+    ONLY_A = "only A finds it"
+    ONLY_B = "only B finds it"
+    WORST = "worst for A"
+    REGRESSIONS = "B worse than A"
+    TIED = "tied"
+    SELF = "text with itself"
+
+
+MEANING: Mapping[Which, str] = {
+    Which.ALL: "every pair",
+    Which.ONLY_A: "rank 1 in A, a higher rank in B",
+    Which.ONLY_B: "rank 1 in B, a higher rank in A",
+    Which.WORST: "the mate is not first in A; the worst ranks come first",
+    Which.REGRESSIONS: "the rank in B is higher than in A; the largest regressions come first",
+    Which.TIED: "another item is as similar as the mate, in A or in B, among all items",
+    Which.SELF: "query and mate are one item",
+}
+NEED_B = frozenset({Which.ONLY_A, Which.ONLY_B, Which.REGRESSIONS})
+
+
+def area_pattern() -> re.Pattern[str]:
+    number = r"\s*(\d+(?:\.\d+)?)\s*"
+    return re.compile(f"{number}-{number},{number}-{number}")
+
+
+@dataclass(frozen=True)
+class Area:
+    """Ranks from ``a_low`` to ``a_high`` in A and ``b_low`` to ``b_high`` in B, ends included."""
+
+    a_low: float
+    a_high: float
+    b_low: float
+    b_high: float
+
+    def __str__(self) -> str:
+        return f"{self.a_low:.15g}-{self.a_high:.15g},{self.b_low:.15g}-{self.b_high:.15g}"
+
+    @staticmethod
+    def parse(text: str) -> Area:
+        """Of ``1-3,10-500``.
+
+        Raises:
+            InputError: it is not written so.
+        """
+        found = area_pattern().fullmatch(text)
+        if found is None:
+            raise InputError(
+                f"'{text}' is no area of the figure", expected="ranks in A, ranks in B, such as 1-3, 10-500"
+            )
+        return Area(*(float(number) for number in found.groups()))
+
+    def holds(self, a: Float64, b: Float64) -> Bool:
+        """Which pairs of ranks ``[m]`` lie in it, ``[m] bool``; none with NaN."""
+        inside = (a >= self.a_low) & (a <= self.a_high) & (b >= self.b_low) & (b <= self.b_high)
+        return np.asarray(inside, dtype=np.bool_)
+
+    def around(self, a: Float64, b: Float64) -> Area | None:
+        """The smallest area that holds the same of these ranks, so that its ends are ranks; None where it holds
+        none."""
+        inside = self.holds(a, b)
+        if not inside.any():
+            return None
+        a, b = a[inside], b[inside]
+        return Area(float(a.min()), float(a.max()), float(b.min()), float(b.max()))
+
+
+def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:
+    """What needs no encoder, a row per pair: ``overlap``, ``words in query``, ``words in mate``; where the texts are
+    words, ``frequency of query`` and ``frequency of mate`` (Zipf)."""
+    frame = pd.DataFrame(
+        {
+            "overlap": lexical_overlap(queries, mates),
+            "words in query": [length(text) for text in queries],
+            "words in mate": [length(text) for text in mates],
+        }
+    )
+    if are_words(frame):
+        frame["frequency of query"], frame["frequency of mate"] = zipf_of(queries), zipf_of(mates)
+    return frame
+
+
+def are_words(features: pd.DataFrame) -> bool:
+    """Whether (nearly) all texts of ``text_features`` are single words."""
+    lengths = features[["words in query", "words in mate"]].to_numpy()
+    return bool(len(lengths)) and float(np.mean(lengths <= 1)) >= WORD_SETS
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The run ids of A and, where there are two, B; and whether ranks are filtered ones."""
+
+    a: str
+    b: str | None
+    filtered: bool
+
+
+def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], compared: Compared) -> pd.DataFrame:
+    """A row per pair: ``pair`` (its number), ``query_no, mate_no, query, mate``, ``worst rank`` among the runs, what
+    is compared and the features; and per run id its rank.
+
+    Compared are ``rank in A``, ``similarity in A``, ``ties in A``, with B the same of B, ``rank difference`` (A minus
+    B: positive where B is better) and ``1/rank difference`` (expected values, B minus A: what the pair adds to B's
+    lead in MRR, times the number of pairs).
+    """
+    ranks = {run_id: table.ranks(run_id, filtered=compared.filtered) for run_id in run_ids}
+    out = table.frame[["item_no", "query_no", "mate_no", "query", "mate"]].rename(columns={"item_no": "pair"})
+    out["worst rank"] = pd.DataFrame(ranks).max(axis=1).to_numpy()
+    sides = {"A": compared.a} | ({} if compared.b is None else {"B": compared.b})
+    for side, run_id in sides.items():
+        out[f"rank in {side}"] = ranks[run_id]
+        out[f"similarity in {side}"] = table.frame[f"{run_id} similarity"].to_numpy()
+        out[f"ties in {side}"] = table.frame[f"{run_id} ties"].to_numpy()
+    if compared.b is not None:
+        out["rank difference"] = out["rank in A"] - out["rank in B"]
+        reciprocal = [table.reciprocal_ranks(i, filtered=compared.filtered) for i in (compared.a, compared.b)]
+        out["1/rank difference"] = reciprocal[1] - reciprocal[0]
+    return pd.concat([out.reset_index(drop=True), features, pd.DataFrame(ranks)], axis=1)
+
+
+def orders(described: pd.DataFrame) -> list[str]:
+    """The columns that pairs can be put in order of, the worst rank first."""
+    known = ["worst rank", "pair", "rank in A", "rank in B", "rank difference", "1/rank difference"]
+    known += ["similarity in A", "similarity in B", "ties in A", "ties in B"]
+    known += ["overlap", "words in query", "words in mate", "frequency of query", "frequency of mate", "query", "mate"]
+    return [name for name in known if name in described]
+
+
+def kept(described: pd.DataFrame, which: Which) -> Bool:
+    """Which pairs a filter keeps, ``[m] bool``."""
+    a = described["rank in A"].to_numpy()
+    if which is Which.ALL:
+        return np.ones(len(described), dtype=np.bool_)
+    if which is Which.SELF:
+        return np.asarray(described["query_no"] == described["mate_no"], dtype=np.bool_)
+    if which is Which.TIED:
+        ties = described[[name for name in ("ties in A", "ties in B") if name in described]]
+        return np.asarray((ties > 0).any(axis=1), dtype=np.bool_)
+    if which is Which.WORST:
+        return np.asarray(a > 1, dtype=np.bool_)
+    b = described["rank in B"].to_numpy()
+    masks = {Which.ONLY_A: (a == 1) & (b > 1), Which.ONLY_B: (b == 1) & (a > 1), Which.REGRESSIONS: b > a}
+    return np.asarray(masks[which], dtype=np.bool_)
+
+
+def containing(described: pd.DataFrame, wanted: str) -> Bool:
+    """Which pairs have ``wanted`` in query or mate (``core.texts.containing``), ``[m] bool``."""
+    if not wanted:
+        return np.ones(len(described), dtype=np.bool_)
+    query, mate = (np.array(texts.containing(described[side], wanted), dtype=np.bool_) for side in ("query", "mate"))
+    return np.asarray(query | mate)
+
+
+def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.DataFrame:
+    """The rows by a column; equal ones in the dataset's order, missing values last."""
+    key = (lambda column: column.str.casefold()) if order in {"query", "mate"} else None
+    return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
+
+
+def for_export(
+    found: pd.DataFrame, table: PairTable, variants: Mapping[str, Variant], features: Sequence[str]
+) -> pd.DataFrame:
+    """The pairs of ``found`` in its order, with everything that is known of them; names are those of the store.
+
+    Args:
+        variants: by run id; a column's name ends in its variant.
+        features: names of columns of ``found`` that depend on no run.
+    """
+    rows = table.frame.set_index("item_no").loc[found["pair"]]
+    out = found[["pair", "query_no", "mate_no", "query", "mate"]].rename(columns={"pair": "item_no"})
+    out = out.reset_index(drop=True)
+    for run_id, variant in variants.items():
+        for name in ("rank", "filtered rank", "reciprocal rank", "filtered reciprocal rank", "similarity", "ties"):
+            out[f"{name.replace(' ', '_')} {variant}"] = rows[f"{run_id} {name}"].to_numpy()
+    for name in features:
+        out[name.replace(" ", "_")] = found[name].to_numpy()
+    return out

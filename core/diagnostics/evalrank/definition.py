@@ -1,0 +1,320 @@
+"""EvalRank: where does the mate stand among everything else? (Wang 2022, section 4.2; DESIGN 4.1)
+
+Convention: ties are resolved in expectation (random order); the optimistic and pessimistic readings
+stand beside. *Raw* ranks are against all items; *filtered* ranks leave out the query's other mates and
+the twins of query and mate (near-duplicates, ``core.texts``), as in knowledge-graph evaluation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from core.numerics.ranking.gpu import rank_pairs_on
+from core.numerics.ranking.problem import RankCounts
+from core.numerics.ranking.ranks import (
+    Exclusions,
+    expected_hit,
+    expected_reciprocal_rank,
+    rank_pairs,
+    without,
+)
+from core.numerics.similarity import Metric
+from core.texts import near_duplicate_key
+from core.transforms import toolkit
+from core.transforms.toolkit import DEFINITION, TOOLKIT
+from core.types import CancelToken, DatasetKind, Float32, Float64, Int64, PairSet, Progress
+
+HITS_AT = (1, 3, 5, 10)
+CPU = "cpu"
+
+
+def rivals_and_twins(dataset: PairSet) -> Exclusions:
+    """Per pair, the items that filtered ranks leave out: the query's other mates, twins of query or mate.
+
+    They are the same for every encoder, and as costly as a third of the ranking: the last dataset's are kept.
+    """
+    digest = dataset.content_digest
+    found = _LAST_EXCLUSIONS.get(digest)
+    if found is None:
+        found = _rivals_and_twins(dataset)
+        _LAST_EXCLUSIONS.clear()
+        _LAST_EXCLUSIONS[digest] = found
+    return found
+
+
+_LAST_EXCLUSIONS: dict[str, Exclusions] = {}
+
+
+def _rivals_and_twins(dataset: PairSet) -> Exclusions:
+    mates_of: dict[int, set[int]] = defaultdict(set)
+    for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
+        mates_of[query].add(mate)
+    keys = [near_duplicate_key(text) for text in dataset.items]
+    twins_of: dict[str, set[int]] = defaultdict(set)
+    for item, key in enumerate(keys):
+        if key:
+            twins_of[key].add(item)
+    pairs: list[int] = []
+    items: list[int] = []
+    for pair, (query, mate) in enumerate(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)):
+        out = mates_of[query] | twins_of.get(keys[query], set()) | twins_of.get(keys[mate], set())
+        out -= {query, mate}
+        pairs += [pair] * len(out)
+        items += sorted(out)
+    return Exclusions(np.array(pairs, dtype=np.int64), np.array(items, dtype=np.int64))
+
+
+def ceilings(dataset: PairSet) -> dict[str, float]:
+    """The best raw scores that any encoder could reach: a query's mates can only share the first ranks.
+
+    The query itself is no candidate, so a pair of a text with itself has no rival and rivals nobody.
+    """
+    copies = Counter(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
+    copies_of_mates: dict[int, list[int]] = defaultdict(list)
+    best_ranks: list[int] = []
+    for (query, mate), number in copies.items():
+        if query == mate:
+            best_ranks += [1] * number
+        else:
+            copies_of_mates[query].append(number)
+    for numbers in copies_of_mates.values():
+        for rank, number in enumerate(sorted(numbers, reverse=True), 1):
+            best_ranks += [rank] * number
+    ranks = np.array(best_ranks)
+    best = {"mrr_ceiling": float(np.mean(1.0 / ranks))}
+    return best | {f"hits@{k}_ceiling": float(np.mean(ranks <= k)) for k in HITS_AT}
+
+
+def scores(counts: RankCounts, suffix: str = "") -> dict[str, float]:
+    """MRR, Hits@k, mean and median rank, in expectation under random tie order."""
+    g, t = counts.greater, counts.ties
+    out = {f"mrr{suffix}": float(np.mean(expected_reciprocal_rank(g, t)))}
+    out |= {f"hits@{k}{suffix}": float(np.mean(expected_hit(g, t, k))) for k in HITS_AT}
+    out |= {f"mean_rank{suffix}": float(np.mean(counts.shown)), f"median_rank{suffix}": float(np.median(counts.shown))}
+    return out
+
+
+def scores_of_ranks(ranks: Int64, suffix: str) -> dict[str, float]:
+    """The same of whole ranks: one way to resolve the ties."""
+    return scores(RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks)), suffix)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    """Counts under one of the protocols; under the toolkit's also in how many pairs the mate counts above itself."""
+
+    raw: RankCounts
+    filtered: RankCounts
+    above_themselves: int | None = None
+
+
+def _by_definition(
+    device: str,
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    metric: Metric,
+    progress: Progress,
+    cancel: CancelToken,
+) -> _Ranks:
+    vectors = np.asarray(embeddings, dtype=np.float32)
+    if device == CPU:
+        raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, progress, cancel)
+    else:
+        raw = rank_pairs_on(device, vectors, dataset.queries, dataset.mates, metric, progress, cancel)
+    return _Ranks(raw, without(raw, rivals_and_twins(dataset), vectors, dataset.queries, metric))
+
+
+def _as_toolkit(
+    embeddings: Float32 | Float64, dataset: PairSet, metric: Metric, progress: Progress, cancel: CancelToken
+) -> _Ranks:
+    """The toolkit knows no ties: an item counts or it does not."""
+    exclusions = rivals_and_twins(dataset)
+    ranks = rank_pairs_as_toolkit(embeddings, dataset.queries, dataset.mates, metric, exclusions, progress, cancel)
+    no_ties = np.zeros_like(ranks.rank)
+    return _Ranks(
+        RankCounts(ranks.similarity, ranks.rank - 1, no_ties),
+        RankCounts(ranks.similarity, ranks.filtered - 1, no_ties),
+        int(np.count_nonzero(ranks.above_itself)),
+    )
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Rank every pair's mate; see the module's docstring and ``base.Compute``.
+
+    Under the toolkit protocol the embeddings come as ``toolkit.prepare`` leaves them, in float32 or float64.
+    """
+    return compute_on(CPU, embeddings, dataset, params, progress, cancel)
+
+
+def compute_on(
+    device: str,
+    embeddings: Float32 | Float64,
+    dataset: PairSet,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """``compute`` on a torch device: the same counts. The toolkit's arithmetic is the processor's, wherever."""
+    metric = Metric(params["metric"])
+    if params["protocol"] == TOOLKIT:
+        device, ranks = CPU, _as_toolkit(embeddings, dataset, metric, progress, cancel)
+    else:
+        ranks = _by_definition(device, embeddings, dataset, metric, progress, cancel)
+    raw, filtered = ranks.raw, ranks.filtered
+    metrics = (
+        scores(raw)
+        | scores(filtered, "_filtered")
+        | scores_of_ranks(raw.optimistic, "_optimistic")
+        | scores_of_ranks(raw.pessimistic, "_pessimistic")
+        | ceilings(dataset)
+        | {
+            "tied_pairs": float(np.count_nonzero(raw.ties)),
+            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.mates)),
+            "pairs": float(len(dataset.queries)),
+            "background": float(len(dataset.items)),
+        }
+    )
+    if ranks.above_themselves is not None:
+        metrics["above_themselves"] = float(ranks.above_themselves)
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=pa.table(
+            {
+                "similarity": raw.similarity,
+                "greater": raw.greater.astype(np.int32),
+                "ties": raw.ties.astype(np.int32),
+                "greater_filtered": filtered.greater.astype(np.int32),
+                "ties_filtered": filtered.ties.astype(np.int32),
+            },
+            schema=ENTRY.schema,
+        ),
+        coverage={
+            "pairs": len(dataset.queries),
+            "pairs_covered": len(dataset.queries),
+            "items": len(dataset.items),
+            "items_covered": len(dataset.items),
+        },
+        device=device,
+    )
+
+
+def _metrics() -> tuple[base.Metric, ...]:
+    ways = {
+        "": "expected under random tie order, among all items",
+        "_filtered": "rival mates and twins left out",
+        "_optimistic": "ties resolved in the mate's favour",
+        "_pessimistic": "ties resolved against the mate",
+        "_ceiling": "the best that any encoder could reach on raw ranks",
+    }
+    out = []
+    for suffix, way in ways.items():
+        out.append(base.Metric(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
+        out += [
+            base.Metric(f"hits@{k}{suffix}", f"share of pairs with the mate in the top {k}, {way}", True)
+            for k in HITS_AT
+        ]
+        if suffix != "_ceiling":
+            out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False))
+            out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False))
+    return (
+        *out,
+        base.Metric("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
+        base.Metric("self_pairs", "pairs of a text with itself", None, is_count=True),
+        base.Metric(
+            "above_themselves",
+            "pairs whose mate the toolkit's rounding puts above itself; only under that protocol",
+            None,
+            is_count=True,
+        ),
+        base.Metric("pairs", "pairs ranked", None, is_count=True),
+        base.Metric("background", "items that each mate is ranked among", None, is_count=True),
+    )
+
+
+ENTRY = base.DiagnosticEntry(
+    id="evalrank",
+    version=2,
+    title="EvalRank",
+    question="For a text and its closest counterpart: how many other texts does the encoder put in between?",
+    how=r"""
+Every positive pair is a *query* and its *mate*, a text that people found (nearly) the same in meaning.
+The mate is ranked among all items of the dataset by its similarity to the query, cosine or
+$1/(1+\lVert x-y\rVert)$ for `l2`:
+
+$$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
+
+- **MRR** is the mean of 1/rank, **Hits@k** the share of pairs with rank at most k. Both are expected
+  values under random tie order; two similarities within $10^{-6}$ are tied, since embeddings of one text
+  differ by about $10^{-7}$ between batches.
+- On vectors of one length cosine and `l2` order everything alike, but they spread similarities differently, so that a
+  few near-ties within $10^{-6}$ under one are none under the other: the scores can differ in the fourth digit.
+- **Raw** ranks count every other item. **Filtered** ranks leave out the query's other mates and texts that
+  differ from query or mate only in case, Unicode form, spaces or punctuation: they are no mistakes of the encoder.
+  Accents, vowel signs, symbols and what is read out count, so that `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
+- The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,
+  only one of them can be first.
+- Ranks are exact: products are computed in 8-bit codes or in float32, and everything that these cannot tell apart from
+  the mate again, in the end in float64.
+
+- An encoder that has no vector for some items (word vectors) is ranked on those that it covers: the others are no
+  candidates, and pairs that touch them are left out. Encoders are compared on their **common** support, the items
+  that all of them cover; scores on each one's **own** support are not comparable.
+
+**How sure is a score?** Pairs that share a text are not independent. What is counted are the groups of pairs without a
+common text; where too few of these are there, the texts, and pairs that share one may depend on each other
+(dyadic-robust, Aronow, Samii and Assenova 2015). 95% intervals are Wilson's, of as many observations as the pairs are
+worth; of the mean rank a t interval of the logarithm; of the median rank from drawing the groups anew (2,000 times).
+Two variants are compared on the same pairs: the mean difference with its interval, and a permutation test that turns
+the sign of whole groups, $p = (b+1)/(B+1)$ (by texts a t test), corrected after Holm for all the tests shown. They are
+called *separable* where the corrected p is below 0.05. Below eight independent groups there is neither.
+
+Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
+it computes: embeddings are always centred (words over the whole file of vectors, sentences over the background)
+and, for cosine, normalised; words are lower-cased and unknown ones get one shared vector, the mean; and the rank is
+the number of items whose similarity lies strictly above the mate's, the query included. The mate's similarity comes
+from a product of its own, which rounds otherwise than everybody's, so that a mate often counts above itself.
+""",
+    citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
+    dataset_kind=DatasetKind.PAIR_SET,
+    parameters=(
+        base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
+        base.Parameter(
+            "protocol",
+            (DEFINITION, TOOLKIT),
+            DEFINITION,
+            "how ranks are counted: the paper's definition, or the published toolkit's arithmetic",
+        ),
+    ),
+    columns=(
+        base.Column("similarity", pa.float64(), "similarity of query and mate"),
+        base.Column("greater", pa.int32(), "items more similar to the query than the mate"),
+        base.Column("ties", pa.int32(), "items tied with the mate"),
+        base.Column("greater_filtered", pa.int32(), "the same, rival mates and twins left out"),
+        base.Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
+    ),
+    metrics=_metrics(),
+    headline="mrr",
+    figures="core.diagnostics.evalrank.figures.scores",
+    preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
+    cost=base.Cost(
+        units=lambda work: float(work.pairs) * work.texts * work.dimension,
+        units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
+        seconds_per_unit={DEFINITION: 2e-10, TOOLKIT: 1e-9},
+        way="protocol",
+    ),
+    compute=compute,
+    compute_on=compute_on,
+)

@@ -1,0 +1,242 @@
+"""Kinds of pair, and the score on each of them: where does an encoder's MRR come from?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from core.datasets import word_frequency as frequency
+from core.diagnostics.evalrank.pairs import RunRows
+from core.diagnostics.evalrank.sources import PairSources
+from core.numerics.statistics.pairs import Dependence, share
+from core.texts import length, lexical_overlap
+from core.types import Bool, Float64, Int32, Int64
+
+FEW_PAIRS = 20  # a mean over fewer says little
+MEASURES = ("mrr", "hits@1")
+
+
+class Kind(StrEnum):
+    """What pairs are sorted by."""
+
+    OVERLAP = "overlap"
+    LENGTH = "length"
+    FREQUENCY = "frequency"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Values from ``low`` (in) to ``high`` (out)."""
+
+    label: str
+    low: float
+    high: float
+
+
+def _over(value: float) -> float:
+    """The next number above: where a bin begins that leaves ``value`` out."""
+    return float(np.nextafter(value, np.inf))
+
+
+OVERLAPS = (
+    Bin("none", -np.inf, _over(0)),
+    Bin("under 0.25", _over(0), 0.25),
+    Bin("0.25 to 0.5", 0.25, 0.5),
+    Bin("0.5 to 0.75", 0.5, 0.75),
+    Bin("0.75 to 1", 0.75, 1.0),
+    Bin("all words", 1.0, np.inf),
+)
+
+
+def _up_to(*ends: int) -> tuple[Bin, ...]:
+    """Bins of lengths, each with its upper end."""
+    middle = (Bin(f"over {low} to {high}", _over(low), _over(high)) for low, high in pairwise(ends))
+    first, last = Bin(f"up to {ends[0]}", -np.inf, _over(ends[0])), Bin(f"over {ends[-1]}", _over(ends[-1]), np.inf)
+    return (first, *middle, last)
+
+
+WORDS = _up_to(5, 10, 15, 20, 30)
+LETTERS = _up_to(4, 6, 8, 10)
+FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.BANDS)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Pairs of one kind.
+
+    Attributes:
+        side: ``query`` or ``mate`` where each has a kind of its own, else ``pair``.
+        inside: ``[m] bool``.
+    """
+
+    side: str
+    label: str
+    inside: Bool
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """How pairs are sorted.
+
+    Attributes:
+        axis: per side in words, what the groups are told apart by.
+        ordered: whether the groups of a side have an order, so that a line may join them.
+        groups: by side, in their order, those that have a pair; a pair may stand in several sources, and one without
+            words in no bin of overlap.
+    """
+
+    kind: Kind
+    axis: dict[str, str]
+    ordered: bool
+    groups: tuple[Group, ...]
+
+
+def of_words(queries: Sequence[str], mates: Sequence[str]) -> bool:
+    """Whether a dataset is one of words rather than of sentences: nine texts of ten have no space inside."""
+    texts = {*queries, *mates}
+    return sum(" " not in text.strip() for text in texts) >= 0.9 * len(texts)
+
+
+def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
+    """Sort pairs by a kind.
+
+    Args:
+        queries, mates: their texts.
+        sources: of the same pairs; needed for ``Kind.SOURCE``.
+
+    Raises:
+        ValueError: sources are needed and not given.
+    """
+    if kind is Kind.OVERLAP:
+        overlap = lexical_overlap(queries, mates)
+        axis = {"pair": "share of the words that query and mate have in common"}
+        return Grouping(kind, axis, True, binned("pair", overlap, OVERLAPS))
+    if kind is Kind.LENGTH:
+        words_only = of_words(queries, mates)
+        long = _known_once(queries, mates, len if words_only else length)
+        axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
+        return Grouping(kind, axis, True, binned("pair", long, LETTERS if words_only else WORDS))
+    if kind is Kind.FREQUENCY:
+        axis = {
+            "query": "how frequent the query is, per million words",
+            "mate": "how frequent the mate is, per million words",
+        }
+        sides = {"query": queries, "mate": mates}
+        groups = [g for side, texts in sides.items() for g in binned(side, frequency.zipf_of(texts), FREQUENCIES)]
+        return Grouping(kind, axis, True, tuple(groups))
+    if sources is None:
+        raise ValueError("the sources of the pairs are needed")
+    groups = [Group("pair", name, sources.inside(name)) for name in sources.names]
+    groups.append(Group("pair", "in none of them", ~sources.known))
+    return Grouping(kind, {"pair": "set that the pair stands in"}, False, tuple(g for g in groups if g.inside.any()))
+
+
+def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:
+    """Mean over query and mate of a measure of a text, each text measured once, ``[m] float64``."""
+    known = {text: measure(text) for text in {*queries, *mates}}
+    return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, mates, strict=True)], dtype=np.float64)
+
+
+def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
+    """The bins that hold a pair, by a value per pair ``[m]``; NaN is in none."""
+    groups = (Group(side, b.label, np.asarray((values >= b.low) & (values < b.high))) for b in bins)
+    return tuple(g for g in groups if g.inside.any())
+
+
+def scores_by_kind(
+    groups: Grouping,
+    rows: RunRows,
+    item_numbers: Int64,
+    queries: Int32 | Int64,
+    mates: Int32 | Int64,
+    *,
+    filtered: bool,
+) -> pd.DataFrame:
+    """The scores of a run on each kind of pair.
+
+    Args:
+        item_numbers: ``[m]``, number of each pair that the groups speak of; one that the run did not rank counts
+            nowhere.
+        queries, mates: ``[m]``, number of each pair's texts: pairs that share one are not independent.
+
+    Returns:
+        A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``;
+        how many independent groups the pairs are worth, the mean and its 95% interval
+        (``core.numerics.statistics.pairs``), NaN where these pairs allow none.
+    """
+    values = rows.aligned(item_numbers, filtered)
+    ranked = values["mrr"].notna().to_numpy()
+    out = []
+    for group in groups.groups:
+        inside = group.inside & ranked
+        row: dict[str, object] = {"side": group.side, "label": group.label, "pairs": int(inside.sum())}
+        row |= {"independent": 0} | {f"{m}{end}": np.nan for m in MEASURES for end in ("", "_low", "_high")}
+        if inside.any():
+            known = Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
+            row["independent"] = max(1, round(known.effective))
+            for measure in MEASURES:
+                found = share(values[measure].to_numpy()[inside], known)
+                row[measure] = found.value
+                if found.interval is not None:
+                    row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
+        out.append(row)
+    return pd.DataFrame(out)
+
+
+# Pairs sorted by how frequent query and mate are: each side on its own, and both together.
+
+UNKNOWN = "not counted"  # the band of items that the counts do not have
+LABELS = (UNKNOWN, *(band.label for band in FREQUENCIES))
+SIDES = ("query", "mate")
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """The same pairs sorted in two ways.
+
+    Attributes:
+        sides: a group per side and band.
+        cells: a group per band of the query and band of the mate that have a pair; ``places`` tells which.
+        places: ``(query's band, mate's band)`` per cell, as places in ``LABELS``.
+    """
+
+    sides: Grouping
+    cells: Grouping
+    places: tuple[tuple[int, int], ...]
+
+
+def by_bands(queries: Float64, mates: Float64) -> Bands:
+    """Sort pairs by the Zipf frequencies of their queries ``[m]`` and mates ``[m]``, NaN where these are unknown.
+
+    The bands are ``word_frequency.BANDS``; what is unknown is a band of its own, since it may be anything.
+    """
+    numbers = {side: _band(values) for side, values in zip(SIDES, (queries, mates), strict=True)}
+    bins = tuple(Bin(label, place, place + 1) for place, label in enumerate(LABELS))
+    groups = [group for side in SIDES for group in binned(side, numbers[side], bins)]
+    axis = {side: f"{side}, per million" for side in SIDES}
+    of_query, of_mate = numbers["query"], numbers["mate"]
+    cells, places = [], []
+    for i, query_label in enumerate(LABELS):
+        for j, mate_label in enumerate(LABELS):
+            inside = np.asarray((of_query == i) & (of_mate == j))
+            if inside.any():
+                cells.append(Group("pair", f"{query_label} and {mate_label}", inside))
+                places.append((i, j))
+    both = {"pair": "query and mate, per million"}
+    return Bands(
+        Grouping(Kind.FREQUENCY, axis, True, tuple(groups)),
+        Grouping(Kind.FREQUENCY, both, False, tuple(cells)),
+        tuple(places),
+    )
+
+
+def _band(zipf: Float64) -> Float64:
+    """Place in ``LABELS`` of each value, ``[m] float64``."""
+    edges = np.array([band.low for band in FREQUENCIES[1:]])
+    return np.where(np.isnan(zipf), 0.0, 1.0 + np.searchsorted(edges, zipf, side="right"))

@@ -1,0 +1,173 @@
+"""Parts of the EvalRank page that say what is comparable: items ranked, protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import streamlit as st
+
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank import training_overlap
+from core.errors import BlindspotError
+from core.runs import manifests, pipeline
+from core.store.records import RunRecord, RunState
+from core.types import Variant
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL, Picks
+from core.ui.resources import repository, settings
+from core.ui.widgets import tables
+from core.ui.widgets.work import run_button
+
+
+def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
+    """One run per variant, best first: on the items that all cover, or each on its own; asks which, if it matters."""
+    own = False
+    if any(r.plan.support_digest for r in runs):
+        own = (
+            st.segmented_control(
+                "Items ranked",
+                ["common", "own"],
+                default="common",
+                required=True,
+                key="support",
+                bind="query-params",
+                help="Word vectors lack some items. common: the items that all the encoders cover, so that their "
+                "scores can be compared. own: each encoder on the items that it covers itself.",
+            )
+            == "own"
+        )
+    shown = sorted(tables.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
+    if own:
+        st.warning(
+            "Each encoder is ranked on the items that it covers itself: these scores are **not comparable**.",
+            icon=":material/balance:",
+        )
+    elif lacking := {r.plan.variant for r in runs} - {r.plan.variant for r in shown}:
+        _offer_common_support(runs, picks, lacking)
+    return shown
+
+
+def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Collection[Variant]) -> None:
+    """Some variants were not run on the items of the others: say so, and offer to run all on what all cover."""
+    names = ", ".join(f"`{v.label}`" for v in sorted(lacking, key=str))
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.info(
+        f"Not shown: {names}. They were ranked on other items, since some encoders have no vector for some of them; "
+        "on their common items all can be compared.",
+        icon=":material/balance:",
+    )
+    plans = {r.plan.variant: r.plan for r in runs}
+    everybody = [v.encoder for v in plans]
+    try:
+        requests = [
+            pipeline.request(p.diagnostic, v.encoder, v.transform, p.dataset, p.params, settings(), everybody)
+            for v, p in plans.items()
+        ]
+    except BlindspotError as error:
+        st.warning(as_text(str(error)))
+    else:
+        with button:
+            run_button("Rank on common items", f"Common items of {picks.dataset}", requests, key="run_common")
+
+
+def same_items(runs: Sequence[RunRecord]) -> bool:
+    """Whether all runs ranked the same items."""
+    return len({r.plan.support_digest for r in runs}) == 1
+
+
+def prompt_notes(runs: Sequence[RunRecord]) -> None:
+    """Which encoders declare prompts that were not put before the texts; nothing where none does."""
+    for warning in manifests.prompt_warnings(runs):
+        st.warning(as_text(warning), icon=":material/report:")
+
+
+def training_notes(runs: Sequence[RunRecord]) -> None:
+    """Training sets that somebody named and that have pairs of the dataset; nothing where there are none."""
+    for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
+        for kept in training_overlap.remembered(settings().training, digest):
+            if kept.warning:
+                st.warning(as_text(kept.warning), icon=":material/report:")
+
+
+def coverage_notes(runs: Sequence[RunRecord]) -> None:
+    """What was left out since an encoder has no vector for it; nothing where all cover everything.
+
+    The toolkit leaves nothing out; ``protocol_note`` says what it does.
+    """
+    if runs[0].plan.params["protocol"] != DEFAULT_PROTOCOL:
+        return
+    incomplete = [r for r in runs if r.coverage["items_covered"] < r.coverage["items"]]
+    if len(incomplete) == len(runs) and same_items(runs):
+        whose = "all these encoders have" if len(runs) > 1 or runs[0].plan.support else "this encoder has"
+        st.caption(f"Only items for which {whose} a vector: {_covered(runs[0])}.")
+        return
+    for run in incomplete:
+        st.caption(f"`{run.plan.variant.label}` has a vector for {_covered(run)}.")
+
+
+def _covered(run: RunRecord) -> str:
+    c = run.coverage
+    items = f"{c['items_covered']:,} of {c['items']:,} items"
+    return f"{items}, and so for {c['pairs_covered']:,} of {c['pairs']:,} pairs"
+
+
+def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Picks) -> None:
+    """Under the toolkit protocol: in two sentences what it does differently, with both numbers of one encoder."""
+    if picks.protocol == DEFAULT_PROTOCOL:
+        return
+    run = runs[0]
+    plan = run.plan
+    # The toolkit always centres; an exact ranking of centred embeddings is the one to lay beside it.
+    wanted = {**plan.params, "protocol": DEFAULT_PROTOCOL}
+    found = repository().runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        encoder=plan.variant.encoder,
+        dataset=picks.dataset,
+        params=wanted,
+        state=RunState.DONE,
+        current=True,
+    )
+    by_definition = [r for r in found if r.plan.own_support]
+    same = [r for r in by_definition if r.plan.variant.transform == "center"]
+    same = same or [r for r in by_definition if r.plan.variant == plan.variant]
+    st.info(both_protocols(run, same[0] if same else None), icon=":material/compare_arrows:")
+    if not same:
+        try:
+            request = pipeline.request(
+                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
+            )
+        except BlindspotError as error:
+            st.caption(as_text(str(error)))
+        else:
+            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
+
+
+def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
+    """Both numbers of one encoder, and why they differ, as Markdown.
+
+    Args:
+        run: under the toolkit protocol.
+        definition: by definition, of the same embeddings; None while it is not computed.
+    """
+    toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"
+    if definition is not None:
+        m = definition.metrics
+        label = definition.plan.variant.label
+        exact = f"by definition Hits@1 **{m['hits@1']:.4f}**, MRR **{m['mrr']:.4f}** (`{label}`)"
+        if m["pairs"] < run.metrics["pairs"]:
+            exact += f" on the {m['pairs']:,.0f} pairs that it covers"
+    else:
+        exact = "by definition not computed yet"
+    share = run.metrics["above_themselves"] / run.metrics["pairs"]
+    unknown = run.coverage["pairs"] - run.coverage["pairs_covered"]
+    why = (
+        f"The toolkit computes the mate's similarity by a product of its own, which rounds otherwise than everybody "
+        f"else's: in {share:.1%} of the pairs the mate counts above itself and loses a rank."
+    )
+    if unknown:
+        why = (
+            f"All texts without a vector share one stand-in there: {unknown:,} of {run.coverage['pairs']:,} pairs "
+            "touch one, rounding decides their ties, and another machine may give other digits. " + why
+        )
+    return f"`{run.plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}"

@@ -1,0 +1,144 @@
+"""The EvalRank page's view of kinds of pair: where the score comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.figures import kinds as figures
+from core.diagnostics.evalrank.kinds import FEW_PAIRS, Grouping, Kind, grouping, scores_by_kind
+from core.diagnostics.evalrank.page.shown import Shown
+from core.diagnostics.evalrank.page.sources import sources_of
+from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from core.diagnostics.evalrank.sources import PairSources
+from core.types import Variant
+from core.ui.resources import repository
+from core.ui.widgets import dataset_offer
+
+QUESTIONS = {
+    Kind.OVERLAP: "lexical overlap",
+    Kind.LENGTH: "length",
+    Kind.FREQUENCY: "frequency",
+    Kind.SOURCE: "source",
+}
+NOTES = {
+    Kind.OVERLAP: "Distinct words that stand in both texts, by those that stand in either. Where the score is high "
+    "only on the right, the encoder matches words rather than meanings.",
+    Kind.LENGTH: "Short texts have more neighbours that differ in one word.",
+    Kind.FREQUENCY: "Occurrences per million words of English (wordfreq); of a text of several words the geometric "
+    "mean. Words that wordfreq lacks count as rarest.",
+    Kind.SOURCE: "The sets whose best-scored quarters the pairs are. A pair that stands in several sets counts in each "
+    "of them. An encoder that was trained on a set has an advantage there; the view *trust* says more.",
+}
+
+
+def show(shown: Shown) -> None:
+    """MRR or Hits@1 per kind of pair and encoder, with intervals; the reader chooses what pairs are sorted by."""
+    kind, measure = _choose()
+    sources = None
+    if kind is Kind.SOURCE:
+        sources = _sources(shown)
+        if sources is None:
+            return
+    ids = tuple(run.run_id for run in shown.runs)
+    groups, scores = _scores(shown.entry, shown.pairs, kind, sources, ids, shown.filtered)
+    by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
+    figure = figures.kind_lines(
+        by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered
+    )
+    st.plotly_chart(figure, key="kinds")
+    if len(groups.groups) == len(groups.axis):
+        st.info("All pairs of this dataset are of one kind here: sort them by something else.")
+    st.caption(
+        f"{NOTES[kind]} Bars: 95% intervals that know that pairs share texts; there is none where the pairs are worth "
+        "too few independent ones (their number stands under *The numbers*). Hollow: fewer than "
+        f"{FEW_PAIRS} pairs, a mean that says little. Below each kind, its number of pairs."
+    )
+    with st.expander("The numbers", icon=":material/table:"):
+        _table(by_variant, measure)
+
+
+def _choose() -> tuple[Kind, str]:
+    """What pairs are sorted by, and the score."""
+    left, right = st.columns([3, 2])
+    kind = left.segmented_control(
+        "Sort the pairs by",
+        [k.value for k in Kind],
+        default=Kind.OVERLAP.value,
+        required=True,
+        key="by",
+        bind="query-params",
+        help="\n".join(f"- **{kind.value}**: by {QUESTIONS[kind]}" for kind in Kind),
+    )
+    measure = right.segmented_control(
+        "Score",
+        list(figures.TITLES),
+        format_func=lambda name: figures.TITLES[name],
+        default="mrr",
+        required=True,
+        key="kinds_measure",
+        persist_state="session",
+    )
+    return Kind(str(kind)), str(measure)
+
+
+def _sources(shown: Shown) -> PairSources | None:
+    """Where each pair comes from; None, having said why, where that is not known."""
+    dataset = shown.picks.dataset
+    entry = dataset_offer.entry_of(dataset)
+    if entry is None:
+        st.info("It is not known where the pairs of this dataset come from; sort them by something else.")
+        return None
+    if not dataset_offer.is_here(entry):
+        dataset_offer.offer(entry, "The score on each of the sets that the pairs were taken from", key="fetch_kinds")
+        return None
+    return sources_of(shown.pairs, tuple(run.run_id for run in shown.runs), entry)
+
+
+@st.cache_data(show_spinner="Sorting the pairs …", max_entries=32)
+def _scores(
+    _entry: DiagnosticEntry,
+    _table: PairTable,
+    kind: Kind,
+    _sources: PairSources | None,
+    run_ids: tuple[str, ...],
+    filtered: bool,
+) -> tuple[Grouping, dict[str, pd.DataFrame]]:
+    """How the pairs are sorted, and a table of scores per run; cached by the runs, which never change."""
+    frame, rows = _table.frame, rows_of_runs(_entry, run_ids, repository())
+    groups = _grouping(_table, kind, _sources, run_ids)
+    numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
+    return groups, {run_id: scores_by_kind(groups, rows[run_id], *numbers, filtered=filtered) for run_id in run_ids}
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _grouping(_table: PairTable, kind: Kind, _sources: PairSources | None, run_ids: tuple[str, ...]) -> Grouping:  # noqa: ARG001 - cache key
+    return grouping(kind, _table.frame["query"].tolist(), _table.frame["mate"].tolist(), _sources)
+
+
+def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
+    """A row per kind: its pairs, and per variant the score with its interval."""
+    first = next(iter(scores.values()))
+    columns: dict[str, Sequence[object]] = {}
+    if first["side"].nunique() > 1:
+        columns["of"] = first["side"].tolist()
+    columns["kind"] = first["label"].tolist()
+    alike = len({tuple(rows["pairs"]) for rows in scores.values()}) == 1
+    if alike:
+        columns["pairs"] = first["pairs"].tolist()
+        columns["independent"] = first["independent"].tolist()
+    for variant, rows in scores.items():
+        columns[variant.label] = [_cell(row, measure, count=not alike) for row in rows.to_dict("records")]
+    st.dataframe(pd.DataFrame(columns), hide_index=True, key="kinds_numbers")
+
+
+def _cell(row: Mapping[Hashable, Any], measure: str, *, count: bool) -> str:
+    value, low, high, pairs = (row[name] for name in (measure, f"{measure}_low", f"{measure}_high", "pairs"))
+    if pd.isna(value):
+        return "–"
+    interval = "" if pd.isna(low) else f" ({low:.4f} to {high:.4f})"
+    return f"{value:.4f}{interval}" + (f", {pairs:,} pairs" if count else "")

@@ -1,0 +1,89 @@
+"""The EvalRank page's published scores: beside runs under the toolkit protocol, never beside the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.evalrank import published as reference
+from core.diagnostics.evalrank.figures.published import PANELS, Dot, published_dots
+from core.diagnostics.evalrank.published import PublishedScore
+from core.store.records import RunRecord
+from core.ui.pickers import DEFAULT_PROTOCOL, Picks
+from core.ui.resources import scheme
+from core.ui.variant_looks import variant_styles
+
+ALL = "all"
+
+
+def published(runs: Sequence[RunRecord], picks: Picks) -> None:
+    """Published scores beside what was measured with the same arithmetic; nothing where there are none."""
+    rows = reference.published_for(picks.dataset)
+    if picks.protocol == DEFAULT_PROTOCOL or not rows:
+        return
+    with st.expander("Published scores beside these", icon=":material/menu_book:", expanded=True):
+        kinds = list(dict.fromkeys(row.post_processing for row in rows))
+        chosen = st.segmented_control(
+            "Post-processing",
+            [ALL, *kinds],
+            default=ALL,
+            required=True,
+            key="published",
+            bind="query-params",
+            help="What was done to the embeddings on top of the toolkit's own centering (and, for cosine, "
+            "normalising): none, abtt (all-but-the-top) or whitening. Not stated: the paper does not say.",
+        )
+        kept = [row for row in rows if chosen in (ALL, row.post_processing)]
+        same = [row for row in kept if row.metric == picks.metric]
+        measured = [run for run in runs if chosen in (ALL, reference.post_processing_of(run.plan.variant.transform))]
+        if same:
+            figure = published_dots(_dots(same, measured), variant_styles(run.plan.variant for run in runs), scheme())
+            st.plotly_chart(figure, key="published_dots")
+            st.caption(
+                "Hollow on a dashed line: published, not computed here. Filled: measured here under the toolkit "
+                f"protocol. All by raw ranks, with the similarity {picks.metric}."
+            )
+        else:
+            st.info(f"None of these was published with the similarity {picks.metric}; the table has what was.")
+        st.markdown(
+            "Two rows are comparable where similarity **and** post-processing are the same; the table names both. "
+            "The toolkit centres in any case, so that `none` and `center` here are its *none*. The digits that its "
+            "rounding decides differ from machine to machine; take differences below a hundredth for that."
+        )
+        st.dataframe(_table(kept), hide_index=True, key="published_table", column_config=_COLUMNS)
+
+
+def _dots(rows: Sequence[PublishedScore], runs: Sequence[RunRecord]) -> list[Dot]:
+    several = len({row.post_processing for row in rows}) > 1
+    dots = [
+        Dot(f"{row.model} + {row.post_processing}" if several and _is_processed(row) else row.model, row.scores)
+        for row in rows
+    ]
+    return dots + [
+        Dot(run.plan.variant.label, {name: run.metrics[name] for name in PANELS}, run.plan.variant) for run in runs
+    ]
+
+
+def _is_processed(row: PublishedScore) -> bool:
+    return row.post_processing == "abtt"  # the whitened model has it in its name
+
+
+def _table(rows: Sequence[PublishedScore]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": row.model,
+                "post-processing": row.post_processing,
+                "similarity": row.metric.value,
+                **{title: row.scores[name] for name, title in PANELS.items()},
+                "published in": row.source,
+                "note": row.note,
+            }
+            for row in rows
+        ]
+    )
+
+
+_COLUMNS = {title: st.column_config.NumberColumn(format="%.4f") for title in PANELS.values()}

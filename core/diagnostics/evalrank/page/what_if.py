@@ -1,0 +1,329 @@
+"""The EvalRank page's view "what if": another transform or similarity, from cached embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.evalrank import pairs as explore
+from core.diagnostics.evalrank import uncertainty, what_if
+from core.diagnostics.evalrank.figures import what_if as figures
+from core.diagnostics.evalrank.page.scores import side_by_side
+from core.diagnostics.evalrank.page.shown import Shown
+from core.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
+from core.errors import BlindspotError
+from core.figures.html_tables import TableRow, ranking_table
+from core.numerics.ranking.problem import Relation
+from core.numerics.similarity import Metric
+from core.numerics.statistics.pairs import Dependence
+from core.runs import pipeline
+from core.runs.embeddings import EmbeddingsGone
+from core.store.records import RunRecord, RunState
+from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
+from core.transforms.trained_flows import NotTrained
+from core.types import Variant
+from core.ui.boundary import fragment
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL
+from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.turns import turn
+from core.ui.widgets import tables
+from core.ui.widgets.work import has_changed, rerun_button, run_button
+
+DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
+AS_PICKED = "as stored"
+MOST_CHANGED = 12
+MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+
+
+def show(shown: Shown) -> None:
+    """Pick a variant and what is done to it otherwise; see how the ranks change."""
+    if shown.picks.protocol != DEFAULT_PROTOCOL:
+        st.info(
+            "What if is computed by the definition only. Under the toolkit protocol a good part of the ranks is "
+            "rounding, which differs from one computation to the next, and every transform is preceded by centering: "
+            "a change of transform could not be told from it. Choose the protocol *definition* in the sidebar.",
+            icon=":material/info:",
+        )
+        return
+    _compare(shown)
+
+
+@fragment
+def _compare(shown: Shown) -> None:
+    """The view itself: what is moved in it does not make the rest of the page anew."""
+    run, transform, metric = _pick(shown)
+    try:
+        chain = TransformChain.parse(transform)
+        base = _basis(run.run_id, run, shown)
+        _sliders(chain, run.dimension)
+        if str(chain) == run.plan.variant.transform and metric == run.plan.params["metric"]:
+            st.info("This is what is stored. Choose another transform or similarity.", icon=":material/info:")
+            return
+        text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} items …"
+        with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
+            result = _result(run.run_id, str(chain), metric, base)
+        _changes(base, result, shown, str(chain), metric)
+    except EmbeddingsGone as gone:
+        st.warning(str(gone))
+        rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="if_again")
+    except NotTrained:
+        st.info("A flow has to be trained first, with all of the items: a run does that.", icon=":material/info:")
+        _on_all_pairs(base, shown, str(chain), metric)
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+    if has_changed(jobs().active()):  # a button of this view queued work: its progress stands on top of the page
+        st.rerun()
+
+
+def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
+    """Which stored run, and the transform and similarity that it is given; all of it in the address."""
+    runs = {str(run.plan.variant): run for run in shown.runs}
+    best = next(iter(runs))
+    first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
+    variant = first.selectbox(
+        "Take",
+        list(runs),
+        index=None,
+        key="if_variant",
+        bind="query-params",
+        placeholder=f"the best: {runs[best].plan.variant.label}",
+        help="A stored variant, as encoder~transform. Its embeddings are taken from the cache.",
+    )
+    transform = second.selectbox(
+        "and transform it by",
+        READY_CHAINS,
+        index=None,  # and not that of a default: the sliders set this picker's value
+        key="if_transform",
+        bind="query-params",
+        placeholder=DEFAULT_TRANSFORM,
+        accept_new_options=True,
+        help="It replaces the variant's own transform. Choose one, or type steps joined by `+`, for example "
+        "`center+whiten:64`.\n\n" + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
+    )
+    metric = third.segmented_control(
+        "with the similarity",
+        [AS_PICKED, *(m.value for m in Metric)],
+        default=AS_PICKED,
+        required=True,
+        key="if_metric",
+        bind="query-params",
+        help="cos: cosine. l2: 1/(1 + distance). As stored: the one in the sidebar.",
+    )
+    run = runs.get(variant or best, runs[best])
+    return (
+        run,
+        transform or DEFAULT_TRANSFORM,
+        Metric(run.plan.params["metric"] if metric == AS_PICKED else str(metric)),
+    )
+
+
+def _sliders(chain: TransformChain, dimension: int | None) -> None:
+    """The arguments of the chain's steps, to be moved: the chain itself, and with it the address, follows."""
+    found = what_if.sliders(chain, dimension) if dimension else ()
+    for slider, column in zip(found, st.columns(max(len(found), 2)), strict=False):
+        key = f"if_argument_{slider.step}_{slider.name}"
+        st.session_state[key] = slider.value
+        column.slider(
+            slider.name,
+            min_value=slider.low,
+            max_value=slider.high,
+            key=key,
+            on_change=_move,
+            args=(chain, slider.step, key),
+        )
+
+
+def _move(chain: TransformChain, step: int, key: str) -> None:
+    st.session_state["if_transform"] = str(what_if.with_argument(chain, step, int(st.session_state[key])))
+
+
+@st.cache_resource(show_spinner="Reading ranks …", max_entries=4)
+def _basis(run_id: str, _run: RunRecord, _shown: Shown) -> Basis:  # noqa: ARG001 - cache key
+    return what_if.basis(_run, _shown.entry, repository())
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _result(run_id: str, transform: str, metric: Metric, _base: Basis) -> WhatIf:  # noqa: ARG001 - cache key
+    with turn() as cancel:
+        return what_if.what_if(_base, transform, metric, settings(), cancel)
+
+
+def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:
+    """How scores and ranks change, and the pairs that change most."""
+    found = result.filtered if shown.filtered else result.raw
+    n = len(base.sample)
+    way = "filtered" if shown.filtered else "raw"
+    whole = "all" if base.is_whole else "a random sample of"
+    st.markdown(
+        f"**{found.gained:,}** of {n:,} pairs move up, **{found.lost:,}** move down, "
+        f"{n - found.gained - found.lost:,} stay. By {way} ranks among all {len(base.items):,} items."
+    )
+    table, note = st.columns([3, 2], vertical_alignment="center")
+    table.dataframe(_score_table(found), hide_index=True, key="if_scores", column_config=_SCORE_COLUMNS)
+    with note:
+        if base.is_whole:
+            st.caption(f"On {whole} {n:,} pairs: a run would store these scores.")
+        else:
+            st.caption(
+                f"On {whole} {n:,} of {len(base.pairs):,} pairs, always the same one: these are not the scores of a "
+                "run, but their change is an estimate of it."
+            )
+        st.caption(
+            f"The interval is that of the paired difference, 95%. {_independent(found)} One that holds 0 may be chance."
+        )
+        _on_all_pairs(base, shown, transform, metric)
+    numbers = base.pairs["item_no"].to_numpy()[base.sample]
+    scatter, bars = side_by_side(shown.runs[:1])
+    with scatter:
+        st.markdown("**Where does each mate go?** Below the diagonal: up.")
+        items = len(base.items)
+        figure = figures.rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
+        st.plotly_chart(figure, key="if_scatter")
+    with bars:
+        st.markdown("**How far do those go that move?**")
+        st.plotly_chart(figures.change_bars(found.factors, scheme()), key="if_bars")
+    _most_changed(base, found)
+    _drill(base, transform, metric)
+
+
+_SCORE_COLUMNS = {name: st.column_config.NumberColumn(format="%.4f") for name in ("before", "after")} | {
+    "change": st.column_config.NumberColumn(format="%+.4f")
+}
+
+
+def _score_table(found: Comparison) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "score": what_if.SHOWN[change.name],
+                "before": change.before,
+                "after": change.after,
+                "change": change.difference.value,
+                "95% interval": uncertainty.shown_interval(change.name, change.difference.interval, sign=True),
+            }
+            for change in found.changes()
+        ]
+    )
+
+
+def _independent(found: Comparison) -> str:
+    """What the intervals take for independent, or why there are none, in a sentence."""
+    known = Dependence.of(found.queries, found.mates)
+    return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
+
+
+def _on_all_pairs(base: Basis, shown: Shown, transform: str, metric: Metric) -> None:
+    """The run that this would be: its score where it is stored, else the button that computes it."""
+    plan = base.run.plan
+    variant = Variant(plan.variant.encoder, transform)
+    params = {**plan.params, "metric": metric.value}
+    stored = repository().runs(
+        diagnostic=plan.diagnostic,
+        version=plan.diagnostic_version,
+        variants=[variant],
+        dataset=plan.dataset,
+        params=params,
+        state=RunState.DONE,
+        current=True,
+    )
+    if same := [r for r in stored if r.plan.support_digest == plan.support_digest]:
+        name = "mrr_filtered" if shown.filtered else "mrr"
+        before, after = base.run.metrics[name], same[0].metrics[name]
+        st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:.4f} → {after:.4f}.")
+        return
+    try:
+        request = pipeline.request(
+            plan.diagnostic, variant.encoder, variant.transform, plan.dataset, params, settings(), plan.support
+        )
+    except BlindspotError as error:  # the encoder or the file of the dataset is gone; its embeddings are not
+        st.caption(as_text(str(error)))
+    else:
+        run_button("Compute it on all pairs", request.label, [request], key="if_run")
+
+
+def _most_changed(base: Basis, found: Comparison) -> None:
+    """The pairs whose mates move farthest, with their texts; a row opens the pair below."""
+    frame = base.pairs.iloc[base.sample][["item_no", "query", "mate"]].reset_index(drop=True)
+    frame.insert(1, "before", found.before.shown)
+    frame.insert(2, "after", found.after.shown)
+    moved = frame[found.factors != 1.0]
+    if moved.empty:
+        st.caption("No mate moves.")
+        return
+    farthest = pd.Series(found.factors).loc[moved.index].map(lambda factor: max(factor, 1 / factor))
+    top = moved.loc[farthest.sort_values(ascending=False, kind="stable").index[:MOST_CHANGED]]
+    st.markdown("**The pairs that change most**")
+    key = f"if_pairs_{base.run.run_id}_{hash(tuple(top['item_no'])) & 0xFFFFFF}"
+    numbers = top["item_no"].tolist()
+    tables.put_on_screen("if_pairs", key)
+    rank = st.column_config.NumberColumn(format="localized", help="Rank of the mate; 1 is best, .5 is a tie")
+    st.dataframe(
+        top.rename(columns={"item_no": "pair"}),
+        hide_index=True,
+        key=key,
+        on_select=lambda: _choose(key, numbers),
+        selection_mode="single-row",
+        column_config={
+            "pair": st.column_config.NumberColumn(width="small", help="Number of the pair in the dataset"),
+            "before": rank,
+            "after": rank,
+            "query": st.column_config.TextColumn(width=340),
+            "mate": st.column_config.TextColumn(width=340),
+        },
+    )
+
+
+def _choose(key: str, numbers: list[int]) -> None:
+    if (row := tables.chosen_row("if_pairs", key, numbers)) is not None:
+        st.session_state["pair"] = int(row)
+
+
+def _drill(base: Basis, transform: str, metric: Metric) -> None:
+    """What stands above the chosen pair's mate, before and after."""
+    number = st.number_input(
+        "Pair",
+        min_value=0,
+        value=None,
+        step=1,
+        key="pair",
+        bind="query-params",
+        placeholder="a number",
+        help="Number of the pair that is looked into below; chosen by a row of the table, or typed.",
+        width=220,
+    )
+    if number is None:
+        st.caption("Choose a row to see what stands above its mate, before and after.")
+        return
+    rows = base.pairs[base.pairs["item_no"] == number]
+    if rows.empty:
+        st.warning(f"There is no pair {number} among the {len(base.pairs):,} that this variant ranked.")
+        return
+    pair, plan = rows.iloc[0], base.run.plan
+    after = replace(
+        base.run,
+        plan=replace(
+            plan, variant=Variant(plan.variant.encoder, transform), params={**plan.params, "metric": metric.value}
+        ),
+    )
+    with st.container(border=True, key="drill"):
+        for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
+            with st.container(horizontal=True, gap="small"):
+                st.markdown(f"**{label}**", width="content")
+                st.text(text)  # as text: never as HTML or markdown
+        for column, run, title in zip(st.columns(2), (base.run, after), ("before", "after"), strict=True):
+            with column:
+                how = f"{run.plan.variant.label}, {run.plan.params['metric']}"
+                st.markdown(f"{title}: **{as_text(how)}**")
+                _ranking(run, pair, how)
+
+
+def _ranking(run: RunRecord, pair: pd.Series, how: str) -> None:
+    items = explore.around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+    rows = [
+        TableRow(i.position, MARKS[i.relation], i.similarity, i.text, i.left_out, i.relation is Relation.MATE)
+        for i in items
+    ]
+    st.html(ranking_table(pair["query"], rows, scheme(), f"Ranking by {how}"))

@@ -1,0 +1,272 @@
+"""What if the similarity or the transform were another one? Ranks from cached embeddings, without encoding again.
+
+Reads only. The mates of a stored run's pairs are ranked anew, exactly and among all the items that the run ranked; of
+many pairs a random sample, always the same one, so that an answer takes less than a second. The same pairs' stored
+ranks stand beside. Where the sample is all pairs, the scores are those that a run would store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from core import policy
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.definition import rivals_and_twins, scores
+from core.numerics.ranking.problem import RankCounts
+from core.numerics.ranking.ranks import (
+    Exclusions,
+    expected_hit,
+    expected_reciprocal_rank,
+    rank_pairs,
+    without,
+)
+from core.numerics.similarity import Metric
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.pairs import Dependence, difference
+from core.runs.embeddings import embedded_of
+from core.settings import Settings, prepare_runtime
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.transforms.chain import STEPS, TransformChain
+from core.transforms.trained_flows import StoredFlows
+from core.types import Bool, CancelToken, Float32, Float64, Int64, PairSet, no_progress
+
+SEED = 20_220_527  # of the sample
+PRODUCTS = 10_000_000_000  # pairs x items x dimensions that an answer may take: about half a second on two cores
+UNKNOWN_DIMENSION = 1_024  # where the store forgot it
+FEWEST = 200  # pairs, however large the rest is
+SHOWN = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3"}
+MOST_REMOVED = 30  # components that a slider offers to remove
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """What a stored run ranked, and how its pairs came out.
+
+    Attributes:
+        dataset: the part of its dataset that it ranked, numbered anew.
+        items: ``[k] int64``, the numbers that the part's items have in the whole dataset.
+        pairs: a row per pair with ``item_no`` (its number in the whole), ``query_no, mate_no, query, mate``.
+        raw, filtered: the stored counts.
+        exclusions: what filtered ranks leave out.
+        sample: ``[s] int64``, positions in ``pairs`` of those that are ranked anew, ascending.
+    """
+
+    run: RunRecord
+    dataset: PairSet
+    items: Int64
+    pairs: pd.DataFrame
+    raw: RankCounts
+    filtered: RankCounts
+    exclusions: Exclusions
+    sample: Int64
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sample is all pairs."""
+        return len(self.sample) == len(self.pairs)
+
+
+def basis(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> Basis:
+    """Read what a finished run (by the protocol ``definition``) ranked."""
+    rows = repository.items(entry, [run.run_id], texts=True).sort_values("item_no", ignore_index=True)
+    plan = run.plan
+    n = int(run.coverage["items"])
+    support: Bool = repository.support(plan.support_digest) if plan.support_digest else np.ones(n, dtype=np.bool_)
+    items = np.flatnonzero(support)
+    texts = repository.texts(plan.dataset_digest, items.tolist())
+    numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+    dataset = PairSet(
+        plan.dataset,
+        tuple(texts[i] for i in items.tolist()),
+        numbers[rows["query_no"].to_numpy()],
+        numbers[rows["mate_no"].to_numpy()],
+    )
+    similarity = rows["similarity"].to_numpy(dtype=np.float64)
+    raw, filtered = (
+        RankCounts(similarity, rows[f"greater{way}"].to_numpy(np.int64), rows[f"ties{way}"].to_numpy(np.int64))
+        for way in ("", "_filtered")
+    )
+    return Basis(
+        run=run,
+        dataset=dataset,
+        items=items,
+        pairs=rows[["item_no", "query_no", "mate_no", "query", "mate"]],
+        raw=raw,
+        filtered=filtered,
+        exclusions=rivals_and_twins(dataset),
+        sample=sample(len(rows), len(items), run.dimension or UNKNOWN_DIMENSION),
+    )
+
+
+def sample(pairs: int, items: int, dimension: int) -> Int64:
+    """Which pairs are ranked: as many as can be in time, drawn without replacement; ``[s] int64``, ascending."""
+    affordable = max(FEWEST, PRODUCTS // (items * dimension) // 100 * 100)
+    if affordable >= pairs:
+        return np.arange(pairs, dtype=np.int64)
+    return np.sort(np.random.default_rng(SEED).choice(pairs, affordable, replace=False)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """A score on the sampled pairs before and after, and the paired difference with its 95% interval."""
+
+    name: str
+    before: float
+    after: float
+    difference: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Ranks of the sampled pairs before (stored) and after; ``queries, mates [s]`` are the texts' numbers."""
+
+    queries: Int64
+    mates: Int64
+    before: RankCounts
+    after: RankCounts
+
+    @property
+    def gained(self) -> int:
+        """Pairs whose mate stands higher after."""
+        return int(np.count_nonzero(self.after.shown < self.before.shown))
+
+    @property
+    def lost(self) -> int:
+        return int(np.count_nonzero(self.after.shown > self.before.shown))
+
+    @property
+    def factors(self) -> Float64:
+        """How many times as high the mate stands after, ``[s]``: above 1 it moved up, below 1 down."""
+        return np.asarray(self.before.shown / self.after.shown)
+
+    def changes(self) -> tuple[ScoreChange, ...]:
+        """The scores of ``SHOWN``, as a run defines them."""
+        before, after = scores(self.before), scores(self.after)
+        known = Dependence.of(self.queries, self.mates)
+        return tuple(
+            ScoreChange(
+                name,
+                before[name],
+                after[name],
+                difference(_values(self.after, name), _values(self.before, name), known),
+            )
+            for name in SHOWN
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """Both readings of the ranks."""
+
+    raw: Comparison
+    filtered: Comparison
+
+
+def _values(counts: RankCounts, name: str) -> Float64:
+    """The value per pair whose mean the score is."""
+    if name == "mrr":
+        return expected_reciprocal_rank(counts.greater, counts.ties)
+    return expected_hit(counts.greater, counts.ties, int(name.partition("@")[2]))
+
+
+def what_if(
+    base: Basis, transform: str, metric: Metric, settings: Settings, cancel: CancelToken | None = None
+) -> WhatIf:
+    """Rank the sampled pairs under another transform (a chain, fitted on all items) or similarity.
+
+    Raises:
+        Cancelled: by ``cancel``.
+        EmbeddingsGone: the cache no longer has the run's embeddings.
+        InputError: an unknown transform, or one that does not fit these embeddings.
+        BlindspotError: what the transform makes of the embeddings cannot be ranked.
+    """
+    prepare_runtime(settings)  # before numba is imported: it says where compiled kernels are kept
+    cancel = cancel or CancelToken()
+    vectors = transformed(base, transform, settings, cancel)
+    queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
+    raw = rank_pairs(vectors, queries, mates, metric, no_progress, cancel)
+    excluded = np.isin(base.exclusions.pairs, base.sample)
+    exclusions = Exclusions(
+        np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]
+    )
+    filtered = without(raw, exclusions, vectors, queries, metric)
+    both = (_of(base.raw, base.sample), raw), (_of(base.filtered, base.sample), filtered)
+    ends = queries.astype(np.int64), mates.astype(np.int64)
+    return WhatIf(*(Comparison(*ends, before, after) for before, after in both))
+
+
+def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
+    return RankCounts(counts.similarity[pairs], counts.greater[pairs], counts.ties[pairs])
+
+
+def transformed(base: Basis, transform: str, settings: Settings, cancel: CancelToken | None = None) -> Float32:
+    """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them."""
+    plan = base.run.plan
+    chain = TransformChain.parse(transform)
+    policy.check_transform(str(chain), settings)
+    if chain.steps:
+        ranked = _Ranked(plan.support_digest, base, cancel)
+        return _transformed(plan.embedding_digest, str(chain), settings, ranked)
+    return _embeddings(base, settings)  # not kept: it may be a map of the file
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """What a run ranked, compared by the digest, so that it can be a key of a cache."""
+
+    support_digest: str
+    base: Basis = field(compare=False)
+    cancel: CancelToken | None = field(compare=False)
+
+
+@lru_cache(maxsize=3)
+def _transformed(_digest: str, transform: str, settings: Settings, ranked: _Ranked) -> Float32:
+    vectors = _embeddings(ranked.base, settings)
+    return TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows), ranked.cancel).apply(vectors)
+
+
+def _embeddings(base: Basis, settings: Settings) -> Float32:
+    embedded = embedded_of(base.run, settings)
+    return embedded.matrix[base.items] if base.run.plan.support_digest else embedded.matrix
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A step's argument that can be moved: which step of the chain, what it is called, its value and its bounds."""
+
+    step: int
+    name: str
+    value: int
+    low: int
+    high: int
+
+
+def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
+    """The arguments of a chain on embeddings of so many dimensions; none for a value that does not fit these."""
+    out = []
+    for place, call in enumerate(chain.steps):
+        argument = STEPS[call.name].argument
+        if argument is None or call.argument is None:
+            continue
+        keeps = call.name in {"whiten", "truncate", "random-project"}
+        high = dimension if keeps else min(dimension - 1, max(MOST_REMOVED, call.argument))
+        if call.name == "random-project":  # up as well as down
+            high = max(dimension, call.argument)
+        if call.argument > high:
+            break
+        if high > 1:
+            out.append(Slider(place, f"{argument.name} of {call.name}", call.argument, 1, high))
+        dimension = call.argument if keeps else dimension
+    return out
+
+
+def with_argument(chain: TransformChain, step: int, value: int) -> TransformChain:
+    """The chain with another argument in one of its steps."""
+    parts = [f"{call.name}:{value}" if place == step else str(call) for place, call in enumerate(chain.steps)]
+    return TransformChain.parse("+".join(parts))

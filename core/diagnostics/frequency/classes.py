@@ -1,0 +1,209 @@
+"""How well a linear classifier tells frequent from rare items (Schnabel 2015, section 5, figure 3; DESIGN 4.3).
+
+Which items are asked for at which threshold follows from the counts alone, so that encoders are asked the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import BlindspotError
+from core.numerics.similarity import unit_rows
+from core.numerics.statistics.intervals import Z_95
+from core.numerics.threads import in_threads, one_blas_thread
+from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_progress
+
+PERCENTILES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
+PAPER_COUNTS = (100, 500, 1_000, 5_000, 10_000, 50_000)  # within the 100 to 50,000 of figure 3
+PAPER_CLASS = 250  # items that both classes have at the least at one of the paper's counts (DESIGN 4.3)
+LEAST = 10  # items per class: two in each fold
+ENOUGH = 200  # items per class from which an accuracy of mere guessing stays within 5 points of chance (``strays``)
+MOST = 500  # with more, the time doubles and the accuracies move by less than their standard deviation
+FOLDS = 5
+DRAWS = 10  # of items: at one threshold a single draw strays by about 0.02, the mean of ten by a third of that
+SEED = 2015
+ALIKE = 1e-6  # difference of unit vectors that is rounding
+STRENGTH = 1.0  # C of the logistic regression, scikit-learn's default
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Items that occur at least ``count`` times are frequent, the others rare.
+
+    Attributes:
+        name: "p50" for the median of the counts, "1000" for one of the paper's.
+        share: of the items with a known count that are rare.
+    """
+
+    name: str
+    count: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is asked: the thresholds by their counts, and at each of them so many items of each class."""
+
+    thresholds: tuple[Threshold, ...]
+    per_class: int
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Share of held-out items whose class is found, by five-fold cross-validation of several draws of items.
+
+    Attributes:
+        mean: over the draws.
+        sd: standard deviation over the draws: how far a single one strays; the mean strays less.
+        control, control_sd: the same with shuffled labels.
+    """
+
+    threshold: Threshold
+    mean: float
+    sd: float
+    control: float
+    control_sd: float
+
+
+def design(counts: Float64, *, with_paper: bool) -> Design:
+    """The thresholds at which classes are compared, and their size.
+
+    Args:
+        counts: ``[n] float64``; NaN where an item's count is not known: it is in no class.
+        with_paper: whether these are counts of words in a corpus, so that the paper's thresholds mean something.
+
+    Raises:
+        BlindspotError: fewer than ten items in the smaller class everywhere.
+    """
+    known = np.sort(counts[~np.isnan(counts)])
+    n = len(known)
+    found: dict[int, Threshold] = {}  # by the number of rare items: equal counts can make two percentiles one
+    for percentile in PERCENTILES:
+        if n == 0:
+            break
+        count = known[min(int(np.ceil(n * percentile / 100)), n - 1)]
+        rare = int(np.searchsorted(known, count))
+        # Where many items have one count, a split may be far from the percentile that it is named after.
+        if 2 * min(rare, n - rare) >= n * min(percentile, 100 - percentile) / 100 and min(rare, n - rare) >= LEAST:
+            found.setdefault(rare, Threshold(f"p{percentile}", float(count), rare / n))
+    for count in PAPER_COUNTS if with_paper else ():
+        rare = int(np.searchsorted(known, count))
+        if min(rare, n - rare) >= PAPER_CLASS:
+            found.setdefault(rare, Threshold(str(count), float(count), rare / n))
+    if not found:
+        raise BlindspotError(
+            f"frequent and rare cannot be told apart among {n:,} items with {len(np.unique(known)):,} different counts",
+            expected=f"at least {LEAST} frequent and {LEAST} rare ones",
+            remedy="choose a dataset with more items, or other counts",
+        )
+    smallest = min(min(rare, n - rare) for rare in found)
+    return Design(tuple(found[rare] for rare in sorted(found)), min(smallest, MOST))
+
+
+def drawn(counts: Float64, threshold: Threshold, per_class: int, draw: int = 0, seed: int = SEED) -> tuple[Int64, Bool]:
+    """The items of a draw ``[2 per_class] int64`` and whether each is frequent: the same for all encoders."""
+    rng = np.random.default_rng([seed, draw, *threshold.name.encode()])
+    with np.errstate(invalid="ignore"):
+        rare, frequent = np.flatnonzero(counts < threshold.count), np.flatnonzero(counts >= threshold.count)
+    items = np.concatenate([rng.choice(those, per_class, replace=False) for those in (rare, frequent)])
+    return items, np.repeat([False, True], per_class)
+
+
+def classify(
+    vectors: Float32 | Float64,
+    counts: Float64,
+    asked: Design,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+    seed: int = SEED,
+    draws: int = DRAWS,
+) -> tuple[Accuracy, ...]:
+    """Accuracy at every threshold, and with shuffled labels.
+
+    Vectors are divided by their lengths; one without a direction stays zero. Draws are worked on by as many threads as
+    there are cores, each with random numbers of its own.
+
+    Args:
+        vectors: ``[n, d]``.
+        counts: ``[n] float64``, those that ``asked`` is made of.
+    """
+    shape = len(asked.thresholds), draws
+    real, control = np.empty(shape), np.empty(shape)
+
+    def pieces() -> Iterator[tuple[int, int]]:
+        for done, place in enumerate(np.ndindex(shape)):
+            progress("classifying", done, real.size)
+            yield place
+
+    def work(place: tuple[int, int]) -> None:
+        if cancel is not None:
+            cancel.check()
+        threshold, draw = asked.thresholds[place[0]], place[1]
+        items, frequent = drawn(counts, threshold, asked.per_class, draw, seed)
+        rng = np.random.default_rng([seed, 1, draw, *threshold.name.encode()])
+        units = unit_rows(vectors, items)
+        real[place] = cross_validated(units, frequent, rng).mean()
+        control[place] = cross_validated(units, rng.permutation(frequent), rng).mean()
+
+    with one_blas_thread() as threads:
+        in_threads(pieces(), work, threads)
+    progress("classifying", real.size, real.size)
+    return tuple(
+        Accuracy(threshold, *_mean_sd(real[i]), *_mean_sd(control[i])) for i, threshold in enumerate(asked.thresholds)
+    )
+
+
+def cross_validated(units: Float64, frequent: Bool, rng: np.random.Generator) -> Float64:
+    """Accuracy of a logistic regression on each of five held-out folds, ``[5]``; each has equally many of a class.
+
+    Args:
+        units: ``[m, d] float64``.
+        frequent: ``[m] bool``.
+    """
+    fold = np.empty(len(frequent), dtype=np.int64)
+    for members in (np.flatnonzero(frequent), np.flatnonzero(~frequent)):
+        fold[members] = rng.permutation(len(members)) % FOLDS
+    return np.array([_accuracy(units, frequent, fold == held_out) for held_out in range(FOLDS)])
+
+
+def _accuracy(units: Float64, frequent: Bool, held_out: Bool) -> float:
+    from sklearn.linear_model import LogisticRegression
+
+    # About the middle of what is learnt from: liblinear would penalise the constant that it has to learn otherwise.
+    # It is ten times as fast here as scikit-learn's default, whose threads get in each other's way.
+    learnt = units[~held_out]
+    centre = learnt.mean(axis=0)
+    model = LogisticRegression(C=STRENGTH, solver="liblinear", max_iter=1_000)
+    model.fit(learnt - centre, frequent[~held_out])
+    return float((model.predict(units[held_out] - centre) == frequent[held_out]).mean())
+
+
+def all_alike(vectors: Float32 | Float64, rows_at_once: int = 4_096) -> bool:
+    """Whether all of ``[n, d]`` point the same way, or nowhere: then there is nothing to tell apart."""
+    first = unit_rows(vectors, np.arange(1))
+    for start in range(0, len(vectors), rows_at_once):
+        units = unit_rows(vectors, np.arange(start, min(start + rows_at_once, len(vectors))))
+        if (np.abs(units - first) > ALIKE).any():
+            return False
+    return True
+
+
+def _mean_sd(values: Float64) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1))
+
+
+def strays(per_class: int) -> float:
+    """How far from chance the accuracy of one draw of so many of each class comes by mere guessing, 19 times in 20.
+
+    The mean over draws strays less, but little less where items are so few that all draws are nearly the same.
+    """
+    return Z_95 * 0.5 / math.sqrt(2 * per_class)
+
+
+def mean_of(accuracies: Sequence[Accuracy]) -> tuple[float, float]:
+    """Mean accuracy over the thresholds, and that of the controls."""
+    return float(np.mean([a.mean for a in accuracies])), float(np.mean([a.control for a in accuracies]))

@@ -1,0 +1,133 @@
+"""How frequent an item's neighbours are, by their place among them (Schnabel 2015, section 5, figure 4; DESIGN 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.numerics.neighbours.exact import ExactIndex
+from core.types import Float64, Int32, Int64
+
+MOST_K = 1_000
+SHARE = 0.01  # of the items: neighbours further away are not looked at
+POINTS = 25  # along k
+FEW_QUERIES = 30  # with fewer named words, items are drawn
+DRAWN_QUERIES = 400
+POWER_LAW = 0.8  # the least R2 that is called a power law (DESIGN 4.3)
+LEAST_K = 5
+FLAT = 1e-18  # a variance of log ranks that is rounding
+SEED = 2015
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Mean corpus rank of the k-th neighbour over query items.
+
+    Attributes:
+        k: ``[p] int64``, ascending.
+        mean: ``[p] float64``; rank 1 is the most frequent item.
+        low, high: ``[p] float64``, 95% t interval over the queries.
+        queries: how many.
+    """
+
+    k: Int64
+    mean: Float64
+    low: Float64
+    high: Float64
+    queries: int
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """``mean corpus rank = a k^b``, fitted by least squares on the logarithms.
+
+    ``r2`` is the share of the variance of log rank that it explains; 0 for a curve that does not vary.
+    """
+
+    a: float
+    b: float
+    r2: float
+
+    @property
+    def holds(self) -> bool:
+        return self.r2 >= POWER_LAW
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows ``[q] int64`` whose neighbours are looked at; ``named`` where they are WordSim-353's, else drawn."""
+
+    rows: Int64
+    named: bool
+
+
+def corpus_ranks(counts: Float64) -> Float64:
+    """Rank of every item by its count, ``[n] float64``: 1 for the most frequent; equal counts share their mean rank."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(-counts, method="average"), dtype=np.float64)
+
+
+def most_k(n: int) -> int:
+    """The furthest neighbour that is looked at among ``n`` items: 1% of them, at most 1,000."""
+    return min(MOST_K, int(n * SHARE))
+
+
+def places(n: int) -> Int64:
+    """The k at which ranks are averaged, spaced evenly on a logarithmic scale, ``[p] int64``; none for few items."""
+    last = most_k(n)
+    if last < LEAST_K:
+        return np.empty(0, dtype=np.int64)
+    return np.unique(np.geomspace(1, last, POINTS).round().astype(np.int64))
+
+
+def queries_among(named: Int32 | Int64, n: int, seed: int = SEED) -> Queries:
+    """The named words, or where those are too few, items drawn at random: at most 400 of the ``n``."""
+    if len(named) >= FEW_QUERIES:
+        return Queries(np.asarray(named, dtype=np.int64), named=True)
+    rows = np.random.default_rng(seed).permutation(n)[:DRAWN_QUERIES]
+    return Queries(np.sort(rows).astype(np.int64), named=False)
+
+
+def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
+    """Mean corpus rank of the k-th nearest neighbour, by an index over the items that ``ranks`` has.
+
+    Args:
+        ranks: ``[n] float64``; at least 500 of them, see ``places``.
+        queries: ``[q] int64``, two or more rows.
+    """
+    k = places(len(index))
+    neighbours = index.of_rows(queries, int(k[-1])).rows
+    return _curve(k, ranks[neighbours[:, k - 1]])
+
+
+def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
+    """The same with other items drawn at random in place of the neighbours, each at most once per query."""
+    rng = np.random.default_rng(seed)
+    n = len(ranks)
+    k = places(n)
+    drawn = np.stack([rng.choice(n - 1, int(k[-1]), replace=False) for _ in queries])
+    drawn += drawn >= queries[:, None]  # past the query itself
+    return _curve(k, ranks[drawn[:, k - 1]])
+
+
+def _curve(k: Int64, found: Float64) -> Curve:
+    """Means and intervals of ``[q, p]`` ranks."""
+    from scipy.stats import t
+
+    q = len(found)
+    mean = found.mean(axis=0)
+    half = t.ppf(0.975, q - 1) * found.std(axis=0, ddof=1) / np.sqrt(q)
+    return Curve(k, mean, mean - half, mean + half, q)
+
+
+def fit_power_law(curve: Curve) -> PowerLaw:
+    """Least squares of log mean rank on log k, every k alike."""
+    x, y = np.log(curve.k.astype(np.float64)), np.log(curve.mean)
+    x0, y0 = x - x.mean(), y - y.mean()
+    b = float(x0 @ y0 / (x0 @ x0))
+    a = float(np.exp(y.mean() - b * x.mean()))
+    total = float(y0 @ y0)
+    left = y0 - b * x0
+    return PowerLaw(a, b, 1.0 - float(left @ left) / total if total > FLAT else 0.0)

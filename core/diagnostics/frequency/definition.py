@@ -1,0 +1,176 @@
+"""Frequency: how much of an encoder's space is about how often a word is used?
+
+Schnabel 2015, section 5, figures 3 and 4; DESIGN 4.3. The computation is in ``classes`` and ``corpus_ranks``,
+since pages also look at texts that are no vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.diagnostics.frequency import classes
+from core.diagnostics.frequency import corpus_ranks as neighbours
+from core.diagnostics.frequency.classes import Accuracy
+from core.errors import BlindspotError
+from core.numerics.neighbours.exact import ExactIndex
+from core.numerics.similarity import Metric
+from core.types import CancelToken, DatasetKind, Float32, Float64, Progress, Vocabulary
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: Vocabulary,
+    params: Mapping[str, str],  # noqa: ARG001 - it has none
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Accuracy at every threshold, and the power law of the neighbours' ranks; see the module's docstring and
+    ``base.Compute``. Row i speaks of the i-th threshold.
+
+    Raises:
+        BlindspotError: all words have the same vector, or there are too few of them.
+    """
+    if classes.all_alike(embeddings):
+        raise BlindspotError(
+            f"all {len(dataset.items):,} words of '{dataset.id}' have the same direction, or none",
+            expected="an encoder that tells words apart",
+        )
+    design = classes.design(dataset.counts, with_paper=True)
+    accuracies = classes.classify(embeddings, dataset.counts, design, progress, cancel)
+    mean, control = classes.mean_of(accuracies)
+    metrics = {"accuracy": mean, "accuracy_max": max(a.mean for a in accuracies), "control": control}
+    for one in accuracies:
+        name = f"accuracy@{one.threshold.name}"
+        metrics |= {name: one.mean, f"{name}_sd": one.sd}
+    metrics |= {"words": float(len(dataset.items)), "words_per_class": float(design.per_class)}
+    metrics |= _power_law(embeddings, dataset, progress)
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=rows_of(accuracies, design.per_class),
+        coverage={"items": len(dataset.items), "items_covered": len(dataset.items)},
+        seeds={"classes, folds and shuffles": classes.SEED, "null and drawn query words": neighbours.SEED},
+    )
+
+
+def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
+    """Exponent and R2 of the neighbours' mean corpus ranks; nothing where there are too few words for a curve."""
+    n = len(dataset.items)
+    if not len(neighbours.places(n)):
+        return {}
+    progress("looking up neighbours", 0, 1)
+    ranks = neighbours.corpus_ranks(dataset.counts)
+    queries = neighbours.queries_among(dataset.queries, n)
+    index = ExactIndex(embeddings.astype("float32", copy=False), Metric.COS)
+    fit = neighbours.fit_power_law(neighbours.neighbour_curve(index, ranks, queries.rows))
+    null = neighbours.fit_power_law(neighbours.null_curve(ranks, queries.rows))
+    progress("looking up neighbours", 1, 1)
+    return {
+        "neighbour_exponent": fit.b,
+        "neighbour_r2": fit.r2,
+        "neighbour_r2_null": null.r2,
+        "query_words": float(len(queries.rows)),
+    }
+
+
+def rows_of(accuracies: Sequence[Accuracy], per_class: int) -> pa.Table:
+    """A row per threshold, in the declared columns."""
+    return pa.table(
+        {
+            "threshold": [a.threshold.name for a in accuracies],
+            "count": [a.threshold.count for a in accuracies],
+            "rare_share": [a.threshold.share for a in accuracies],
+            "accuracy": [a.mean for a in accuracies],
+            "accuracy_sd": [a.sd for a in accuracies],
+            "control": [a.control for a in accuracies],
+            "control_sd": [a.control_sd for a in accuracies],
+            "words_per_class": [per_class] * len(accuracies),
+        },
+        schema=ENTRY.schema,
+    )
+
+
+def _metrics() -> Sequence[base.Metric]:
+    thresholds = {f"p{p}": f"the {p}th percentile of the counts" for p in classes.PERCENTILES}
+    thresholds |= {str(count): f"{count:,} occurrences" for count in classes.PAPER_COUNTS}
+    out = [
+        base.Metric("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
+        base.Metric("control", "the same with shuffled labels", None),
+        base.Metric("accuracy_max", "accuracy at the threshold where it is highest", None),
+        base.Metric("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None),
+        base.Metric("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
+        base.Metric("neighbour_r2_null", "the same with random words for neighbours", None),
+    ]
+    for name, what in thresholds.items():
+        out.append(base.Metric(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
+        out.append(base.Metric(f"accuracy@{name}_sd", f"standard deviation of it over the draws, from {what} on", None))
+    out += [
+        base.Metric("words", "words with a vector", None, is_count=True),
+        base.Metric("words_per_class", "words of each class at every threshold", None, is_count=True),
+        base.Metric("query_words", "words whose neighbours were looked at", None, is_count=True),
+    ]
+    return out
+
+
+ENTRY = base.DiagnosticEntry(
+    id="frequency",
+    version=2,
+    title="Frequency",
+    question="How much of the space is about how often a word is used, rather than what it means?",
+    how=rf"""
+**Frequent or rare?** At every threshold a logistic regression learns from length-normalised vectors which words occur
+at least so often, and is asked about words that it has not seen.
+
+- Thresholds are the {classes.PERCENTILES[0]}th to {classes.PERCENTILES[-1]}th percentile of the vocabulary's counts,
+  and of the paper's 100 to 50,000 those at which both classes have at least {classes.PAPER_CLASS} words.
+- At every threshold, and for every encoder, both classes have the same number of words: as many as the smallest class
+  of all has, at most {classes.MOST}. So 0.5 is chance.
+- These words are drawn {classes.DRAWS} times, the same ones for every encoder. The accuracy of a draw is the mean over
+  five folds with equally many of each class; shown are its mean and standard deviation over the draws. A single draw
+  strays by the standard deviation, the mean by about a third of it. The regression has scikit-learn's default
+  strength, C = 1.
+- The **control** is the same with shuffled labels: what stands clearly above it is information about frequency.
+- A zero vector has no direction and stays zero. A word without a vector is left out; compare encoders on the words
+  that all of them have.
+
+**How frequent are neighbours?** For every word of WordSim-353 that the vocabulary has (of fewer than
+{neighbours.FEW_QUERIES}, for {neighbours.DRAWN_QUERIES} words drawn with a seed), its nearest neighbours by cosine
+among all the words, up to the 1,000th but at most 1% of the words. The corpus rank of a word is its place by count, 1
+for the most frequent; words of one count share their mean rank. The mean rank of the k-th neighbour over the query
+words is fitted by
+
+$$\text{{mean corpus rank}} = a\,k^b$$
+
+by least squares on the logarithms, over {neighbours.POINTS} places spaced evenly on the logarithm of k. With
+R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means that frequent words stand nearer than
+rare ones whatever the query. Intervals are 95% t intervals over the query words. The null has random other words in
+place of neighbours.
+""",
+    citation="Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
+    "section 5, figures 3 and 4",
+    dataset_kind=DatasetKind.VOCABULARY,
+    parameters=(),
+    columns=(
+        base.Column("threshold", pa.string(), "p5 to p95: a percentile of the counts; a number: so many occurrences"),
+        base.Column("count", pa.float64(), "words from so many occurrences on are frequent"),
+        base.Column("rare_share", pa.float64(), "share of the words that are rare"),
+        base.Column(
+            "accuracy", pa.float64(), "share of held-out words whose class is found, mean over the draws of words"
+        ),
+        base.Column("accuracy_sd", pa.float64(), "its standard deviation over the draws of words"),
+        base.Column("control", pa.float64(), "mean accuracy with shuffled labels"),
+        base.Column("control_sd", pa.float64(), "its standard deviation over the draws of words"),
+        base.Column("words_per_class", pa.int64(), "words of each class"),
+    ),
+    metrics=tuple(_metrics()),
+    headline="accuracy",
+    figures="core.diagnostics.frequency.figures.classes",
+    cost=base.Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
+        units=lambda work: 4e7 * work.dimension,
+        units_of_run=lambda run: 4e7 * run.dimension,
+        seconds_per_unit={"": 2e-10},
+    ),
+    compute=compute,
+)

@@ -1,0 +1,220 @@
+"""The Frequency page's view: EvalRank by frequency band."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core import diagnostic as diagnostics
+from core.datasets.catalog import DATASETS
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
+from core.diagnostics.evalrank.kinds import FEW_PAIRS, LABELS, UNKNOWN, Bands, by_bands, scores_by_kind
+from core.diagnostics.evalrank.page import comparability
+from core.diagnostics.evalrank.page import scores as evalrank_parts
+from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from core.diagnostics.frequency.figures.bands import Cell, band_matrix
+from core.diagnostics.frequency.page.shown import Shown
+from core.errors import BlindspotError
+from core.runs import pipeline
+from core.store.records import RunRecord, RunState
+from core.types import DatasetKind, Float64, Int64, Variant
+from core.ui.markdown import as_text
+from core.ui.resources import repository, settings
+from core.ui.widgets import tables
+from core.ui.widgets.work import run_button
+
+MEASURE = "mrr"
+MOST_VARIANTS = 4  # that are shown where none are picked
+ENTRY = diagnostics.find("evalrank")
+
+HOW = """
+MRR is the mean of 1/rank of the mate among all items, expected under ties, of the stored runs of EvalRank (Wang, Kuo
+and Li 2022, section 4.2). A pair stands in the band of its query's frequency and in that of its mate's; in the matrix
+in both at once. Intervals are 95%, dyadic-robust (Aronow, Samii and Assenova 2015): pairs that share a text are not
+independent. Bands are powers of ten of occurrences per million words.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """Of every run, per side and band, and per cell."""
+
+    bands: Bands
+    sides: Mapping[str, pd.DataFrame]
+    cells: Mapping[str, pd.DataFrame]
+    left_out: int
+
+
+def show(shown: Shown) -> None:
+    """MRR by the band of the query, of the mate, and of both, per variant that was run on the dataset."""
+    if shown.dataset.kind is not ENTRY.dataset_kind:
+        _say_what_to_pick(shown)
+        return
+    finished = _finished(shown)
+    wanted = _wanted(shown, finished)
+    picked = [run for run in finished if run.plan.variant in wanted]
+    stored = comparability.on_one_support(picked, shown.picks) if picked else []
+    _offer(shown, [variant for variant in wanted if variant not in {run.plan.variant for run in picked}])
+    runs = sorted(stored, key=lambda run: wanted.index(run.plan.variant))
+    if not runs:
+        return
+    filtered = evalrank_parts.reading()
+    pairs = evalrank_parts.pairs(ENTRY, runs)
+    key = (*(run.run_id for run in runs), *shown.key, str(filtered))
+    scores = _scores(ENTRY, pairs, _zipf_of_items(shown), [run.run_id for run in runs], filtered, key)
+    st.caption(
+        "Occurrences per million words. Bars: 95% intervals that know that pairs share texts; hollow and grey: fewer "
+        f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
+    )
+    if scores.left_out:
+        st.caption(f"{scores.left_out:,} pairs are left out: not all shown variants have a vector for both texts.")
+    by_variant = {run.plan.variant: scores.sides[run.run_id] for run in runs}
+    figure = kind_lines(
+        by_variant, scores.bands.sides.axis, MEASURE, FEW_PAIRS, shown.styles, shown.scheme, joined=True
+    )
+    st.plotly_chart(figure, key="bands")
+    _matrices(shown, runs, scores)
+    with st.expander("The numbers", icon=":material/table:"):
+        _table(runs, scores)
+    with st.expander("How is this view computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _say_what_to_pick(shown: Shown) -> None:
+    sets = [f"`{entry.id}`" for entry in DATASETS.values() if entry.kind is DatasetKind.PAIR_SET]
+    st.info(
+        f"{ENTRY.title} ranks the mates of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
+        f"{shown.dataset.kind}. Pick one of {', '.join(sets)} in the sidebar, or a file of your own with pairs.",
+        icon=":material/info:",
+    )
+
+
+def _finished(shown: Shown) -> list[RunRecord]:
+    """All runs of EvalRank on the dataset with the picked parameters, newest first."""
+    return repository().runs(
+        diagnostic=ENTRY.id,
+        version=ENTRY.version,
+        dataset=shown.dataset.id,
+        params=shown.picks.params,
+        state=RunState.DONE,
+        current=True,
+    )
+
+
+def _wanted(shown: Shown, finished: Sequence[RunRecord]) -> list[Variant]:
+    """The picked variants and their transformed twins; where none are picked, the first that were run here."""
+    spaces = [space.variant for space in shown.spaces]
+    if shown.picks.variants:
+        return spaces
+    have = {run.plan.variant for run in finished}
+    ranked = [variant for variant in repository().variants() if variant in have]
+    if not ranked:
+        return spaces
+    if len(ranked) > MOST_VARIANTS:
+        st.caption(
+            f"Here the first {MOST_VARIANTS} of the {len(ranked):,} variants whose ranks on this dataset are stored."
+        )
+    twins = [twin for twin in shown.after.values() if twin not in ranked[:MOST_VARIANTS]]
+    return [*ranked[:MOST_VARIANTS], *twins]
+
+
+def _offer(shown: Shown, lacking: Sequence[Variant]) -> None:
+    """Say which variants have no run, and offer to compute them."""
+    if not lacking:
+        return
+    st.info(f"EvalRank has not ranked {tables.dataset_title(shown.dataset.id)} yet with {_named(lacking)}.")
+    everybody = [space.variant.encoder for space in shown.spaces]
+    try:
+        requests = [
+            pipeline.request(
+                ENTRY.id, v.encoder, v.transform, shown.dataset.id, shown.picks.params, settings(), everybody
+            )
+            for v in lacking
+        ]
+    except BlindspotError as error:
+        st.warning(as_text(str(error)))
+    else:
+        run_button("Rank the pairs", f"{ENTRY.title} on {shown.dataset.id}", requests, key="bands_run")
+
+
+def _named(variants: Sequence[Variant]) -> str:
+    return ", ".join(f"**{as_text(variant.label)}**" for variant in variants)
+
+
+def _zipf_of_items(shown: Shown) -> tuple[Int64, Float64]:
+    """The items that all variants cover, and their frequency."""
+    return shown.spaces[0].items, shown.frequencies.zipf
+
+
+@st.cache_data(show_spinner="Sorting the pairs …", max_entries=16)
+def _scores(
+    _entry: DiagnosticEntry,
+    _pairs: PairTable,
+    _known: tuple[Int64, Float64],
+    _run_ids: Sequence[str],
+    filtered: bool,
+    key: tuple[str, ...],  # noqa: ARG001 - cache key
+) -> _Scores:
+    items, zipf = _known
+    frame = _pairs.frame
+    numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "mate_no")]
+    inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
+    item_no, query, mate = (column[inside] for column in numbers)
+    bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, mate)])
+    rows = rows_of_runs(_entry, list(_run_ids), repository())
+    sides, cells = (
+        {run: scores_by_kind(groups, rows[run], item_no, query, mate, filtered=filtered) for run in _run_ids}
+        for groups in (bands.sides, bands.cells)
+    )
+    return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))
+
+
+def _matrices(shown: Shown, runs: Sequence[RunRecord], scores: _Scores) -> None:
+    """Query's band against mate's band, a matrix per variant; their colours can be compared."""
+    enough = [frame[MEASURE][frame["pairs"] >= FEW_PAIRS].max() for frame in scores.cells.values()]
+    highest = float(np.nanmax([0.0, *enough])) or 1.0
+    st.markdown(f"**{TITLES[MEASURE]} by the band of both**")
+    columns = st.columns(2) if len(runs) > 1 else [st.container()]
+    for number, run in enumerate(runs):
+        frame = scores.cells[run.run_id]
+        cells = [
+            Cell(query, mate, row[MEASURE], row[f"{MEASURE}_low"], row[f"{MEASURE}_high"], row["pairs"])
+            for (query, mate), row in zip(scores.bands.places, frame.to_dict("records"), strict=True)
+            if row["pairs"]
+        ]
+        with columns[number % len(columns)]:
+            st.markdown(f"**{as_text(run.plan.variant.label)}**")
+            figure = band_matrix(cells, LABELS, TITLES[MEASURE], FEW_PAIRS, highest, shown.scheme)
+            st.plotly_chart(figure, key=f"band_matrix_{number}")
+    st.caption("In each cell the score and, below it, its number of pairs. The brighter, the higher; empty: no pairs.")
+
+
+def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
+    """A row per band and cell."""
+    parts = []
+    for run in runs:
+        for frame in (scores.sides[run.run_id], scores.cells[run.run_id]):
+            part = frame[["side", "label", "pairs", MEASURE, f"{MEASURE}_low", f"{MEASURE}_high"]].copy()
+            part.insert(0, "variant", run.plan.variant.label)
+            parts.append(part)
+    frame = pd.concat(parts, ignore_index=True)
+    frame["side"] = frame["side"].replace({"pair": "query and mate"})
+    names = {
+        "side": "of",
+        "label": "band",
+        MEASURE: TITLES[MEASURE],
+        f"{MEASURE}_low": "low",
+        f"{MEASURE}_high": "high",
+    }
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame.rename(columns=names),
+        hide_index=True,
+        key="bands_numbers",
+        column_config={name: number(format="%.4f") for name in (TITLES[MEASURE], "low", "high")},
+    )

@@ -1,0 +1,140 @@
+"""The Frequency page's view: mean corpus rank of the k-th neighbour (Schnabel 2015, figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.datasets.published import vocabularies
+from core.diagnostics.frequency import corpus_ranks as ranks_of
+from core.diagnostics.frequency.classes import all_alike
+from core.diagnostics.frequency.corpus_ranks import Curve, PowerLaw, Queries
+from core.diagnostics.frequency.figures import classes as figures
+from core.diagnostics.frequency.page.shown import Shown
+from core.numerics.neighbours.exact import ExactIndex
+from core.numerics.similarity import Metric
+from core.runs.spaces import Space
+from core.settings import prepare_runtime
+from core.types import Float64, Int64, Variant
+from core.ui.markdown import as_text
+from core.ui.resources import settings
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is looked at: items with a frequency, their ranks, and whose neighbours.
+
+    Attributes:
+        rows: ``[m] int64``, places in the space.
+        ranks: ``[m] float64``, corpus rank of each.
+        queries: places in ``rows``.
+    """
+
+    rows: Int64
+    ranks: Float64
+    queries: Queries
+
+
+def show(shown: Shown) -> None:
+    """The curves on logarithmic axes, the fit of each, and what random neighbours would give."""
+    asked = _asked(shown)
+    k = ranks_of.places(len(asked.rows))
+    if not len(k):
+        st.info(
+            f"Neighbours are looked at up to 1% of the items, and {len(asked.rows):,} with a vector and a frequency "
+            f"are too few for a curve. It takes at least {round(ranks_of.LEAST_K / ranks_of.SHARE):,}: choose a larger "
+            "dataset in the sidebar.",
+            icon=":material/info:",
+        )
+        return
+    curves: dict[Variant, Curve] = {}
+    metric = Metric(shown.picks.metric)
+    for space in shown.spaces:
+        curve = _curve(space, asked, space.digest, shown.frequencies.digest, metric)
+        if curve is None:
+            st.info(
+                as_text(f"{space.variant.label}: all vectors have the same direction, so nothing is nearest."),
+                icon=":material/info:",
+            )
+        else:
+            curves[space.variant] = curve
+    if not curves:
+        return
+    null = ranks_of.null_curve(asked.ranks, asked.queries.rows)
+    tables = {variant: _frame(curve) for variant, curve in curves.items()}
+    st.plotly_chart(figures.rank_curves(tables, _frame(null), shown.styles, shown.scheme), key="rank_curves")
+    fits = {variant: ranks_of.fit_power_law(curve) for variant, curve in curves.items()}
+    st.markdown("\n".join(f"- {as_text(variant.label)}: {_in_words(fit)}" for variant, fit in fits.items()))
+    st.caption(_caption(shown, asked, null, int(k[-1])))
+    with st.expander("The numbers", icon=":material/table:"):
+        _table(tables, fits, null)
+
+
+def _asked(shown: Shown) -> _Asked:
+    rows = np.flatnonzero(shown.frequencies.known)
+    items = shown.spaces[0].items[rows]
+    named = vocabularies.named_queries([shown.dataset.items[i] for i in items])
+    return _Asked(rows, ranks_of.corpus_ranks(shown.frequencies.counts[rows]), ranks_of.queries_among(named, len(rows)))
+
+
+@st.cache_data(show_spinner="Looking up neighbours …", max_entries=64)
+def _curve(_space: Space, _asked: _Asked, digest: str, counts_digest: str, metric: Metric) -> Curve | None:  # noqa: ARG001 - cache key
+    """None where all vectors are alike: then the order of neighbours is that of the file."""
+    vectors = _space.vectors[_asked.rows]
+    if all_alike(vectors):
+        return None
+    prepare_runtime(settings())  # before numba is imported
+    return ranks_of.neighbour_curve(ExactIndex(vectors, metric), _asked.ranks, _asked.queries.rows)
+
+
+def _in_words(fit: PowerLaw) -> str:
+    """Markdown."""
+    if not fit.holds:
+        return f"**no power law** (R² = {fit.r2:.2f}, below {ranks_of.POWER_LAW})"
+    drift = "nearer neighbours are more frequent" if fit.b > 0 else "nearer neighbours are rarer"
+    return f"mean corpus rank ≈ {fit.a:,.0f} · k^{fit.b:.3f} (R² = {fit.r2:.2f}): {drift}"
+
+
+def _caption(shown: Shown, asked: _Asked, null: Curve, last: int) -> str:
+    unit = shown.entry.unit
+    queries = len(asked.queries.rows)
+    whose = (
+        f"the {queries:,} words of WordSim-353 that are here"
+        if asked.queries.named
+        else f"{queries:,} {unit}s drawn with the seed {ranks_of.SEED}"
+    )
+    null_fit = ranks_of.fit_power_law(null)
+    rank = "place by its count" if unit == "word" else "place by the mean Zipf frequency of its words"
+    return (
+        f"Over {whose}; neighbours among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
+        f"k = {last:,}, 1% of them or 1,000. Corpus rank: {rank}, 1 for the most frequent. Bands: 95% t intervals "
+        f"over the queries. Dotted: random {unit}s for neighbours (R² of its fit: {null_fit.r2:.2f}). Fitted by least "
+        "squares on the logarithms."
+    )
+
+
+def _frame(curve: Curve) -> pd.DataFrame:
+    return pd.DataFrame({"k": curve.k, "mean": curve.mean, "low": curve.low, "high": curve.high})
+
+
+def _table(tables: Mapping[Variant, pd.DataFrame], fits: Mapping[Variant, PowerLaw], null: Curve) -> None:
+    rows = [
+        {"variant": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
+        for v, f in fits.items()
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="rank_fits",
+        column_config={
+            "a": st.column_config.NumberColumn(format="%.1f"),
+            "b": st.column_config.NumberColumn(format="%.4f"),
+            "R²": st.column_config.NumberColumn(format="%.3f"),
+        },
+    )
+    columns = {"k": null.k, **{v.label: frame["mean"] for v, frame in tables.items()}, "random": null.mean}
+    st.dataframe(pd.DataFrame(columns).round(1), hide_index=True, key="rank_numbers")

@@ -1,0 +1,161 @@
+"""The Frequency page's view: Vector norm against frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.frequency import norms
+from core.diagnostics.frequency.figures.norms import norm_scatter
+from core.diagnostics.frequency.norms import Norms
+from core.diagnostics.frequency.page.shown import Shown
+from core.runs.spaces import Space
+from core.types import Float32, Float64, Variant
+from core.ui.markdown import as_text
+
+MOST_CHARTS = 8  # a browser lets go of older WebGL charts beyond some sixteen
+LISTED = 25
+ORDERS = ("longest", "shortest")
+
+HOW = f"""
+The length of an item's vector is its Euclidean norm after the transform. Each dot is an item; the dark line is the
+median in bins of {norms.BIN:g} Zipf (log10 of occurrences per billion words), its bars the 95% interval of the median
+from order statistics, which assumes no distribution. Bins with fewer than {norms.FEWEST} items are not drawn.
+
+ρ is Spearman's rank correlation of length and frequency over all items that have both; its 95% interval is
+`tanh(atanh(ρ) ± 1.96 √((1 + ρ²/2)/(n − 3)))` (Bonett and Wright 2000), as if the items were drawn independently.
+
+Lengths matter where the similarity is not the cosine, and in means of word vectors: long ones dominate the mean.
+In word2vec-like models they grow with frequency and then fall (Schakel and Wilson 2015).
+"""
+
+
+def show(shown: Shown) -> None:
+    """Per variant the lengths against frequency; a sentence where all are the same."""
+    zipf = shown.frequencies.zipf
+    known = int(np.count_nonzero(shown.frequencies.known))
+    if not known:
+        st.info("None of the items is in the counts: there is no frequency to lay their lengths against.")
+    found = {
+        space.variant: _norms(space.vectors, zipf, (space.digest, shown.frequencies.digest)) for space in shown.spaces
+    }
+    drawn = [space for space in shown.spaces if not found[space.variant].alike]
+    for variant, one in found.items():
+        if one.alike:
+            _say_alike(variant, one)
+    if known:
+        _charts(shown, drawn[:MOST_CHARTS], found)
+    if len(drawn) > MOST_CHARTS:
+        st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick variants in the sidebar.")
+    _table(found)
+    if drawn:
+        _extremes(shown, drawn, found)
+    with st.expander("How is this view computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+@st.cache_data(show_spinner="Measuring lengths …", max_entries=32)
+def _norms(_vectors: Float32, _zipf: Float64, key: tuple[str, ...]) -> Norms:  # noqa: ARG001 - cache key
+    return norms.against_frequency(_vectors, _zipf)
+
+
+def _say_alike(variant: Variant, one: Norms) -> None:
+    name = f"**{as_text(variant.label)}**"
+    if one.zeros == len(one.norms):
+        st.info(f"{name}: all {one.zeros:,} vectors are zero: they have no length to speak of.")
+        return
+    st.info(
+        f"{name}: all vectors have the same length, {one.longest:.4g}: the encoder or the transform normalises them, "
+        "or they do not differ. Length cannot tell frequent from rare here.",
+        icon=":material/straighten:",
+    )
+
+
+def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
+    if not spaces:
+        return
+    zipf = shown.frequencies.zipf
+    rows = norms.sample(zipf, len(spaces))
+    known = int(np.count_nonzero(shown.frequencies.known))
+    ends = (float(np.nanmin(zipf)) - 0.2, float(np.nanmax(zipf)) + 0.2)
+    columns = st.columns(2) if len(spaces) > 1 else [st.container()]
+    for number, space in enumerate(spaces):
+        one = found[space.variant]
+        here = rows[one.norms[rows] > 0]
+        with columns[number % len(columns)]:
+            st.markdown(f"**{as_text(space.variant.label)}** · ρ = {one.correlation.text}")
+            figure = norm_scatter(
+                zipf[here],
+                one.norms[here],
+                space.items[here],
+                one.medians,
+                ends,
+                shown.styles[space.variant],
+                shown.scheme,
+            )
+            st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
+    how_many = (
+        f"A seeded sample of {len(rows):,} of the {known:,} items, the same in every chart, is drawn as dots; line and "
+        "ρ are of all."
+        if len(rows) < known
+        else f"All {known:,} items that have a frequency."
+    )
+    st.caption(how_many)
+
+
+def _table(found: Mapping[Variant, Norms]) -> None:
+    rows = []
+    for variant, one in found.items():
+        others = one.norms[one.norms > 0]
+        rows.append(
+            {
+                "variant": variant.label,
+                "ρ of length and frequency": "–" if one.alike else one.correlation.text,
+                "items": one.correlation.n,
+                "shortest": one.shortest,
+                "median": float(np.median(others)) if len(others) else None,
+                "longest": one.longest,
+                "zero vectors": one.zeros,
+            }
+        )
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="norms_table",
+        column_config={name: number(format="%.4g") for name in ("shortest", "median", "longest")}
+        | {name: number(format="localized") for name in ("items", "zero vectors")},
+    )
+
+
+def _extremes(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
+    """The items with the longest or shortest vectors of a variant."""
+    st.markdown("**Which items are they?**")
+    left, right = st.columns([3, 2])
+    names = {space.variant.label: space for space in spaces}
+    label = left.selectbox("Variant", list(names), key="norms_of", persist_state="session")
+    order = right.segmented_control(
+        "Lengths", ORDERS, default=ORDERS[0], required=True, key="norms_order", persist_state="session"
+    )
+    space = names[str(label)]
+    one = found[space.variant]
+    ranked = np.argsort(one.norms, kind="stable")
+    ranked = ranked[one.norms[ranked] > 0]
+    rows = (ranked[::-1] if order == ORDERS[0] else ranked)[:LISTED]
+    frame = pd.DataFrame(
+        {
+            shown.entry.unit: [shown.dataset.items[i] for i in space.items[rows]],
+            "length": one.norms[rows],
+            "Zipf frequency": shown.frequencies.zipf[rows],
+        }
+    )
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="norms_items",
+        column_config={"length": number(format="%.4g"), "Zipf frequency": number(format="%.2f")},
+    )

@@ -1,0 +1,306 @@
+"""Finding sentences among HEROS's stored similarities: what can be said about each original, filters, an order.
+
+Everything here follows from stored rows; nothing is encoded. *A* and *B* are two runs that a reader compares. A rewrite
+is *above* another one where its cosine with the original is the higher one by more than TAU, as in the ordering rates
+(DESIGN 4.2). What is missing is NaN: it passes no filter, and is last in every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+from core import texts
+from core.numerics.ranking.problem import TAU
+from core.types import Bool, Float64, Int64, Variant
+
+NUMBER, ORIGINAL = "no", "original"
+LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders that differ"
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """Originals with their rewrites, and how similar several runs find them.
+
+    Attributes:
+        numbers: ``[n] int64``, the originals' numbers in the dataset, rising.
+        originals: their ``n`` texts; ``original_items``, ``[n] int64``, is where they stand among the dataset's items.
+        subsets: the ``k`` kinds of rewrite.
+        rewrites: ``[n, k]`` texts; ``rewrite_items``, ``[n, k] int64``, as above. One text has one item number.
+        cosine: per run id ``[n, k] float64``.
+        similarity: the same, normalised by ``cos_avg``.
+    """
+
+    numbers: Int64
+    originals: Sequence[str]
+    original_items: Int64
+    subsets: tuple[str, ...]
+    rewrites: Sequence[Sequence[str]]
+    rewrite_items: Int64
+    cosine: Mapping[str, Float64]
+    similarity: Mapping[str, Float64]
+
+    def place(self, number: int) -> int | None:
+        """At which row an original stands; None where there is none of this number."""
+        found = np.flatnonzero(self.numbers == number)
+        return int(found[0]) if len(found) else None
+
+    def column(self, subset: str) -> int:
+        """Where a subset's column is."""
+        return self.subsets.index(subset)
+
+
+def sentences(rows: pd.DataFrame, subsets: Sequence[str]) -> Sentences:
+    """The stored rows of runs over one dataset, side by side.
+
+    Args:
+        rows: a row per run, original and subset (``Repository.items`` with texts).
+        subsets: those that are wanted, in this order.
+    """
+    rows = rows[rows["subset"].isin(list(subsets))]
+    numbers, at = np.unique(rows["item_no"].to_numpy(dtype=np.int64), return_inverse=True)
+    column = pd.Categorical(rows["subset"], categories=list(subsets)).codes
+    run, run_ids = pd.factorize(rows["run_id"])
+    shape = (len(numbers), len(subsets))
+
+    def table(values: pd.Series, chosen: Bool) -> Float64:
+        out = np.full(shape, np.nan)
+        out[at[chosen], column[chosen]] = values.to_numpy(dtype=np.float64)[chosen]
+        return out
+
+    # The texts are the same for every run: a pair's first row has them.
+    _, first = np.unique(at.astype(np.int64) * len(subsets) + column, return_index=True)
+    texts = np.full(shape, "", dtype=object)
+    texts[at[first], column[first]] = rows["rewrite"].to_numpy(dtype=object)[first]
+    items = np.full(shape, -1, dtype=np.int64)
+    items[at[first], column[first]] = rows["rewrite_no"].to_numpy(dtype=np.int64)[first]
+    _, of_original = np.unique(at, return_index=True)
+    chosen = [(str(run_id), run == i) for i, run_id in enumerate(run_ids)]
+    return Sentences(
+        numbers=numbers,
+        originals=rows["original"].to_numpy(dtype=object)[of_original].tolist(),
+        original_items=rows["original_no"].to_numpy(dtype=np.int64)[of_original],
+        subsets=tuple(subsets),
+        rewrites=texts.tolist(),
+        rewrite_items=items,
+        cosine={run_id: table(rows["cosine"], mask) for run_id, mask in chosen},
+        similarity={run_id: table(rows["similarity"], mask) for run_id, mask in chosen},
+    )
+
+
+# --- filters
+
+
+class Where(StrEnum):
+    """In which of the two runs an order of rewrites must hold; the values also stand in addresses."""
+
+    A = "in A"
+    B = "in B"
+    BOTH = "in A and in B"
+    ONLY_A = "in A, not in B"
+    ONLY_B = "in B, not in A"
+
+
+@dataclass(frozen=True)
+class Above:
+    """A rewrite that is nearer to the original than another one, by their subsets."""
+
+    nearer: str
+    farther: str
+
+    def __str__(self) -> str:
+        return f"{self.nearer} above {self.farther}"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What an original must be to be shown; each condition narrows what the others leave.
+
+    Attributes:
+        wanted: stands in the original or in one of its rewrites, whatever its case.
+        above: all of these hold, in the runs that ``where`` names.
+        subset: which rewrite ``low``, ``high`` and ``apart`` are about; None for any one of them.
+        low, high: its normalised similarity in A is at least and at most that.
+        apart: its similarities in A and B are at least so far from each other.
+    """
+
+    wanted: str = ""
+    above: tuple[Above, ...] = ()
+    where: Where = Where.A
+    subset: str | None = None
+    low: float | None = None
+    high: float | None = None
+    apart: float | None = None
+
+
+def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
+    """Which originals a filter keeps, ``[n] bool``; without ``b`` what is said about B is left out."""
+    mask = containing(found, wish.wanted)
+    if wish.above:
+        mask &= _holds(found, wish.above, wish.where if b is not None else Where.A, a, b or a)
+    columns = slice(None) if wish.subset is None else [found.column(wish.subset)]
+    similar = found.similarity[a][:, columns]
+    bounds: list[Bool] = []
+    if wish.low is not None:
+        bounds.append(similar >= wish.low)
+    if wish.high is not None:
+        bounds.append(similar <= wish.high)
+    if wish.apart is not None and b is not None:
+        bounds.append(np.abs(similar - found.similarity[b][:, columns]) >= wish.apart)
+    if bounds:  # one rewrite must be within all of them
+        mask &= np.logical_and.reduce(bounds).any(axis=1)
+    return mask
+
+
+def containing(found: Sentences, wanted: str) -> Bool:
+    """Which originals have ``wanted`` in their text or in a rewrite's (``core.texts.containing``), ``[n] bool``."""
+    if not wanted:
+        return np.ones(len(found.numbers), dtype=np.bool_)
+    rows = zip(found.originals, found.rewrites, strict=True)
+    return np.array([any(texts.containing([original, *rest], wanted)) for original, rest in rows], dtype=np.bool_)
+
+
+def _holds(found: Sentences, above: Sequence[Above], where: Where, a: str, b: str) -> Bool:
+    in_a, in_b = (_all_above(found, above, run_id) for run_id in (a, b))
+    return {
+        Where.A: in_a,
+        Where.B: in_b,
+        Where.BOTH: in_a & in_b,
+        Where.ONLY_A: in_a & ~in_b,
+        Where.ONLY_B: in_b & ~in_a,
+    }[where]
+
+
+def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
+    """In which originals all of the orders hold in one run, ``[n] bool``; a tie is no order."""
+    cosine = found.cosine[run_id]
+    mask = np.ones(len(cosine), dtype=np.bool_)
+    for order in above:
+        mask &= cosine[:, found.column(order.nearer)] - cosine[:, found.column(order.farther)] > TAU
+    return mask
+
+
+# --- what can be said about an original, and orders
+
+
+def in_run(side: str, subset: str) -> str:
+    """The column of a subset's similarity in A or B, or, with ``A − B``, of their difference."""
+    return f"{side}: {subset}"
+
+
+def lead(side: str) -> str:
+    """The column of how far a rewrite is above another one in A or B."""
+    return f"lead in {side}"
+
+
+def described(
+    found: Sentences, a: str, b: str | None, above: Sequence[Above] = (), subset: str | None = None
+) -> pd.DataFrame:
+    """A row per original: ``no``, ``original``, per subset ``A: <subset>``, its normalised similarity.
+
+    With B per subset also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (of A and B, over the
+    subsets or for ``subset``, without its sign), ``differs most in`` (which subset that is) and ``orders that differ``
+    (``turned``). With orders that a filter wants, ``lead in A`` and ``lead in B``: by how much the rewrite that is to
+    be above the other one is, the least of them; negative where it is below.
+    """
+    out: dict[str, object] = {NUMBER: found.numbers, ORIGINAL: list(found.originals)}
+    sides = {"A": a} | ({} if b is None else {"B": b})
+    for side, run_id in sides.items():
+        similarity = found.similarity[run_id]
+        if above:
+            leads = [similarity[:, found.column(o.nearer)] - similarity[:, found.column(o.farther)] for o in above]
+            out[lead(side)] = np.min(leads, axis=0)
+        out |= {in_run(side, subset): similarity[:, i] for i, subset in enumerate(found.subsets)}
+    if b is not None:
+        difference = found.similarity[a] - found.similarity[b]
+        out |= {in_run("A − B", subset): difference[:, i] for i, subset in enumerate(found.subsets)}
+        size = np.abs(difference)
+        if subset is not None:
+            size = np.where(np.arange(len(found.subsets)) == found.column(subset), size, np.nan)
+        known: Bool = np.asarray(~np.isnan(size).all(axis=1))
+        at = np.where(np.isnan(size), -1.0, size).argmax(axis=1)
+        out[LARGEST] = np.where(known, size[np.arange(len(size)), at], np.nan)
+        out[DIFFERS_IN] = [found.subsets[i] if is_known else "" for i, is_known in zip(at, known, strict=True)]
+        out[TURNED] = turned(found.cosine[a], found.cosine[b])
+    return pd.DataFrame(out)
+
+
+def turned(a: Float64, b: Float64) -> Float64:
+    """How many pairs of an original's rewrites two runs put in a different order, ``[n] float64``.
+
+    A pair that one of them has tied (within TAU) and the other has not counts half; one with NaN is left out. It is
+    Kendall's distance of two orders.
+
+    Args:
+        a, b: ``[n, k]`` cosines.
+    """
+    out = np.zeros(len(a))
+    for i in range(a.shape[1]):
+        for j in range(i):
+            signs = []
+            for cosine in (a, b):
+                lead = cosine[:, i] - cosine[:, j]
+                signs.append(np.where(np.abs(lead) <= TAU, 0.0, np.sign(lead)))
+            out += np.nan_to_num(np.abs(signs[0] - signs[1]) / 2, nan=0.0)
+    return out
+
+
+def orders(described: pd.DataFrame) -> list[str]:
+    """The columns that originals can be put in order of, their number first."""
+    return [str(name) for name in described.columns if name != DIFFERS_IN]
+
+
+def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.DataFrame:
+    """The rows by a column; equal ones in the dataset's order, missing values last."""
+    key = (lambda column: column.str.casefold()) if order == ORIGINAL else None
+    return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
+
+
+# --- what an original's rewrites are, and a file of them
+
+
+def same_texts(found: Sentences, place: int) -> list[str]:
+    """Per rewrite of the original at a row: ``unchanged``, or the first subset that has the same text, or ""."""
+    items = found.rewrite_items[place].tolist()
+    original = int(found.original_items[place])
+    return [
+        "unchanged" if item == original else found.subsets[items.index(item)] if items.index(item) < i else ""
+        for i, item in enumerate(items)
+    ]
+
+
+def roles(found: Sentences, items: Collection[int], name_of: Callable[[str], str]) -> dict[int, str]:
+    """What some of the dataset's items are, in words: ``original 12``, ``synonym of 12``; the first that it is."""
+    out: dict[int, str] = {}
+    at = np.flatnonzero(np.isin(found.original_items, list(items)))
+    for i in at:
+        out.setdefault(int(found.original_items[i]), f"original {found.numbers[i]}")
+    for i, j in np.argwhere(np.isin(found.rewrite_items, list(items))):
+        out.setdefault(int(found.rewrite_items[i, j]), f"{name_of(found.subsets[j])} of {found.numbers[i]}")
+    return out
+
+
+def for_export(found: Sentences, numbers: Sequence[int], variants: Mapping[str, Variant]) -> pd.DataFrame:
+    """A row per original and rewrite, in the order of ``numbers``: item_no, original, subset, rewrite, and per run its
+    similarity and cosine.
+
+    Args:
+        numbers: of the originals.
+        variants: by run id; a column's name ends in its variant.
+    """
+    places = np.searchsorted(found.numbers, np.asarray(numbers, dtype=np.int64))
+    k = len(found.subsets)
+    out: dict[str, object] = {
+        "item_no": np.repeat(found.numbers[places], k),
+        "original": [found.originals[i] for i in places for _ in range(k)],
+        "subset": list(found.subsets) * len(places),
+        "rewrite": [text for i in places for text in found.rewrites[i]],
+    }
+    for run_id, variant in variants.items():
+        out[f"similarity {variant}"] = found.similarity[run_id][places].ravel()
+        out[f"cosine {variant}"] = found.cosine[run_id][places].ravel()
+    return pd.DataFrame(out)

@@ -1,0 +1,358 @@
+"""Which rewrite is nearer to its original? Orderings of HEROS's subsets, from the stored cosines of its runs.
+
+An *ordering* lays two subsets beside each other on the same originals: how often is the one's rewrite the more similar?
+DESIGN 4.2; the rates are not the paper's (Chiang 2023). A dataset may have any subsets, a user's own too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+
+from core.diagnostics.heros.definition import ORDERINGS, ordering_outcomes
+from core.errors import BlindspotError
+from core.numerics.ranking.problem import TAU
+from core.numerics.statistics.estimate import LEVEL
+from core.numerics.statistics.intervals import Interval, mcnemar, wilson_interval
+from core.texts import percent
+from core.types import Float64
+
+MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
+SPELLING = "typo"
+ALPHA = 0.05  # a corrected p-value below it is called more than chance
+HALF = 0.5  # of the originals: as often the one nearer as the other
+
+
+class Meaning(StrEnum):
+    """What a rewrite does to the meaning of its original."""
+
+    KEPT = "kept"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"  # a subset of a name that says nothing
+
+
+# The one place that says which subsets keep the meaning; * stands for any ending.
+MEANINGS = {
+    Meaning.KEPT: ("synonym", "typo", "paraphrase"),
+    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*"),
+}
+
+
+def meaning_of(subset: str) -> Meaning:
+    """Whether a subset's rewrites keep the meaning, as far as its name tells."""
+    name = subset.casefold()
+    for meaning, patterns in MEANINGS.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return meaning
+    return Meaning.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The claim that a rewrite of subset ``near`` is more similar to its original than the one of subset ``far``."""
+
+    near: str
+    far: str
+
+    def __str__(self) -> str:
+        return f"{self.near}>{self.far}"
+
+    def in_words(self, name_of: Callable[[str], str]) -> str:
+        """``synonym over antonym``; ``name_of`` puts a subset in words."""
+        return f"{name_of(self.near)} over {name_of(self.far)}"
+
+
+@dataclass(frozen=True)
+class Laid:
+    """The orderings that are laid beside each other on a dataset.
+
+    Attributes:
+        pairs: how many pairs of subsets there are in all; the matrix of win rates has them.
+    """
+
+    orderings: tuple[Ordering, ...]
+    pairs: int
+
+
+def laid_beside(subsets: Sequence[str]) -> Laid:
+    """HEROS's orderings that these subsets allow; where they allow none, all pairs of them, at most ``MAX_LISTED``.
+
+    Of such pairs the one that keeps the meaning is said to be the nearer one, else the one that comes first; those
+    that lay a kept meaning beside a changed one come first.
+    """
+    pairs = [Ordering(a, b) for a, b in combinations(subsets, 2)]
+    known = [Ordering(near, far) for near, far in ORDERINGS if near in subsets and far in subsets]
+    if known:
+        return Laid(tuple(known), len(pairs))
+    telling = _kept_over_changed(subsets)
+    others = [o for o in pairs if o not in telling and Ordering(o.far, o.near) not in telling]
+    return Laid(tuple([*telling, *others][:MAX_LISTED]), len(pairs))
+
+
+def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
+    """Every subset that keeps the meaning over every one that changes it."""
+    kept, changed = ([s for s in subsets if meaning_of(s) is m] for m in (Meaning.KEPT, Meaning.CHANGED))
+    return [Ordering(near, far) for near in kept for far in changed]
+
+
+# --- what a run stored
+
+
+@dataclass(frozen=True, eq=False)
+class Cosines:
+    """The cosines of a run's originals and their rewrites.
+
+    Attributes:
+        values: ``[n, subsets] float64``, a row per original.
+    """
+
+    subsets: tuple[str, ...]
+    values: Float64
+
+    @classmethod
+    def of_rows(cls, rows: pd.DataFrame, subsets: Sequence[str] | None = None) -> Cosines:
+        """From one run's stored rows (columns ``item_no, subset, cosine``), originals in the order of their numbers.
+
+        Args:
+            subsets: which columns, in which order; those of the rows, as they come, where it is left out.
+
+        Raises:
+            BlindspotError: a cosine is missing or not finite, or there is none at all.
+        """
+        names = list(rows["subset"].unique()) if subsets is None else list(subsets)
+        table = rows.pivot(index="item_no", columns="subset", values="cosine").sort_index().reindex(columns=names)
+        values = table.to_numpy(dtype=np.float64)
+        if not values.size or not np.isfinite(values).all():
+            raise BlindspotError(
+                "the stored cosines of a run are not complete",
+                expected="one for every original and subset",
+                remedy="delete the run and run it again",
+            )
+        return cls(tuple(names), values)
+
+    @property
+    def originals(self) -> int:
+        return len(self.values)
+
+    def of(self, subset: str) -> Float64:
+        """``[n]``"""
+        return self.values[:, self.subsets.index(subset)]
+
+    def outcomes(self, ordering: Ordering) -> Float64:
+        """Per original ``[n]``: 1 where it has this order, 0 where it has the other, 0.5 at a tie."""
+        return ordering_outcomes(self.of(ordering.near), self.of(ordering.far))
+
+
+# --- rates
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The share of originals that have an order, ties counting half, with its 95% Wilson interval.
+
+    The interval of the highest of several rates is wider: ``worst``.
+    """
+
+    ordering: Ordering
+    value: float
+    interval: Interval
+
+
+def rate(cosines: Cosines, ordering: Ordering, at_once: int = 1) -> Rate:
+    """How often a run has an order.
+
+    Args:
+        at_once: of how many rates the intervals hold the truth together in 95% of cases (Bonferroni). Whichever of
+            them is picked for its value, its own interval then does so too.
+    """
+    value = float(cosines.outcomes(ordering).mean())
+    z = NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * at_once))
+    return Rate(ordering, value, wilson_interval(value, cosines.originals, z))
+
+
+def rates(cosines: Cosines, orderings: Sequence[Ordering], at_once: int = 1) -> tuple[Rate, ...]:
+    """``rate`` of each."""
+    return tuple(rate(cosines, ordering, at_once) for ordering in orderings)
+
+
+def win_rates(cosines: Cosines) -> Float64:
+    """``[k, k]``: share of originals whose rewrite of the row's subset is nearer than the column's, ties half.
+
+    ``w[a, b] + w[b, a] == 1``; the diagonal is NaN, since nothing is nearer than itself.
+    """
+    values = cosines.values
+    k = values.shape[1]
+    out = np.full((k, k), np.nan)
+    for a in range(k):  # k columns at a time: all k x k at once would take n k^2 numbers
+        lead = values[:, [a]] - values
+        ties = np.abs(lead) <= TAU
+        halves = 2 * np.count_nonzero((lead > 0) & ~ties, axis=0) + np.count_nonzero(ties, axis=0)
+        out[a] = halves / (2 * len(values))
+    np.fill_diagonal(out, np.nan)
+    return out
+
+
+# --- the headline
+
+
+class Reading(StrEnum):
+    """What a share of the originals, with its interval, says of an encoder that is asked to read for meaning."""
+
+    SURPRISING = "surprising"  # the changed meaning is nearer in more than half
+    UNCLEAR = "unclear"
+    AS_HOPED = "as hoped"  # and in less than half
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The order most against meaning: a rewrite that changes it is nearer than one that keeps it.
+
+    Attributes:
+        rate: of an ordering whose ``near`` changes the meaning and whose ``far`` keeps it; its interval is corrected
+            for the choice of the highest.
+        out_of: how many such orderings there are; this one's rate is the highest.
+    """
+
+    rate: Rate
+    out_of: int
+
+    @property
+    def reading(self) -> Reading:
+        if self.rate.interval.low > HALF:
+            return Reading.SURPRISING
+        return Reading.AS_HOPED if self.rate.interval.high < HALF else Reading.UNCLEAR
+
+
+def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
+    """Every subset that changes the meaning as nearer than every one that keeps it.
+
+    A typo is as much a matter of spelling: it stands in only where no other subset keeps the meaning.
+    """
+    found = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
+    return tuple([o for o in found if o.far.casefold() != SPELLING] or found)
+
+
+def worst(cosines: Cosines) -> Finding | None:
+    """The highest rate of an order against meaning; None where no names of subsets tell what keeps the meaning.
+
+    The highest of eight shares that are all one half has a 95% interval of its own above one half in 15% of cases
+    (150 originals): the interval is made for all of them at once.
+    """
+    candidates = against_meaning(cosines.subsets)
+    found = rates(cosines, candidates, at_once=len(candidates))
+    return Finding(max(found, key=lambda r: r.value), len(found)) if found else None
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The order against meaning in which two of several variants differ most.
+
+    Attributes:
+        more, less: the variants' places; ``more_rate`` and ``less_rate`` are theirs.
+        p_corrected: McNemar's p-value, times how many orderings and pairs of variants it is the largest difference of
+            (Bonferroni), at most 1.
+    """
+
+    more: int
+    less: int
+    more_rate: Rate
+    less_rate: Rate
+    p_corrected: float
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the difference is more than chance."""
+        return self.p_corrected < ALPHA
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What stands on top: the first variant's worst order, and where the variants differ most (None: nowhere)."""
+
+    worst: Finding
+    contrast: Contrast | None
+
+
+def headline(variants: Sequence[Cosines]) -> Headline | None:
+    """Of the first variant, and of all together; None where no names of subsets tell what keeps the meaning.
+
+    Raises:
+        ValueError: there is no variant.
+    """
+    if not variants:
+        raise ValueError("a headline needs a variant")
+    first = worst(variants[0])
+    return None if first is None else Headline(first, contrast(variants))
+
+
+def contrast(variants: Sequence[Cosines]) -> Contrast | None:
+    """Where the variants differ most, over the subsets that all have; None where they do not."""
+    shared = [s for s in variants[0].subsets if all(s in other.subsets for other in variants)]
+    candidates = against_meaning(shared)
+    if not candidates:
+        return None
+    places = range(len(variants))
+    found = {ordering: [rate(cosines, ordering) for cosines in variants] for ordering in candidates}
+    widest = max(candidates, key=lambda o: max(r.value for r in found[o]) - min(r.value for r in found[o]))
+    own = found[widest]
+    more, less = (choose(places, key=lambda i: own[i].value) for choose in (max, min))
+    if own[more].value == own[less].value:
+        return None
+    tests = len(candidates) * math.comb(len(variants), 2)
+    p = mcnemar(variants[more].outcomes(widest), variants[less].outcomes(widest)).p_value
+    return Contrast(more, less, own[more], own[less], min(1.0, tests * p))
+
+
+# --- in words, for the page and the command line alike
+
+
+def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], str] = str) -> str:
+    """One sentence.
+
+    Args:
+        variant: the variant, in words.
+        name_of: a subset in words.
+    """
+    found = finding.rate
+    near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
+    ends = f"95% interval {percent(found.interval.low)} to {percent(found.interval.high)}"
+    highest = f", corrected for being the highest of {finding.out_of} such shares" if finding.out_of > 1 else ""
+    if finding.reading is Reading.AS_HOPED:
+        most = "most often, though, " if finding.out_of > 1 else ""
+        return (
+            f"{variant} keeps what changes the meaning farther away than what keeps it: {most}the {near} comes closer "
+            f"than the {far} in {percent(found.value)} of the sentences ({ends}{highest})."
+        )
+    said = (
+        f"In {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} ({ends}{highest})"
+    )
+    return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: about as often as not."
+
+
+def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
+    """Half a sentence: ``antonym closer than synonym in 83% (77% to 88%)``."""
+    near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
+    share, low, high = (percent(v) for v in (found.value, found.interval.low, found.interval.high))
+    return f"{near} closer than {far} in {share} ({low} to {high})"
+
+
+def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
+    """One sentence; ``variants`` are the names of those that ``headline`` was given, in their order."""
+    if not contrast.is_separable:
+        return f"In none of these shares do the {len(variants)} variants differ by more than chance."
+    ordering = contrast.more_rate.ordering
+    near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
+    who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The variants differ"
+    more, less = (percent(rate.value) for rate in (contrast.more_rate, contrast.less_rate))
+    return (
+        f"{who} most in how often the {near} comes closer than the {far}: in {more} of the sentences with "
+        f"{variants[contrast.more]}, in {less} with {variants[contrast.less]}."
+    )

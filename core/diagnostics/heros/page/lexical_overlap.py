@@ -1,0 +1,162 @@
+"""The view *the data* of the HEROS page: how many words a sentence and its rewrites share (Chiang 2023, table 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets.published.similarity_sets import SIMILARITY
+from core.diagnostics.heros import lexical_overlap
+from core.diagnostics.heros.figures import lexical_overlap as figures
+from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
+from core.diagnostics.heros.page.shown import Shown
+from core.encoders.transformer.word_pieces import bert_uncased
+from core.ui.markdown import as_text
+from core.ui.widgets import dataset_offer
+
+KEPT = 64  # results in memory, each of a few numbers
+BESIDE = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and how the paper calls them
+MEAN = "all subsets"
+CLOSE = 0.5  # of STS-B's distance: with less, words alone make a rewrite similar
+DIFFERENT = 0.05  # of R1: a difference between subsets that the reader should know of
+ROWS_UNSCROLLED = 30
+COLUMNS = ("pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs")
+
+
+def show(shown: Shown) -> None:
+    """Per subset, then of the data that encoders are usually tested on, measured and published."""
+    found = _own(shown)
+    beside = _beside()
+    own = {MEAN: lexical_overlap.mean_of(list(found.values()))} if len(found) > 1 else {}
+    st.markdown(_reading(found, beside))
+    rows = [(label(name), "measured here", o) for name, o in (found | own).items()]
+    rows += [(f"{name} test", "measured here", o) for name, o in beside.items()]
+    rows += [(name, "published", o) for name, o in PUBLISHED.items()]
+    dots = [figures.Row(name, o.rouge_1, o.rouge_2, o.rouge_l, said == "published") for name, said, o in rows]
+    st.plotly_chart(figures.overlap_dots(dots, shown.scheme), key="heros_overlap")
+    _table(rows)
+    for dataset, name in BESIDE.items():
+        if not dataset_offer.is_here(SIMILARITY[dataset]):
+            dataset_offer.offer(SIMILARITY[dataset], f"Measuring {name}", key=f"fetch_{dataset}")
+    _how()
+
+
+def _reading(found: Mapping[str, Overlap], beside: Mapping[str, Overlap]) -> str:
+    """What follows for the reader."""
+    mean = lexical_overlap.mean_of(list(found.values()))
+    other = beside.get("STS-B", PUBLISHED["STS-B"])
+    said = (
+        f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
+        f"STS-B differ in {other.levenshtein:.0%} of theirs. "
+    )
+    if mean.levenshtein < CLOSE * other.levenshtein:
+        said += (
+            "An encoder that goes by words alone finds rewrites similar whatever they mean, so what tells encoders "
+            "apart is the order of the subsets, not how high their similarities are."
+        )
+    by_words = sorted((o.rouge_1, name) for name, o in found.items() if not math.isnan(o.rouge_1))
+    if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
+        (least, low), (most, high) = by_words[0], by_words[-1]
+        said += (
+            f" Mind that subsets share more or fewer words: {label(high)} {most:.0%}, {label(low)} {least:.0%}. "
+            "Part of what sets their similarities apart may be that alone."
+        )
+    return said
+
+
+def _own(shown: Shown) -> dict[str, Overlap]:
+    """Of the subsets that are shown, from the texts that the runs were computed on."""
+    run = shown.runs[0]
+    rows = shown.rows[shown.rows["run_id"] == run.run_id]
+    out = {}
+    for subset in shown.subsets:
+        pairs = rows[rows["subset"] == subset]
+        out[subset] = _once(
+            f"{run.plan.dataset_digest} {subset}", label(subset), pairs["original"].tolist(), pairs["rewrite"].tolist()
+        )
+    return out
+
+
+def _beside() -> dict[str, Overlap]:
+    """Of the test splits that are on this machine."""
+    out = {}
+    for dataset, name in BESIDE.items():
+        if not dataset_offer.is_here(SIMILARITY[dataset]):
+            continue
+        scored = dataset_offer.scored_pairs(SIMILARITY[dataset])
+        if scored is not None:
+            firsts, seconds = ([scored.items[i] for i in numbers] for numbers in (scored.firsts, scored.seconds))
+            out[name] = _once(scored.content_digest, name, firsts, seconds)
+    return out
+
+
+@st.cache_resource(show_spinner=False)
+def _known() -> dict[str, Overlap]:
+    """What was computed before, by what it was computed of; for all sessions."""
+    return {}
+
+
+def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap:
+    """Compute it the first time, under a bar that goes on as it does; a click elsewhere ends it."""
+    known = _known()
+    if key not in known:
+        bar = st.progress(0.0, text=f"Comparing words: {as_text(name)}")
+
+        def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
+            bar.progress(done / total, text=f"Comparing words: {as_text(name)}, {done:,} of {total:,} pairs")
+
+        found = lexical_overlap.overlap(firsts, seconds, bert_uncased, progress)
+        bar.empty()
+        while len(known) >= KEPT:
+            known.pop(next(iter(known)), None)
+        known[key] = found
+        return found
+    return known[key]
+
+
+def _table(rows: list[tuple[str, str, Overlap]]) -> None:
+    column = st.column_config.NumberColumn
+    frame = pd.DataFrame(
+        [
+            (name, said, 100 * o.rouge_1, 100 * o.rouge_2, 100 * o.rouge_l, o.levenshtein, o.length, o.pairs)
+            for name, said, o in rows
+        ],
+        columns=list(COLUMNS),
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="heros_overlap_table",
+        height="content" if len(frame) <= ROWS_UNSCROLLED else "auto",
+        column_config={
+            "R1": column(format="%.1f", help="ROUGE-1: shared words, F1 in percent"),
+            "R2": column(format="%.1f", help="ROUGE-2: shared pairs of neighbouring words, F1 in percent"),
+            "RL": column(format="%.1f", help="ROUGE-L: shared words that stand in the same order, F1 in percent"),
+            "Lev": column(
+                format="%.2f", help="Levenshtein distance over word pieces, by the longer text: 0 is the same"
+            ),
+            "length": column(format="%.1f", help="Mean number of word pieces of a sentence"),
+            "pairs": column(format="localized"),
+        },
+    )
+
+
+def _how() -> None:
+    with st.expander("How are shared words counted?", icon=":material/functions:", key="heros_overlap_how"):
+        st.markdown(
+            "- **R1, R2, RL** are the F1 of ROUGE as the package `rouge` 1.0.1 computes it: words are what stands "
+            "between spaces, so case and punctuation count, but for full stops, at which texts are cut; a word or pair "
+            "counts once, however often it stands there.\n"
+            "- **Lev** is the number of word pieces to insert, delete or replace, by the length of the longer text; "
+            "**length** counts word pieces. They are those of uncased BERT, without [CLS] and [SEP].\n"
+            "- **Published** are table 1 and appendix B of Chiang, Chuang, Glass and Lee 2023; there HEROS is the mean "
+            "of its six subsets, STS-B and SICK-R are test splits.\n"
+            "- On the real files of STS-B and SICK-R, Lev, length and RL come out as published; R1 and R2 are a little "
+            "lower (55.6 and 32.0; 60.4 and 36.1). Words in lower case, without punctuation, and counted as often as "
+            "they stand give the published ones but for one (55.8 and 32.5; 61.2 and 37.5, published 37.4): another "
+            "way of counting must have been used for them than that of the package."
+        )

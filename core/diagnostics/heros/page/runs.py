@@ -1,0 +1,97 @@
+"""The parts of the HEROS page that all its views stand on: dataset, runs, rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.diagnostic import DiagnosticEntry
+from core.errors import BlindspotError
+from core.runs import pipeline
+from core.store.records import RunRecord, RunState
+from core.ui.pickers import Picks, pick_dataset
+from core.ui.resources import repository, settings
+from core.ui.widgets import tables
+from core.ui.widgets.run_form import run_form
+from core.ui.widgets.work import run_button
+
+DEFAULT = "demo-minimal"
+
+
+def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
+    """The picked dataset if it holds minimal pairs; else the built-in one, and a word about it."""
+    try:
+        fits = datasets.find(picks.dataset).kind is entry.dataset_kind
+    except BlindspotError:  # a user's file that is gone: its runs tell what it held
+        fits = bool(repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE))
+    if fits:
+        return picks.dataset
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.caption(
+        f"{tables.dataset_title(picks.dataset)}, picked in the sidebar, holds no minimal pairs. Shown: "
+        f"{tables.dataset_title(DEFAULT)}."
+    )
+    button.button("Pick it", key="pick_minimal", on_click=pick_dataset, args=(DEFAULT,), width="stretch")
+    return DEFAULT
+
+
+def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
+    """The newest run of each picked variant, the best by its headline first."""
+    found = repository().runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        dataset=dataset,
+        params={},  # which leaves out those whose transform was fitted on another dataset
+        state=RunState.DONE,
+        current=True,
+    )
+    wanted = [r for r in found if picks.keeps(r.plan.variant)]
+    newest = {r.plan.variant: r for r in reversed(wanted)}
+    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline_of(r.metrics), -math.inf))
+
+
+def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> None:
+    """A first run where there is none, else another variant."""
+    if runs:
+        with st.expander("Run another variant", icon=":material/add:"):
+            run_form(entry, dataset, {})
+        return
+    with st.container(border=True, key="empty"):
+        try:
+            described = datasets.find(dataset)
+        except BlindspotError as error:
+            st.warning("Nothing more can be computed on this file.", icon=":material/report:")
+            st.text(str(error))
+            return
+        st.subheader(f"No HEROS run on {tables.dataset_title(dataset)} yet", anchor=False)
+        st.markdown(f"{described.description} ({described.size}.)")
+        requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
+        run_button("Compare two poolings of MiniLM", f"HEROS on {dataset}", requests, key="run_first")
+        st.caption("Or choose what to run:")
+        run_form(entry, dataset, {})
+
+
+@st.cache_data(show_spinner="Reading similarities …", max_entries=16)
+def _rows(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> pd.DataFrame:  # noqa: ARG001 - cache key
+    return repository().items(_entry, run_ids, texts=True)
+
+
+def rows(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> pd.DataFrame:
+    """Every minimal pair of the runs, cached by run: a finished run never changes."""
+    return _rows(entry, entry.table, tuple(r.run_id for r in runs))
+
+
+def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], frame: pd.DataFrame) -> list[str]:
+    """The subsets that all runs have: HEROS's in its order, then any others in the order of the dataset.
+
+    Args:
+        frame: the runs' rows; they come in the dataset's order.
+    """
+    present = list(frame.loc[frame["run_id"] == runs[0].run_id, "subset"].unique())
+    declared = [metric.name for metric in entry.metrics if metric.name in present]
+    names = dict.fromkeys([*declared, *present])
+    return [name for name in names if all(name in run.metrics for run in runs)]

@@ -1,0 +1,162 @@
+"""One original of the HEROS page: its rewrites, how similar each is, and where each ranks among all sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.heros import browsing
+from core.diagnostics.heros import retrieval as explore_heros
+from core.diagnostics.heros.browsing import Sentences
+from core.diagnostics.heros.figures import sentences as figures
+from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.page.sentence_filters import Sides
+from core.diagnostics.heros.page.shown import Shown
+from core.figures.html_tables import TableRow, ranking_table
+from core.numerics.ranking.problem import Relation
+from core.runs.embeddings import EmbeddingsGone
+from core.store.records import RunRecord
+from core.texts import word_changes
+from core.types import Float64, Variant
+from core.ui.markdown import as_text
+from core.ui.resources import jobs, repository, settings
+from core.ui.widgets.work import has_changed, rerun_button
+
+MAX_SIDE_BY_SIDE = 2
+MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+
+
+def show(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
+    """Everything about the original at a row of ``sentences``."""
+    with st.container(border=True, key="heros_drill"):
+        with st.container(horizontal=True, gap="small"):
+            st.markdown(f"**Original {sentences.numbers[place]}**", width="content")
+            st.text(sentences.originals[place])  # as text: never as HTML or markdown
+        _rewrites(shown, sentences, chosen, place)
+        st.markdown("**How similar does each variant find them?**")
+        _dots(shown, sentences, chosen, place)
+        st.markdown("**Would a search for the original find its rewrites?**")
+        _retrieval(shown, sentences, chosen, place)
+
+
+def _rewrites(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
+    """The rewrites with their changed words marked, A's most similar first."""
+    compared = chosen.first(())
+    similarities = [sentences.similarity[run.run_id][place] for run in compared]
+    notes = browsing.same_texts(sentences, place)
+    rows = [
+        figures.RewriteRow(
+            sentences.subsets[i],
+            word_changes(sentences.originals[place], sentences.rewrites[place][i]),
+            [float(values[i]) for values in similarities],
+            notes[i] if notes[i] in {"", "unchanged"} else f"same as {label(notes[i])}",
+        )
+        for i in np.argsort(-similarities[0], kind="stable")
+    ]
+    columns = ["similarity"] if chosen.b is None else ["A", "B"]
+    st.html(figures.rewrites_table(rows, columns, shown.scheme, f"Rewrites of original {sentences.numbers[place]}"))
+    whose = " and ".join(
+        f"{letter}: {as_text(run.plan.variant.label)}" for letter, run in zip("AB", compared, strict=False)
+    )
+    st.caption(
+        "Underlined: words that the original does not have. Struck through: words that the rewrite does not have. "
+        f"Normalised similarity in {whose}, the most similar first."
+    )
+
+
+def _dots(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
+    runs = chosen.first(shown.runs)
+    frame = pd.DataFrame(
+        {str(run.plan.variant): sentences.similarity[run.run_id][place] for run in runs}, index=sentences.subsets
+    )
+    texts = dict(zip(sentences.subsets, sentences.rewrites[place], strict=True))
+    variants = [run.plan.variant for run in runs]
+    figure = figures.rewrite_dots(frame, texts, variants, shown.styles, shown.scheme)
+    st.plotly_chart(figure, key="rewrite_dots")
+
+
+# --- retrieval
+
+
+@st.cache_data(show_spinner="Comparing with all sentences …", max_entries=64)
+def _cosines(_run: RunRecord, run_id: str, original: int) -> Float64:  # noqa: ARG001 - cache key
+    return explore_heros.cosines_to_all(_run, original, settings())
+
+
+def _retrieval(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
+    """Ranks of all rewrites in all variants, and for one of them what stands above it."""
+    original = int(sentences.original_items[place])
+    cosines: dict[Variant, Float64] = {}
+    gone: list[RunRecord] = []
+    for run in chosen.first(shown.runs):
+        try:
+            cosines[run.plan.variant] = _cosines(run, run.run_id, original)
+        except EmbeddingsGone as error:
+            if not gone:
+                st.warning(as_text(str(error)))
+            gone.append(run)
+    if gone:
+        names = ", ".join(as_text(run.plan.variant.label) for run in gone)
+        st.caption(f"No ranks without embeddings: {names}.")
+        rerun_button("Encode again", "Encoding again for HEROS", gone, key="encode_again")
+        if has_changed(jobs().active()):  # the button was pressed: the page shows progress, above this view
+            st.rerun()
+    if cosines:
+        _ranks(sentences, place, cosines)
+        _above(shown, sentences, chosen, place, cosines)
+
+
+def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64]) -> None:
+    """A row per rewrite, a column per variant."""
+    original = int(sentences.original_items[place])
+    items = sentences.rewrite_items[place].tolist()
+    frame = pd.DataFrame({"rewrite": [label(subset) for subset in sentences.subsets]})
+    config = {}
+    for i, (variant, values) in enumerate(cosines.items()):
+        frame[i] = [explore_heros.rank_of(values, original, item).rank for item in items]
+        config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Expected rank")
+    frame.columns = frame.columns.astype(str)
+    st.dataframe(frame, hide_index=True, key="rewrite_ranks", column_config=config)
+    candidates = len(next(iter(cosines.values()))) - 1
+    st.caption(
+        f"Rank of each rewrite among all {candidates:,} other sentences of the dataset, originals and rewrites, as "
+        "neighbours of this original; 1 is the nearest. Sentences within 0.000001 of its cosine are tied with it, and "
+        "the rank is what random order among them gives on average."
+    )
+
+
+def _above(shown: Shown, sentences: Sentences, chosen: Sides, place: int, cosines: Mapping[Variant, Float64]) -> None:
+    """What stands above a rewrite that the reader chooses, in A and B."""
+    if st.session_state.get("sent_rewrite") not in sentences.subsets:
+        st.session_state.pop("sent_rewrite", None)
+    subset = st.selectbox("What stands above the rewrite", sentences.subsets, key="sent_rewrite", bind="query-params")
+    runs = [run for run in chosen.first(shown.runs) if run.plan.variant in cosines]
+    runs = runs[: MAX_SIDE_BY_SIDE if chosen.b is not None else 1]
+    for column, run in zip(st.columns(len(runs)), runs, strict=True):
+        with column:
+            st.markdown(f"**{as_text(run.plan.variant.label)}**")
+            table = _ranking(sentences, place, sentences.column(subset), cosines[run.plan.variant], run)
+            st.html(
+                ranking_table(sentences.originals[place], table, shown.scheme, f"Ranking by {run.plan.variant.label}")
+            )
+    st.caption(
+        "▲ above the rewrite, ● the rewrite, = tied with it, ▽ below it. Underlined: words that the original does not "
+        "have. In brackets: what a sentence is in the dataset. The similarity is the cosine, not normalised."
+    )
+
+
+def _ranking(sentences: Sentences, place: int, column: int, cosines: Float64, run: RunRecord) -> Sequence[TableRow]:
+    original, rewrite = int(sentences.original_items[place]), int(sentences.rewrite_items[place, column])
+    near = explore_heros.neighbours(cosines, original, rewrite)
+    items = [neighbour.item_no for neighbour in near]
+    texts = repository().texts(run.plan.dataset_digest, items)
+    roles = browsing.roles(sentences, items, label)
+    return [
+        TableRow(
+            n.position, MARKS[n.relation], n.cosine, texts[n.item_no], roles.get(n.item_no, ""), n.item_no == rewrite
+        )
+        for n in near
+    ]

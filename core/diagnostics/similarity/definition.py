@@ -1,0 +1,152 @@
+"""Similarity: do an encoder's similarities go up and down with people's? (Wang 2022, section 2; Eger 2019, section 3)
+
+A dataset of several sets is scored in three ways that the literature calls by one name: over all pairs at once, per
+set, and as the mean over sets weighted by their pairs. All are reported, each under a name of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.errors import BlindspotError
+from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.statistics.correlations import DECIMALS, Correlations, correlations
+from core.transforms import toolkit
+from core.transforms.toolkit import DEFINITION, TOOLKIT
+from core.types import CancelToken, DatasetKind, Float32, Float64, Progress, ScoredPairs
+
+NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
+MEAN = "_weighted_mean"
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: ScoredPairs,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Correlations of all pairs, of every set and their weighted mean; see ``base.Compute``. Row i is pair i.
+
+    Raises:
+        BlindspotError: all similarities or all scores are the same, so that no correlation is defined.
+    """
+    cancel.check()
+    progress("correlating", 0, 1)
+    predicted = _predicted(embeddings, dataset, Metric(params["metric"]), as_toolkit=params["protocol"] == TOOLKIT)
+    overall = correlations(predicted, dataset.scores)
+    if np.isnan(overall.pearson):
+        what = "one pair only" if len(predicted) < 2 else "the same similarity or the same score for all pairs"
+        raise BlindspotError(
+            f"'{dataset.id}' has {what}: no correlation is defined",
+            expected="an encoder that tells pairs apart, on pairs with different scores",
+        )
+    metrics = {name: value for name, value in asdict(overall).items() if name in NAMES}
+    metrics["n"] = float(overall.n)
+    if len(dataset.sets) > 1:
+        metrics |= by_set(predicted, dataset)
+    progress("correlating", 1, 1)
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=pa.table({"similarity": predicted}, schema=ENTRY.schema),
+        coverage={
+            "pairs": len(predicted),
+            "pairs_covered": len(predicted),
+            "items": len(dataset.items),
+            "items_covered": len(dataset.items),
+        },
+    )
+
+
+def _predicted(embeddings: Float32 | Float64, dataset: ScoredPairs, metric: Metric, *, as_toolkit: bool) -> Float64:
+    """Similarity of every pair, ``[m] float64``.
+
+    Rounded to six decimals, so that what differs by rounding only is tied. The toolkit does not round, and takes the
+    product of the rows that it has normalised for the cosine: the short vector of unknown words makes it smaller.
+    """
+    if not as_toolkit:
+        return np.round(similarity_of_pairs(embeddings, dataset.firsts, dataset.seconds, metric), DECIMALS)
+    if metric is Metric.L2:
+        return similarity_of_pairs(embeddings, dataset.firsts, dataset.seconds, metric)
+    first, second = (embeddings[places].astype(np.float64) for places in (dataset.firsts, dataset.seconds))
+    return np.asarray(np.einsum("nd,nd->n", first, second))
+
+
+def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
+    """Scores called ``spearman@SET``, and ``spearman_weighted_mean``: the mean over sets, weighted by their pairs.
+
+    A set in which a correlation is undefined has none, and then there is no mean either: leaving the set out would
+    make it the mean of something else.
+    """
+    found: dict[str, Correlations] = {}
+    for number, name in enumerate(dataset.sets):
+        here = dataset.set_numbers == number
+        if here.any():
+            found[name] = correlations(predicted[here], dataset.scores[here])
+    out: dict[str, float] = {}
+    pairs = np.array([c.n for c in found.values()])
+    for kind in NAMES:
+        values = np.array([getattr(c, kind) for c in found.values()])
+        if not np.isnan(values).any():
+            out[f"{kind}{MEAN}"] = float(np.average(values, weights=pairs))
+        out |= {f"{kind}@{name}": float(v) for name, v in zip(found, values, strict=True) if not np.isnan(v)}
+    return out
+
+
+ENTRY = base.DiagnosticEntry(
+    id="similarity",
+    version=2,
+    title="Similarity",
+    question="Do an encoder's similarities go up and down with those that people gave?",
+    how=r"""
+The similarity of every pair, cosine or $1/(1+\lVert x-y\rVert)$ for `l2`, is correlated with the score that people gave
+it.
+
+- **Pearson's** $r$ asks for a straight line, **Spearman's** $\rho$ only for the same order, **Kendall's** $\tau_b$ for
+  the share of pairs of pairs in the same order. They can rank encoders differently (Eger et al. 2019, section 3).
+- Where a dataset has several sets, **all pairs** takes them together, **weighted mean** averages the correlations of
+  the sets by their numbers of pairs. Papers report both under one name; most transformers' scores are of all pairs.
+- Similarities are rounded to six decimals first: what differs by rounding only is tied.
+- Pairs with a text that an encoder has no vector for are left out (*coverage*); compare encoders on the pairs that
+  all of them have.
+
+The `toolkit` protocol treats word vectors as the published EvalRank toolkit does: lower-cased, centred over the whole
+file, the mean vector for unknown words. Only its scores stand beside the toolkit's.
+""",
+    citation="Wang, Kuo and Li 2022, Just Rank, section 2; Eger, Rücklé and Gurevych 2019, Pitfalls in the Evaluation "
+    "of Sentence Embeddings, section 3",
+    dataset_kind=DatasetKind.SCORED_PAIRS,
+    parameters=(
+        base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
+        base.Parameter(
+            "protocol",
+            (DEFINITION, TOOLKIT),
+            DEFINITION,
+            "what unknown words get: nothing, their pairs are left out; or what the published toolkit gives them",
+        ),
+    ),
+    columns=(base.Column("similarity", pa.float64(), "similarity of the two texts"),),
+    metrics=(
+        *(base.Metric(name, f"{what} of similarity and score, over all pairs", True) for name, what in NAMES.items()),
+        *(
+            base.Metric(f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True)
+            for name, what in NAMES.items()
+        ),
+        base.Metric("n", "pairs that were correlated", None, is_count=True),
+    ),
+    headline="spearman",
+    figures="core.diagnostics.similarity.figures",
+    preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
+    cost=base.Cost(
+        units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
+        units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,
+        seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
+        way="protocol",
+    ),
+    compute=compute,
+)

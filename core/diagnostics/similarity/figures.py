@@ -1,0 +1,156 @@
+"""Figures of the page Similarity: correlations with intervals, the order that each gives, predicted against given
+scores, bands, learned similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.dots import error_bars, interval_text
+from core.figures.theme import Scheme, Style, dress, ink
+from core.types import Float64, Variant
+
+NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+LEGEND_LINE = 22
+
+
+def places(order: Mapping[str, Sequence[Variant]], styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
+    """The place of every variant under each correlation, a line per variant: lines that cross disagree.
+
+    Args:
+        order: per correlation the variants, best first.
+    """
+    figure = go.Figure()
+    titles = [NAMES[kind] for kind in order]
+    first = next(iter(order.values()))
+    for variant in first:
+        style = styles[variant]
+        figure.add_scatter(
+            x=titles,
+            y=[list(variants).index(variant) + 1 for variants in order.values()],
+            mode="lines+markers",
+            name=escape(variant.label, quote=False),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+            hovertemplate="%{x}: place %{y}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_yaxes(
+        title="place", range=[len(first) + 0.5, 0.5], tickvals=list(range(1, len(first) + 1)), showgrid=True
+    )
+    figure.update_xaxes(type="category", range=[-0.25, len(titles) - 0.75])
+    figure.update_layout(showlegend=True)
+    return dress(figure, scheme, height=150 + (34 + LEGEND_LINE) * len(first))
+
+
+def against_gold(
+    similarity: Float64,
+    gold: Float64,
+    fitted: Float64,
+    numbers: Sequence[int],
+    chosen: int | None,
+    style: Style,
+    scheme: Scheme,
+) -> go.Figure:
+    """Every pair's similarity and the score that people gave it, and the fit that residuals are measured from.
+
+    Args:
+        similarity, gold, fitted: ``[m]``.
+        numbers: of the pairs.
+        chosen: number of the pair that is looked into.
+    """
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scattergl(
+            x=similarity,
+            y=gold,
+            mode="markers",
+            name="a pair",
+            marker={"color": style.colour, "size": 5, "opacity": 0.45},
+            customdata=np.stack([np.asarray(numbers), fitted - gold], axis=1),
+            hovertemplate="pair %{customdata[0]}: similarity %{x:.3f}, score %{y:.2f}, residual %{customdata[1]:+.2f}"
+            "<extra></extra>",
+        )
+    )
+    order = np.argsort(similarity, kind="stable")
+    figure.add_trace(
+        go.Scattergl(
+            x=similarity[order],
+            y=fitted[order],
+            mode="lines",
+            name="the fit",
+            line={"color": ink(scheme), "width": 2},
+            hoverinfo="skip",
+        )
+    )
+    if chosen is not None and chosen in numbers:
+        at = list(numbers).index(chosen)
+        figure.add_scatter(
+            x=[similarity[at]],
+            y=[gold[at]],
+            mode="markers",
+            name=f"pair {chosen}",
+            marker={"color": "rgba(0,0,0,0)", "size": 16, "line": {"color": ink(scheme), "width": 3}},
+            hoverinfo="skip",
+        )
+    figure.update_xaxes(title="similarity")
+    figure.update_yaxes(title="score that people gave")
+    figure.update_layout(showlegend=True)
+    return dress(figure, scheme, height=420)
+
+
+def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, kind: str) -> go.Figure:
+    """A correlation in every band with its 95% interval, a line per variant.
+
+    Args:
+        rows: columns ``variant, band, value, low, high``.
+    """
+    figure = go.Figure()
+    for variant in dict.fromkeys(rows["variant"]):
+        style, own = styles[variant], rows[rows["variant"] == variant]
+        figure.add_scatter(
+            x=own["band"].tolist(),
+            y=own["value"].tolist(),
+            error_y=error_bars(own, style.colour),
+            mode="lines+markers",
+            name=escape(variant.label, quote=False),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            customdata=[interval_text(low, high) for low, high in zip(own["low"], own["high"], strict=True)],
+            hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(type="category", title="scores in the band")
+    figure.update_yaxes(title=NAMES[kind])
+    figure.update_layout(showlegend=True)
+    return dress(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())
+
+
+def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
+    """How similarities are distributed in every band: median, middle half, and the middle 90% as whiskers.
+
+    Args:
+        rows: columns ``variant, band, q5, q25, q50, q75, q95``.
+    """
+    figure = go.Figure()
+    for variant in dict.fromkeys(rows["variant"]):
+        style, own = styles[variant], rows[rows["variant"] == variant]
+        figure.add_trace(
+            go.Box(
+                x=own["band"].tolist(),
+                lowerfence=own["q5"].tolist(),
+                q1=own["q25"].tolist(),
+                median=own["q50"].tolist(),
+                q3=own["q75"].tolist(),
+                upperfence=own["q95"].tolist(),
+                name=escape(variant.label, quote=False),
+                line={"color": style.colour},
+                hoverlabel={"namelength": -1},
+            )
+        )
+    figure.update_xaxes(type="category", title="scores in the band")
+    figure.update_yaxes(title="similarity")
+    figure.update_layout(boxmode="group", showlegend=True)
+    return dress(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())

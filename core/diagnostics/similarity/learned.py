@@ -1,0 +1,323 @@
+"""A learned similarity beside the cosine (Eger, Rücklé and Gurevych 2019, section 3): what could a regression make of
+the same embeddings?
+
+The paper recommends a similarity that is learned, and the mean squared error, instead of the cosine and Pearson's r: a
+mere normalisation moves the latter by twenty points, and a model would learn it by itself. As in SentEval, which the
+paper uses, a pair is described by ``[|u - v|, u * v]``, 2 d features. Here these are standardised by the training
+pairs (the paper's footnote 2) and two models predict the score: a linear one (ridge regression, whose penalty the dev
+pairs choose) and a multilayer perceptron of one hidden layer (stopped by the dev pairs): the paper asks for both.
+Transforms are fitted on the texts of the training pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics.similarity.bands import DATASET
+from core.errors import BlindspotError
+from core.files.in_use import use
+from core.files.writing import exclusive, write_atomically
+from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.statistics.correlations import DECIMALS
+from core.runs.log import JobLine
+from core.runs.spaces import Space, open_spaces
+from core.settings import Settings
+from core.store.repository import Repository
+from core.transforms.chain import TransformChain
+from core.types import (
+    CancelToken,
+    Float32,
+    Float64,
+    Int64,
+    Progress,
+    ScoredPairs,
+    Variant,
+    digest_of_strings,
+    no_progress,
+)
+
+VERSION = 1  # raised when the predictions from the same vectors can change
+SEED = 2_019  # of the perceptron's weights and of the order of its pairs
+PENALTIES = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
+HIDDEN = 64  # units
+EPOCHS = 40
+PATIENCE = 5  # epochs without a better dev error
+MODELS = ("cosine", "linear", "MLP")
+TRAIN, DEV, TEST = "train", "dev", "test"
+
+
+@dataclass(frozen=True)
+class LearnRequest:
+    """A similarity to be learned from a variant's embeddings of the whole STS-Benchmark. Equal ones are one."""
+
+    variant: Variant
+    dataset: str = DATASET
+
+    @property
+    def label(self) -> str:
+        return f"Learned similarity of {self.variant.label}"
+
+    @property
+    def encoders(self) -> frozenset[str]:
+        """References of the encoders whose embeddings it reads."""
+        return frozenset({self.variant.encoder})
+
+    @property
+    def typed_variants(self) -> frozenset[Variant]:
+        return frozenset()
+
+    @property
+    def takes_uploads(self) -> bool:
+        return True
+
+    @property
+    def line(self) -> JobLine:
+        return JobLine("learn", variant=self.variant.label, dataset=self.dataset)
+
+    def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
+        """Make it, as a task of the queue."""
+        make(self, settings, progress, cancel)
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned, on the pairs of the test part that the encoder covers.
+
+    Attributes:
+        pairs: of train, dev and test, that were used.
+        gold: ``[m]``, the test pairs' scores.
+        firsts, seconds: ``[m]``, numbers of their texts: pairs that share one are not independent.
+        predicted: by name of a model ``[m]``. The cosine's are similarities; all others predicted scores.
+        calibrated: ``[m]``, the cosine put on the scale of the scores by a line through the training pairs.
+        penalty: of the linear model, as dev chose it.
+        epochs: of the perceptron, likewise.
+    """
+
+    pairs: dict[str, int]
+    gold: Float64
+    firsts: Int64
+    seconds: Int64
+    predicted: dict[str, Float64]
+    calibrated: Float64
+    penalty: float
+    epochs: int
+
+    def squared_error(self, model: str) -> float:
+        """Mean squared error of the predicted scores; of the cosine after the line."""
+        predicted = self.calibrated if model == "cosine" else self.predicted[model]
+        return float(np.mean((predicted - self.gold) ** 2))
+
+
+def make(
+    request: LearnRequest,
+    settings: Settings,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> Learned:
+    """Learn it, or find it in the cache.
+
+    Raises:
+        NotEncoded: the embeddings are not cached.
+        BlindspotError: a part of the dataset has too few pairs that the encoder covers.
+        Cancelled: nothing is kept then.
+    """
+    cancel = cancel or CancelToken()
+    dataset = _scored(fetch.load(datasets.find(request.dataset), settings, progress, cancel))
+    space = _space(request.variant, dataset, settings)
+    path = _path(request.variant, space, dataset, settings)
+    if (found := _read(path)) is not None:
+        return found
+    out = learn(_parts(request.variant, space, dataset), progress, cancel)
+    _keep(out, path, cancel)
+    return out
+
+
+def find(request: LearnRequest, settings: Settings) -> Learned | None:
+    """What was learned; None where it was not yet.
+
+    Raises:
+        NotEncoded: the embeddings are not cached.
+    """
+    dataset = _scored(fetch.load(datasets.find(request.dataset), settings))
+    space = _space(request.variant, dataset, settings)
+    return _read(_path(request.variant, space, dataset, settings))
+
+
+def _scored(dataset: object) -> ScoredPairs:
+    if not isinstance(dataset, ScoredPairs):
+        raise TypeError("a similarity is learned from scored pairs")
+    return dataset
+
+
+def _space(variant: Variant, dataset: ScoredPairs, settings: Settings) -> Space:
+    return open_spaces([Variant(variant.encoder, "none")], dataset, settings)[0]
+
+
+# --- learning
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The pairs of one part: ``features [m, 2 d] float32``, ``cosine [m]``, ``gold [m]``, their texts ``[m]``."""
+
+    features: Float32
+    cosine: Float64
+    gold: Float64
+    firsts: Int64
+    seconds: Int64
+
+
+def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Part]:
+    """Train, dev and test, of which a set's last word is the name; pairs with an uncovered text are left out."""
+    place = np.full(len(dataset.items), -1, dtype=np.int64)
+    place[space.items] = np.arange(len(space.items))
+    firsts, seconds = place[dataset.firsts], place[dataset.seconds]
+    chosen: dict[str, Int64] = {}
+    for name in (TRAIN, DEV, TEST):
+        numbers = [i for i, title in enumerate(dataset.sets) if title.split()[-1] == name]
+        inside = np.isin(dataset.set_numbers, numbers) & (firsts >= 0) & (seconds >= 0)
+        chosen[name] = np.flatnonzero(inside).astype(np.int64)
+        if np.unique(dataset.scores[chosen[name]]).size < 2:
+            raise BlindspotError(
+                f"the encoder has vectors for {len(chosen[name])} pairs of the {name} part of '{dataset.id}'",
+                expected="some pairs with different scores in each of train, dev and test",
+                remedy="choose an encoder that covers its sentences",
+            )
+    chain = TransformChain.parse(variant.transform)
+    vectors = space.vectors
+    if chain.steps:
+        seen = np.unique(np.concatenate([firsts[chosen[TRAIN]], seconds[chosen[TRAIN]]]))
+        vectors = chain.fit(vectors[seen]).apply(vectors)
+    return {
+        name: Part(
+            features_of(vectors, firsts[rows], seconds[rows]),
+            np.round(similarity_of_pairs(vectors, firsts[rows], seconds[rows], Metric.COS), DECIMALS),
+            dataset.scores[rows],
+            firsts[rows],
+            seconds[rows],
+        )
+        for name, rows in chosen.items()
+    }
+
+
+def features_of(vectors: Float32, firsts: Int64, seconds: Int64) -> Float32:
+    """``[|u - v|, u * v]`` of each pair, ``[m, 2 d] float32``."""
+    u, v = np.asarray(vectors[firsts], dtype=np.float32), np.asarray(vectors[seconds], dtype=np.float32)
+    return np.concatenate([np.abs(u - v), u * v], axis=1)
+
+
+def learn(parts: dict[str, Part], progress: Progress, cancel: CancelToken) -> Learned:
+    """Both models on train, chosen by dev, on test."""
+    train, dev, test = (parts[name] for name in (TRAIN, DEV, TEST))
+    centre = train.features.mean(axis=0, dtype=np.float64)
+    spread = train.features.std(axis=0, dtype=np.float64)
+    spread[spread == 0] = 1.0  # a feature that never varies says nothing either way
+    x = [np.asarray((part.features - centre) / spread, dtype=np.float32) for part in (train, dev, test)]
+    cancel.check()
+    progress("learning the linear model", 0, 1)
+    linear, penalty = _linear(x, train.gold, dev.gold)
+    cancel.check()
+    mlp, epochs = _perceptron(x, train.gold, dev.gold, progress, cancel)
+    slope, intercept = np.polyfit(train.cosine, train.gold, 1) if np.ptp(train.cosine) else (0.0, train.gold.mean())
+    return Learned(
+        {name: len(part.gold) for name, part in parts.items()},
+        test.gold,
+        test.firsts,
+        test.seconds,
+        {"cosine": test.cosine, "linear": linear, "MLP": mlp},
+        np.asarray(slope * test.cosine + intercept),
+        penalty,
+        epochs,
+    )
+
+
+def _linear(x: Sequence[Float32], gold: Float64, dev_gold: Float64) -> tuple[Float64, float]:
+    """Ridge regression: the test predictions, and the penalty with the smallest error on dev."""
+    from sklearn.linear_model import Ridge
+
+    fitted = {penalty: Ridge(alpha=penalty, solver="cholesky").fit(x[0], gold) for penalty in PENALTIES}
+    errors = {penalty: float(np.mean((model.predict(x[1]) - dev_gold) ** 2)) for penalty, model in fitted.items()}
+    penalty = min(errors, key=lambda one: errors[one])
+    return np.asarray(fitted[penalty].predict(x[2]), dtype=np.float64), penalty
+
+
+def _perceptron(
+    x: Sequence[Float32], gold: Float64, dev_gold: Float64, progress: Progress, cancel: CancelToken
+) -> tuple[Float64, int]:
+    """The test predictions after the epoch with the smallest error on dev, and its number."""
+    from sklearn.neural_network import MLPRegressor
+
+    model = MLPRegressor(hidden_layer_sizes=(HIDDEN,), alpha=1e-2, batch_size=min(64, len(gold)), random_state=SEED)
+    best, best_error, best_epoch = np.full(len(x[2]), gold.mean()), float("inf"), 0
+    for epoch in range(1, EPOCHS + 1):
+        cancel.check()
+        progress("learning the MLP", epoch - 1, EPOCHS)
+        model.partial_fit(x[0], gold)
+        error = float(np.mean((model.predict(x[1]) - dev_gold) ** 2))
+        if error < best_error:
+            best, best_error, best_epoch = np.asarray(model.predict(x[2]), dtype=np.float64), error, epoch
+        elif epoch - best_epoch >= PATIENCE:
+            break
+    progress("learning the MLP", EPOCHS, EPOCHS)
+    return best, best_epoch
+
+
+# --- keeping it
+
+
+def _path(variant: Variant, space: Space, dataset: ScoredPairs, settings: Settings) -> Path:
+    parts = [str(VERSION), space.digest, variant.transform, dataset.content_digest]
+    return settings.learned / f"{digest_of_strings(parts)[:32]}.npz"
+
+
+def _read(path: Path) -> Learned | None:
+    use(path)
+    try:
+        return _read_version(path, path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=32)
+def _read_version(path: Path, written: int) -> Learned | None:  # noqa: ARG001 - key: a file written anew is read anew
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            pairs = dict(zip((TRAIN, DEV, TEST), stored["pairs"].tolist(), strict=True))
+            predicted = dict(zip(MODELS, stored["predicted"], strict=True))
+            gold, firsts, seconds, calibrated = (stored[name] for name in ("gold", "firsts", "seconds", "calibrated"))
+            penalty, epochs = float(stored["penalty"]), int(stored["epochs"])
+            return Learned(pairs, gold, firsts, seconds, predicted, calibrated, penalty, epochs)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        BadZipFile,
+    ):  # damaged, or without texts: learned again, written anew
+        return None
+
+
+def _keep(learned: Learned, path: Path, cancel: CancelToken) -> None:
+    content = BytesIO()
+    np.savez(
+        content,
+        pairs=np.array(list(learned.pairs.values()), dtype=np.int64),
+        gold=learned.gold,
+        firsts=learned.firsts,
+        seconds=learned.seconds,
+        predicted=np.stack([learned.predicted[model] for model in MODELS]),
+        calibrated=learned.calibrated,
+        penalty=np.float64(learned.penalty),
+        epochs=np.int64(learned.epochs),
+    )
+    with exclusive(path.with_suffix(".lock"), cancel):
+        write_atomically(path, lambda f: f.write(content.getbuffer()))

@@ -1,0 +1,115 @@
+"""The view *learned* of the page Similarity: a similarity that is learned, beside the cosine (Eger et al. 2019)."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.similarity import figures, intervals, learned
+from core.diagnostics.similarity.intervals import Row
+from core.diagnostics.similarity.learned import MODELS, Learned, LearnRequest
+from core.diagnostics.similarity.page import bands as similarity_bands
+from core.diagnostics.similarity.page.shown import Shown
+from core.errors import BlindspotError
+from core.figures.dots import dots
+from core.numerics.statistics.correlations import KINDS
+from core.runs.spaces import NotEncoded
+from core.types import Variant
+from core.ui.markdown import as_text
+from core.ui.resources import settings
+from core.ui.widgets.work import task_button
+
+
+def show(shown: Shown) -> None:
+    """Every variant's cosine and learned similarities on the test part; a button for those not learned yet."""
+    found: dict[Variant, Learned] = {}
+    wanted: list[LearnRequest] = []
+    not_encoded: list[str] = []
+    for run in shown.runs:
+        request = LearnRequest(run.plan.variant)
+        try:
+            done = learned.find(request, settings())
+        except NotEncoded:
+            not_encoded.append(run.plan.variant.label)
+            continue
+        except BlindspotError as error:
+            st.warning(as_text(f"{run.plan.variant.label}: {error}"), icon=":material/report:")
+            continue
+        if done is None:
+            wanted.append(request)
+        else:
+            found[run.plan.variant] = done
+    if not_encoded:
+        similarity_bands.offer(shown)
+    if wanted:
+        _offer(wanted)
+    if found:
+        _results(found, shown)
+
+
+def _offer(wanted: list[LearnRequest]) -> None:
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    names = ", ".join(f"`{request.variant.label}`" for request in wanted)
+    text.info(f"Not learned yet: {names}. It takes up to a minute each, and is kept.", icon=":material/info:")
+    with button:
+        title = wanted[0].label if len(wanted) == 1 else f"Learned similarity of {len(wanted)} variants"
+        task_button("Learn them", "Learning …", title, wanted, key="learn")
+
+
+@st.cache_data(show_spinner="Computing intervals …", max_entries=64)
+def _row(_learned: Learned, model: str, variant: str, gold_and_more: float) -> Row:  # noqa: ARG001 - cache key
+    ends = _learned.firsts, _learned.seconds
+    return intervals.rows_of(_learned.predicted[model], _learned.gold, [learned.TEST] * len(_learned.gold), ends)[0]
+
+
+def _results(found: dict[Variant, Learned], shown: Shown) -> None:
+    kind = str(
+        st.segmented_control(
+            "Correlation on the test part",
+            list(KINDS),
+            default="pearson",
+            required=True,
+            key="sim_learned_kind",
+            bind="query-params",
+            help="The paper's table 2 has Pearson's.",
+        )
+    )
+    lines, rows = [], []
+    for variant, one in found.items():
+        for model in MODELS:
+            row = _row(one, model, str(variant), float(one.predicted[model].sum()))
+            line: dict[str, object] = {"variant": variant.label, "similarity": model}
+            for name in KINDS:
+                estimate = row.estimates.get(name)
+                line[figures.NAMES[name]] = None if estimate is None else estimate.value
+                if estimate is None or name != kind:
+                    continue
+                ends = estimate.interval
+                low, high = (float("nan"), float("nan")) if ends is None else (ends.low, ends.high)
+                lines.append({"variant": variant, "name": model, "value": estimate.value, "low": low, "high": high})
+            rows.append(line | {"squared error": one.squared_error(model)})
+    if lines:
+        figure = dots(pd.DataFrame(lines), shown.styles, shown.scheme, axis=figures.NAMES[kind])
+        st.plotly_chart(figure, key="sim_learned")
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="sim_learned_table",
+        placeholder="–",
+        column_config={name: number(format="%.4f") for name in figures.NAMES.values()}
+        | {
+            "squared error": number(
+                format="%.3f", help="Mean squared error of the predicted scores; of the cosine after a line on train"
+            )
+        },
+    )
+    sizes = next(iter(found.values())).pairs
+    st.caption(
+        f"Trained on the {sizes[learned.TRAIN]:,} pairs of STS-Benchmark's train part, chosen by the "
+        f"{sizes[learned.DEV]:,} of dev, tested on the {sizes[learned.TEST]:,} of test; transforms and feature scales "
+        "are fitted on train. **linear**: ridge regression, **MLP**: a perceptron with one hidden layer of "
+        f"{learned.HIDDEN} units (seed {learned.SEED}), both from |u − v| and u · v by element. After Eger, Rücklé and "
+        "Gurevych 2019, section 3: a cosine that is far behind what a model makes of the same vectors says more about "
+        "the cosine than about the vectors. The learned ones have seen scores of this very task; the cosine has not."
+    )

@@ -1,0 +1,234 @@
+"""The view *pairs* of the page Similarity: predicted against given scores, and the pairs that are misjudged most."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.similarity import figures, misjudged
+from core.diagnostics.similarity.misjudged import Fit, Order
+from core.diagnostics.similarity.page.shown import Shown
+from core.diagnostics.similarity.pairs import ScoredTable
+from core.files.export import as_file
+from core.store.records import RunRecord
+from core.ui.markdown import as_text
+from core.ui.widgets import downloads, tables
+from core.ui.widgets.downloads import Holds
+from core.ui.widgets.two_variants import two_variants
+
+KEYS = ("sim_a", "sim_b")
+ROWS = 200  # of the table on the page; the files have all
+ALL_SETS = "all"
+FIT_IN_WORDS = {
+    Fit.MONOTONE: "a monotone step function (isotonic regression), which is what Spearman and Kendall let pass",
+    Fit.LINE: "a straight line, which is what Pearson asks for",
+}
+
+
+def show(shown: Shown) -> None:
+    """The scatter of one variant or two, the table of the pairs, and the chosen pair."""
+    sides = _sides(shown)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        fit = Fit(
+            st.segmented_control(
+                "Fit",
+                [fit.value for fit in Fit],
+                default=Fit.MONOTONE.value,
+                required=True,
+                key="sim_fit",
+                bind="query-params",
+                help="\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()),
+            )
+        )
+        set_name = _set(shown)
+    rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit, shown.run_ids)
+    here = rows if set_name == ALL_SETS else rows[rows[misjudged.SET] == set_name]
+    chosen = _chosen()
+    for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
+        with place:
+            st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**")
+            figure = figures.against_gold(
+                here[f"similarity in {side}"].to_numpy(),
+                here[misjudged.SCORE].to_numpy(),
+                here[f"fitted in {side}"].to_numpy(),
+                here[misjudged.PAIR].tolist(),
+                chosen,
+                shown.styles[run.plan.variant],
+                shown.scheme,
+            )
+            st.plotly_chart(figure, key=f"sim_scatter_{side}")
+    st.caption(
+        f"Residual: the score that a similarity stands for, less the score that people gave; above 0 the encoder finds "
+        f"the texts more alike than people do. A similarity is put on the scale of the scores by {FIT_IN_WORDS[fit]}, "
+        "fitted to all pairs of the dataset by least squares."
+    )
+    order = _order(with_b="B" in sides)
+    found = misjudged.ordered(here, order)
+    _table(found, shown, chosen)
+    _downloads(found, shown, sides)
+    _look_into(rows, shown, sides)
+
+
+def _sides(shown: Shown) -> dict[str, RunRecord]:
+    """The runs by A and B; A alone where there is one, or one is chosen twice."""
+    if len(shown.runs) < 2:
+        return {"A": shown.runs[0]}
+    both = two_variants(shown.runs, KEYS)
+    return {"A": both.a, "B": both.b} if both.are_two else {"A": both.a}
+
+
+def _set(shown: Shown) -> str:
+    sets = shown.table.sets
+    if len(sets) < 2:
+        return ALL_SETS
+    if st.session_state.get("sim_set") not in (None, ALL_SETS, *sets):  # of another dataset
+        st.session_state["sim_set"] = ALL_SETS
+    return str(st.selectbox("Set", [ALL_SETS, *sets], key="sim_set", bind="query-params", width=240))
+
+
+def _order(*, with_b: bool) -> Order:
+    choices = [order.value for order in Order if with_b or order is not Order.DISAGREE]
+    if st.session_state.get("sim_rows") not in (None, *choices):
+        st.session_state["sim_rows"] = Order.WORST.value
+    return Order(
+        st.segmented_control(
+            "Which pairs first?",
+            choices,
+            default=Order.WORST.value,
+            required=True,
+            key="sim_rows",
+            bind="query-params",
+            help="- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
+            "one sign\n- **disagree**: the scores that the similarities stand for are furthest apart",
+        )
+    )
+
+
+@st.cache_data(show_spinner="Fitting …", max_entries=16)
+def _described(
+    _table: ScoredTable,
+    sides: tuple[tuple[str, str], ...],
+    fit: Fit,
+    run_ids: tuple[str, ...],  # noqa: ARG001 - which pairs all have
+) -> pd.DataFrame:
+    return misjudged.described(_table, dict(sides), fit)
+
+
+# --- the table
+
+
+def _chosen() -> int | None:
+    """The chosen pair before its box stands: of this session, or of the address."""
+    value = st.session_state.get("pair", st.query_params.get("pair"))
+    return int(value) if value is not None and str(value).isdecimal() else None
+
+
+def _table(found: pd.DataFrame, shown: Shown, chosen: int | None) -> None:
+    page = found.head(ROWS)
+    numbers = [int(number) for number in page[misjudged.PAIR]]
+    key = f"sim_pairs_{pd.util.hash_pandas_object(page[misjudged.PAIR]).sum()}_{len(shown.runs)}"
+    tables.put_on_screen("sim_pairs", key)
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    config: dict[str, object] = {
+        misjudged.PAIR: number(width="small", help="Number of the pair in the dataset"),
+        misjudged.SCORE: number(format="%.2f", help="What people gave"),
+        misjudged.FIRST: text(width=280),
+        misjudged.SECOND: text(width=280),
+        misjudged.DISAGREEMENT: number(format="%+.2f", help="The score that A's similarity stands for, less B's"),
+    }
+    for side in "AB":
+        config[f"similarity in {side}"] = number(f"similarity {side}", format="%.3f")
+        config[f"fitted in {side}"] = None
+        config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Fitted less given score")
+    if len(shown.table.sets) < 2:
+        config[misjudged.SET] = None
+    st.dataframe(
+        page,
+        hide_index=True,
+        key=key,
+        height=380,
+        on_select=lambda: _choose(key, numbers),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [numbers.index(chosen)]}} if chosen in numbers else None,
+        column_config={name: one for name, one in config.items() if name in page},  # type: ignore[misc]
+    )
+    st.caption(
+        f"The first {len(page):,} of {len(found):,} pairs. Choose a row to read it below; the files have all of them."
+    )
+
+
+def _choose(key: str, numbers: list[int]) -> None:
+    if (row := tables.chosen_row("sim_pairs", key, numbers)) is not None:
+        st.session_state["pair"] = row
+
+
+def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+    rows = found.rename(
+        columns={
+            f"{what} in {side}": f"{what} of {run.plan.variant}"
+            for side, run in sides.items()
+            for what in ("similarity", "fitted", "residual")
+        }
+    )
+    downloads.tables(
+        partial(as_file, rows),
+        Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
+        stem=downloads.stem_of("similarity", shown.picks.dataset, "pairs"),
+        key="sim_download",
+        help=f"All {len(found):,} pairs in the table's order.",
+    )
+
+
+# --- one pair
+
+
+def _look_into(rows: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+    value = st.number_input(
+        "Pair",
+        min_value=0,
+        value=None,
+        step=1,
+        key="pair",
+        bind="query-params",
+        placeholder=f"0 to {int(rows[misjudged.PAIR].max())}",
+        help="Number of the pair that is looked into; chosen by a row of the table, or typed.",
+        width=220,
+    )
+    if value is None:
+        st.caption("No pair is chosen yet.")
+        return
+    place = shown.table.place_of(int(value))
+    if place is None:
+        st.warning(
+            f"Pair {int(value)} is not among the {len(rows):,} pairs that are shown: numbers go up to "
+            f"{int(rows[misjudged.PAIR].max())}, and pairs that an encoder has no vector for are left out."
+        )
+        return
+    row = rows.iloc[place]
+    with st.container(border=True, key="sim_pair"):
+        left, right = st.columns(2)
+        left.text(row[misjudged.FIRST])
+        right.text(row[misjudged.SECOND])
+        st.markdown(f"People gave **{row[misjudged.SCORE]:.2f}** ({as_text(str(row[misjudged.SET]))}).")
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    {
+                        "variant": run.plan.variant.label,
+                        "similarity": row[f"similarity in {side}"],
+                        "stands for": row[f"fitted in {side}"],
+                        "residual": row[f"residual in {side}"],
+                    }
+                    for side, run in sides.items()
+                ]
+            ),
+            hide_index=True,
+            key="sim_pair_scores",
+            column_config={
+                "similarity": st.column_config.NumberColumn(format="%.4f"),
+                "stands for": st.column_config.NumberColumn(format="%.2f", help="By the fit, on the scores' scale"),
+                "residual": st.column_config.NumberColumn(format="%+.2f"),
+            },
+        )

@@ -1,0 +1,394 @@
+"""Transfer: how well does a simple classifier do on an encoder's embeddings? (Wang 2022, section 5.1; SentEval)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
+from core.diagnostics.transfer import classifiers, splits
+from core.diagnostics.transfer import features as made
+from core.diagnostics.transfer.classifiers import Answers, Examples
+from core.diagnostics.transfer.splits import Split
+from core.errors import BlindspotError, InputError
+from core.numerics.statistics import confusion as tables
+from core.numerics.statistics.resampling import components
+from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+
+CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
+SEEDS = tuple(str(seed) for seed in range(1, 6))
+FOLDS = splits.FOLDS
+LEAST_TEXTS = 3  # different texts of a class where folds are made: one to learn from, to choose by, and to ask for
+CLEAN = "_without_overlap"
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: LabelledTexts,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Train and test; see ``base.Compute``. Rows are of the examples that were tested, in their order.
+
+    Raises:
+        InputError: too few classes, or examples of one, to learn from.
+        BlindspotError: embeddings that are no numbers.
+    """
+    from threadpoolctl import threadpool_limits
+
+    seed = int(params["seed"])
+    check_classes(dataset)
+    plan = _splits(dataset, seed)
+    features = made.features(embeddings, dataset.firsts, dataset.seconds)
+    _check_finite(features, dataset)
+    with threadpool_limits(1, user_api="blas"):  # see core.diagnostics.transfer.classifiers
+        outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
+        tested = np.flatnonzero(outcome.fold >= 0)
+        cancel.check()
+        progress("drawing resamples", 0, 2)
+        metrics = _scores_of(outcome, dataset, tested, "")
+        cancel.check()
+        progress("drawing resamples", 1, 2)
+        overlaps = dataset.overlaps[tested]
+        shared = _shares_text(dataset, plan)[tested] & ~overlaps
+        if not overlaps.all():
+            metrics |= _scores_of(outcome, dataset, tested[~overlaps], CLEAN)
+        progress("drawing resamples", 2, 2)
+    counts = tables.confusion(dataset.labels[tested], outcome.predicted[tested], len(dataset.classes))
+    f1 = tables.class_scores(counts).f1
+    metrics |= {f"f1@{name}": float(f) for name, f in zip(dataset.classes, f1, strict=True) if not np.isnan(f)}
+    by_epochs = params["classifier"].startswith("mlp")
+    metrics |= {
+        "epochs" if by_epochs else "c": float(np.median(outcome.chosen)),
+        "tested": float(len(tested)),
+        "trained": float(len(plan[0].training) if dataset.is_split else len(dataset.labels)),
+        "overlap": float(overlaps.sum()),
+        "shared_text": float(shared.sum()),
+        "classes": float(len(dataset.classes)),
+        "folds": float(len(plan)),
+        "unconverged": float(outcome.unconverged),
+    }
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=pa.table(
+            {
+                "predicted": [dataset.classes[i] for i in outcome.predicted[tested]],
+                "probability": outcome.probability[tested],
+                "fold": outcome.fold[tested],
+                "repeated": overlaps.astype(np.int32),
+            },
+            schema=ENTRY.schema,
+        ),
+        coverage={"examples": len(dataset.labels), "examples_covered": len(dataset.labels)},
+        item_numbers=tested,
+        seeds={"folds and weights": seed, "bootstrap": tables.SEED},
+        chosen={f"{'epochs' if by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)},
+    )
+
+
+# --- what there is to learn from
+
+
+def check_classes(dataset: LabelledTexts) -> None:
+    """Whether a classifier can be trained on labelled texts and asked about them.
+
+    Raises:
+        InputError: it cannot: one class, a class that only the test part has, or one of which too few texts differ.
+    """
+    if dataset.is_split:
+        train, test = dataset.splits == TRAIN, dataset.splits == TEST
+        for part, name in ((train, "training"), (test, "test")):
+            if not part.any():
+                raise InputError(
+                    f"'{dataset.id}' has no example in its {name} part that all its texts have a vector for",
+                    expected="examples in the training part and in the test part",
+                )
+        least = 1 if (~train & ~test).any() else 2  # without a dev part one is needed to choose by
+    else:
+        train, test = np.ones(len(dataset.labels), dtype=np.bool_), np.zeros(len(dataset.labels), dtype=np.bool_)
+        least = LEAST_TEXTS
+    texts = {k: _different(dataset, train & (dataset.labels == k)) for k in range(len(dataset.classes))}
+    if sum(count > 0 for count in texts.values()) < 2:
+        found = ", ".join(f"'{dataset.classes[k]}'" for k, count in texts.items() if count)
+        raise InputError(
+            f"all examples of '{dataset.id}' to learn from are of one class, {found}",
+            expected="examples of two classes or more",
+        )
+    for k, count in texts.items():
+        asked = bool((test & (dataset.labels == k)).any())
+        if count < least and (count or asked):
+            raise InputError(
+                f"class '{dataset.classes[k]}' of '{dataset.id}' has {count} different "
+                f"{'text' if count == 1 else 'texts'} to learn from",
+                expected=f"at least {least} of each class that is tested",
+                remedy="add examples of it, leave it out or join it with another class",
+            )
+
+
+def _different(dataset: LabelledTexts, which: Bool) -> int:
+    return len(np.unique(dataset.same[which]))
+
+
+def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
+    """The prescribed split, or ten folds.
+
+    Folds keep pairs together that share a text, directly or through other pairs. Where that would leave a class out, or
+    make one lump of more than a fold (as where a few queries are paired with many documents each), they keep only the
+    same pairs together.
+
+    Raises:
+        InputError: the texts of a class are so entangled with others' that a part to learn from has none of them.
+    """
+    plan = _plan(dataset, seed)
+    if (missing := _missing_class(plan, dataset)) is not None:
+        raise InputError(
+            f"class '{dataset.classes[missing]}' of '{dataset.id}' is in too few different texts for every training "
+            "part to have one",
+            expected="a class in more different texts",
+            remedy="add examples of it, leave it out or join it with another class",
+        )
+    return plan
+
+
+def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
+    labels, same = dataset.labels, dataset.same
+    if dataset.is_split:
+        return [splits.prescribed(dataset.splits, labels, same, seed)]
+    linked = components(*dataset.texts)
+    if dataset.has_pairs and FOLDS * np.bincount(linked).max() <= len(labels):
+        plan = splits.folds(labels, linked, seed, FOLDS)
+        if _missing_class(plan, dataset) is None:
+            return plan
+    return splits.folds(labels, same, seed, FOLDS)
+
+
+def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
+    """The first class that is asked for where a part to learn from has none of it."""
+    for split in plan:
+        asked = np.union1d(dataset.labels[split.training], dataset.labels[split.test])
+        if len(missing := np.setdiff1d(asked, dataset.labels[split.fit])):
+            return int(missing[0])
+    return None
+
+
+def _shares_text(dataset: LabelledTexts, plan: Sequence[Split]) -> Bool:
+    """Whether an example has a text that stands in the training part of the split that tests it too, ``[m] bool``."""
+    first, second = dataset.texts
+    out = np.zeros(len(first), dtype=np.bool_)
+    for split in plan:
+        learned = np.union1d(first[split.training], second[split.training])
+        out[split.test] = np.isin(first[split.test], learned) | np.isin(second[split.test], learned)
+    return out
+
+
+def _check_finite(features: Float32, dataset: LabelledTexts) -> None:
+    finite = np.isfinite(features.sum(axis=1, dtype=np.float64))
+    if not finite.all():
+        first = dataset.items[dataset.firsts[int(np.argmin(finite))]]
+        raise BlindspotError(
+            f"the embeddings of {np.count_nonzero(~finite):,} of {len(finite):,} examples of '{dataset.id}' hold "
+            f"something that is no number, first that of '{first[:80]}'",
+            expected="finite numbers",
+            remedy="choose another transform or encoder",
+        )
+
+
+# --- learning
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What came out per example, ``[m]`` each; ``fold`` is -1 where it was not tested.
+
+    Attributes:
+        chosen: per fold, the strength or the number of epochs.
+    """
+
+    predicted: Int32
+    probability: Float64
+    fold: Int32
+    chosen: tuple[float, ...]
+    unconverged: int
+
+
+def _outcome(
+    features: Float32,
+    dataset: LabelledTexts,
+    plan: Sequence[Split],
+    classifier: str,
+    seed: int,
+    progress: Progress,
+    cancel: CancelToken,
+) -> _Outcome:
+    labels, m = dataset.labels, len(dataset.labels)
+    out = _Outcome(np.full(m, -1, np.int32), np.zeros(m), np.full(m, -1, np.int32), (), 0)
+    answered: list[Answers] = []
+    for number, split in enumerate(plan):
+
+        def report(share: float, number: int = number) -> None:
+            cancel.check()
+            progress("training", number, len(plan), (number + share) / len(plan))
+
+        report(0.0)
+        answers = _answers(features, labels, split, classifier, seed, report, cancel)
+        answered.append(answers)
+        out.predicted[split.test], out.probability[split.test] = answers.predicted, answers.probability
+        out.fold[split.test] = number
+    progress("training", len(plan), len(plan))
+    chosen = tuple(answers.chosen for answers in answered)
+    unconverged = sum(answers.unconverged for answers in answered)
+    return _Outcome(out.predicted, out.probability, out.fold, chosen, unconverged)
+
+
+def _answers(
+    features: Float32,
+    labels: Int32,
+    split: Split,
+    classifier: str,
+    seed: int,
+    report: Callable[[float], None],
+    cancel: CancelToken,
+) -> Answers:
+    """What a classifier says of the test part of a split."""
+    scaling = made.Scaling.fit(features, split.training, each=classifier.endswith("znorm"))
+    fit, dev = (Examples(scaling.apply(features, rows), labels[rows]) for rows in (split.fit, split.dev))
+    test = scaling.apply(features, split.test)
+    if classifier.startswith("mlp"):
+        return classifiers.perceptron(fit, dev, test, seed=seed, report=report, cancel=cancel)
+    with_dev = not split.is_prescribed
+    return classifiers.logistic_regression(fit, dev, test, with_dev=with_dev, report=report, cancel=cancel)
+
+
+def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: str) -> dict[str, float]:
+    """Scores of some of the tested examples, ``which [k]``, and their intervals; names end in ``suffix``."""
+    labels, predicted = dataset.labels[which], outcome.predicted[which]
+    accuracy, macro_f1 = tables.estimates(labels, predicted, dataset.same[which], len(dataset.classes))
+    learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
+    out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
+    for name, found in (("accuracy", accuracy), ("macro_f1", macro_f1)):
+        out |= {f"{name}{suffix}": found.value}
+        if found.interval is not None:
+            out |= {f"{name}{suffix}_low": found.interval.low, f"{name}{suffix}_high": found.interval.high}
+    return out
+
+
+# --- the declaration
+
+
+def _metrics() -> Sequence[base.Metric]:
+    out = []
+    for suffix, of in (("", ""), (CLEAN, ", without examples that stand in training or repeat")):
+        for name, what in (("accuracy", "share of tested examples whose class is predicted"), ("macro_f1", _MACRO)):
+            out.append(base.Metric(f"{name}{suffix}", f"{what}{of}", True))
+            out.append(base.Metric(f"{name}{suffix}_low", f"lower end of its 95% interval{of}", True))
+            out.append(base.Metric(f"{name}{suffix}_high", f"upper end of its 95% interval{of}", True))
+        what = "accuracy of always saying the most frequent class of the training part (of all folds)"
+        out.append(base.Metric(f"majority{suffix}", f"{what}{of}", None))
+    counts = {
+        "tested": "examples that were tested",
+        "trained": "examples of the training part (of all folds)",
+        "overlap": "tested examples that stand in training too, or repeat",
+        "shared_text": "other tested pairs of which a text stands in training, in another pair",
+        "classes": "classes",
+        "folds": "folds; 1 with a prescribed split",
+        "unconverged": "fits of the regression that were stopped before they converged",
+    }
+    out += [base.Metric(name, what, None, is_count=True) for name, what in counts.items()]
+    out.append(base.Metric("c", "strength of the regression as dev chose it, median over the folds", None))
+    out.append(base.Metric("epochs", "epochs of the perceptron as dev chose them, median over the folds", None))
+    return out
+
+
+_MACRO = "mean over classes of F1"
+
+
+def _trained_numbers(work: base.Work) -> float:
+    """Numbers that a classifier sees in training, those of every fold."""
+    return float(work.pairs) * (1 if work.is_split else FOLDS) * work.dimension
+
+
+ENTRY = base.DiagnosticEntry(
+    id="transfer",
+    version=2,
+    title="Transfer",
+    question="How well does a simple classifier do on an encoder's embeddings?",
+    how=rf"""
+The embeddings stay as they are; a classifier learns the task's classes from those of the training part and is asked
+about the test part.
+
+**Features** are SentEval's: a single text's embedding $u$; for two texts $|u - v|$ beside $u * v$, element by element.
+The mean of the training part is taken off. Then everything is divided by one number, the root of the features' mean
+variance $s^2$, or, in the *znorm* variants, every feature by its own standard deviation; both as the training part has
+them. So neither the length of an encoder's vectors nor where they lie decides how strongly is regularised and how fast
+is learned; for the regression without z-norm it only means that $C$ is counted in units of $1/s^2$.
+
+**Logistic regression**, multinomial, minimises
+
+$$C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert W \rVert^2$$
+
+(the intercept goes free) by L-BFGS, with $C$ of
+{", ".join(f"{c:g}" for c in classifiers.STRENGTHS[: classifiers.ALWAYS])}, and as long as the largest is the best of
+{" and ".join(f"{c:g}" for c in classifiers.STRENGTHS[classifiers.ALWAYS :])} too. The **MLP** has one hidden layer of
+{classifiers.HIDDEN} rectified units, learned by Adam (rate 0.001, batches of {classifiers.BATCH},
+$\alpha = 10^{{-4}}$). After every epoch, in small tasks after as many as make some {classifiers.STEPS_PER_LOOK} steps,
+its accuracy on dev is looked at, at most {classifiers.LOOKS} times; it stops after {classifiers.PATIENCE} looks that
+found nothing better, and the weights at the best one are taken.
+
+**Who is asked.** Where a task has a split, that is used, and its dev part chooses $C$ and the epoch. Where it has no
+dev part, a tenth of the training part chooses. Where it has no split there are {FOLDS} folds with about equally many of
+each class, drawn with the run's seed: every example is tested once, the fold after the tested one chooses. The
+regression then learns from those that chose too, unless they are a prescribed dev part. No fold is trained and tested
+on the same text; letters' case, white space and Unicode forms (é as one character or as two) do not tell texts apart.
+Of two texts the order does not matter, for the features are the same. Pairs that share one text stay together too,
+directly or through other pairs, unless more than a tenth of all hang together or a class would be missing: then the
+same pairs do, and those that share one text with training are counted. A prescribed split stays as it is.
+
+**Scores.** Accuracy and macro F1, the mean over classes of $F_1 = 2TP/(2TP + FP + FN)$, over all tested examples; a
+class that neither is there nor was predicted has no F1. The *majority* baseline always says what is most frequent in
+the training part, with folds in all examples. Intervals are Wilson's, of as many examples as the tested ones are worth:
+those that say the same count as one. They say how far the score depends on which examples were asked about, not on
+which were learned from.
+
+**Overlap.** Some prescribed test parts hold examples that stand in training too, of pairs in either order, and some
+tasks repeat examples. All scores are also given without those that do. Pairs of which only one text stands in training
+are counted apart and stay.
+
+**What differs from SentEval.** It puts texts into folds without looking whether they repeat, and averages the folds'
+accuracies; it tries $C$ from $2^{{-2}}$ to $2^{{5}}$ on features that are not scaled, by a cross-validation within the
+training part; its MLP has sigmoid units, and a weight decay that is chosen like $C$. Published scores of these tasks
+are near, but not the same.
+""",
+    citation="Conneau and Kiela 2018, SentEval; Wang, Kuo and Li 2022, Just Rank, section 5.1; Eger, Rücklé and "
+    "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings",
+    dataset_kind=DatasetKind.LABELLED_TEXTS,
+    parameters=(
+        base.Parameter(
+            "classifier",
+            CLASSIFIERS,
+            CLASSIFIERS[0],
+            "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalised",
+        ),
+        base.Parameter("seed", SEEDS, SEEDS[0], "what folds and the perceptron's weights start from"),
+    ),
+    columns=(
+        base.Column("predicted", pa.string(), "the class that was predicted"),
+        base.Column("probability", pa.float64(), "the classifier's probability of it"),
+        base.Column("fold", pa.int32(), "in which fold it was tested, from 0; 0 with a prescribed split"),
+        base.Column("repeated", pa.int32(), "1 where its text stands in the training part too, or more than once"),
+    ),
+    metrics=tuple(_metrics()),
+    headline="accuracy",
+    figures="core.diagnostics.transfer.figures",
+    cost=base.Cost(
+        units=_trained_numbers,
+        units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,
+        seconds_per_unit={"": 1e-6},
+        way="classifier",
+    ),
+    compute=compute,
+)

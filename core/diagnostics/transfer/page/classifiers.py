@@ -1,0 +1,263 @@
+"""The view *classifiers* of the page Transfer: does the ranking of encoders hold when the classifier changes?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.transfer import stability
+from core.diagnostics.transfer import tasks as numbers
+from core.diagnostics.transfer.definition import CLASSIFIERS
+from core.diagnostics.transfer.outcomes import Outcomes
+from core.diagnostics.transfer.page import offer as transfer_offer
+from core.diagnostics.transfer.page.runs import OFFERED, outcomes_of, title
+from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.stability import Flip
+from core.diagnostics.transfer.tasks import DEMO
+from core.figures import grids as figures
+from core.numerics.statistics import rankings
+from core.store.records import RunRecord
+from core.types import Float64, Variant
+from core.ui.markdown import as_text
+from core.ui.variant_looks import variant_styles
+
+MEAN = "mean"
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """A task's runs by encoder and classifier, those encoders that have all of these classifiers.
+
+    Attributes:
+        values: ``[e, c]``.
+    """
+
+    task: str
+    variants: tuple[Variant, ...]
+    classifiers: tuple[str, ...]
+    runs: Sequence[Sequence[RunRecord]]
+    values: Float64
+
+
+def show(shown: Shown) -> None:
+    """A row per task, then one task or the mean over them: places, and the encoders that change theirs."""
+    found = {task: crossed for task in _tasks(shown) if (crossed := _crossed(shown, task))}
+    if not found:
+        _offer(shown, _picked(shown))
+        return
+    mean = _mean(found)
+    _agreements(shown, found, mean)
+    chosen = _choose(shown, found, mean)
+    one = mean if chosen == MEAN else found[chosen]
+    if one is None:  # the mean of fewer than two tasks is not offered
+        return
+    _places(shown, one)
+    _flips(shown, one, list(found.values()) if chosen == MEAN else [one])
+    if chosen != MEAN and (lacking := [c for c in CLASSIFIERS if c not in one.classifiers]):
+        transfer_offer.classifiers(shown, chosen, lacking, one.variants)
+
+
+def _tasks(shown: Shown) -> list[str]:
+    return list(dict.fromkeys(task for by_task in shown.every.values() for task in by_task))
+
+
+def _crossed(shown: Shown, task: str) -> Crossed | None:
+    """None where no two encoders have two classifiers in common."""
+    by_classifier = {c: shown.every[c][task] for c in CLASSIFIERS if task in shown.every.get(c, {})}
+    # The encoders of the chosen classifier decide, then all classifiers that those have.
+    wanted = [v for v in shown.variants if v in by_classifier.get(shown.classifier, next(iter(by_classifier.values())))]
+    classifiers = tuple(c for c, runs in by_classifier.items() if sum(v in runs for v in wanted) > 1)
+    variants = tuple(v for v in wanted if all(v in by_classifier[c] for c in classifiers))
+    if len(variants) < 2 or len(classifiers) < 2:
+        return None
+    runs = [[by_classifier[c][v] for c in classifiers] for v in variants]
+    scores = [[numbers.score(run, shown.measure, overlap=shown.overlap) for run in row] for row in runs]
+    values = np.array([[float("nan") if one is None else one.value for one in row] for row in scores])
+    return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
+
+
+def _mean(found: Mapping[str, Crossed]) -> Crossed | None:
+    """Over the tasks (without the demo) that have the same encoders and classifiers as the first; None of fewer than
+    two."""
+    of = {task: crossed for task, crossed in found.items() if task != DEMO}
+    if len(of) < 2:
+        return None
+    variants = tuple(v for v in next(iter(of.values())).variants if all(v in c.variants for c in of.values()))
+    classifiers = tuple(k for k in next(iter(of.values())).classifiers if all(k in c.classifiers for c in of.values()))
+    if len(variants) < 2 or len(classifiers) < 2:
+        return None
+    return Crossed(MEAN, variants, classifiers, [], np.mean([_part(c, variants, classifiers) for c in of.values()], 0))
+
+
+def _part(one: Crossed, variants: Sequence[Variant], classifiers: Sequence[str]) -> Float64:
+    rows = [one.variants.index(v) for v in variants]
+    columns = [one.classifiers.index(c) for c in classifiers]
+    return np.asarray(one.values[np.ix_(rows, columns)])
+
+
+def _title(of: str, found: Mapping[str, Crossed]) -> str:
+    return f"mean of {sum(task != DEMO for task in found)} tasks" if of == MEAN else title(of)
+
+
+def _agreements(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
+    rows = []
+    for one in [*([mean] if mean else []), *found.values()]:
+        how = stability.agreement(one.values)
+        rows.append(
+            {
+                "task": _title(one.task, found),
+                "encoders": how.encoders,
+                "classifiers": len(one.classifiers),
+                "same ranking": f"{how.same} of {how.pairs}",
+                "Kendall": how.kendall,
+                "least Kendall": how.least_kendall,
+                "Spearman": how.spearman,
+                "turned pairs": f"{len(stability.turned(one.values))} of {how.encoders * (how.encoders - 1) // 2}",
+            }
+        )
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="transfer_agreement",
+        placeholder="–",
+        column_config={
+            "same ranking": st.column_config.TextColumn(help="Pairs of classifiers that rank all encoders alike"),
+            "Kendall": number("Kendall's tau-b", format="%.2f", help="Mean over pairs of classifiers"),
+            "least Kendall": number("least tau-b", format="%.2f"),
+            "Spearman": number("Spearman's rho", format="%.2f", help="Mean over pairs of classifiers"),
+            "turned pairs": st.column_config.TextColumn(help="Pairs of encoders whose order depends on the classifier"),
+        },
+    )
+    few = min(len(one.variants) for one in found.values())
+    st.caption(
+        f"Rankings by {shown.axis}, compared between every two classifiers: 1 the same, -1 the opposite."
+        + (f" Of {few} encoders these numbers move in large steps." if few < 6 else "")
+    )
+
+
+def _choose(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None) -> str:
+    names = [*([MEAN] if mean else []), *found]
+    picked = _picked(shown)
+    default = picked if picked in found else names[0]
+    if st.session_state.get("ranking_of") not in (None, *names):  # of other variants
+        st.session_state["ranking_of"] = None
+    chosen = st.selectbox(
+        "Ranking of",
+        names,
+        index=None,
+        key="ranking_of",
+        bind="query-params",
+        placeholder=_title(default, found),
+        width=280,
+        help="A task, or the mean over the tasks that were run, each counting alike.",
+    )
+    return str(chosen or default)
+
+
+def _picked(shown: Shown) -> str:
+    return shown.picks.dataset if shown.is_task else ""
+
+
+def _places(shown: Shown, one: Crossed) -> None:
+    better = rankings.oriented(one.values, np.ones(len(one.classifiers)))
+    looks = variant_styles(one.variants)
+    styles = {v.label: looks[v] for v in one.variants}
+    figure = figures.place_lines(
+        rankings.places(better), one.values, [v.label for v in one.variants], one.classifiers, styles, shown.scheme
+    )
+    st.plotly_chart(figure, key="transfer_places")
+    frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
+    frame.insert(0, "encoder", [v.label for v in one.variants])
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="transfer_by_classifier",
+        column_config={name: number(format="%.1f") for name in one.classifiers},
+    )
+    st.caption(
+        "A row per classifier; lines that do not cross are encoders whose order does not depend on it. Below, "
+        f"{shown.axis} × 100."
+    )
+
+
+def _flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> None:
+    n = len(one.variants)
+    total = n * (n - 1) // 2
+    if not stability.turned(one.values):
+        st.success(
+            f"The {len(one.classifiers)} classifiers put the {n} encoders in the same order, ties aside.",
+            icon=":material/check_circle:",
+        )
+        return
+    found = _found_flips(shown, one, [task for task in tasks if task.task != DEMO or len(tasks) == 1])
+    encoders = [f"**{as_text(v.label)}**" for v in one.variants]
+    classifiers = [f"`{name}`" for name in one.classifiers]
+    clear = [flip for flip in found if flip.is_clear]
+    chance = [flip for flip in found if not flip.is_clear]
+    some = f"The order of {len(found)} of {total} pairs of encoders depends on the classifier"
+    if clear:
+        said = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
+        st.warning(f"{some}, of {len(clear)} of them **beyond chance**:\n\n{said}", icon=":material/swap_vert:")
+    else:
+        st.info(
+            f"{some}; all of these flips are **within the intervals**: other examples might give none.",
+            icon=":material/swap_vert:",
+        )
+    if chance:
+        with st.expander("Flips within the intervals", icon=":material/swap_vert:", expanded=not clear):
+            st.markdown("\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in chance))
+    st.caption(
+        "In brackets: 95% bootstrap intervals of the difference over the tested examples, both encoders on the same "
+        "resamples. A flip is beyond chance where both intervals leave out 0; several are looked at, none is corrected."
+    )
+
+
+def _found_flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> list[Flip]:
+    run_ids = tuple(
+        tuple(
+            tuple(task.runs[task.variants.index(v)][task.classifiers.index(c)].run_id for c in one.classifiers)
+            for v in one.variants
+        )
+        for task in tasks
+    )
+    return _cached_flips(shown, tasks, one.values, run_ids, shown.measure.value, shown.overlap)
+
+
+@st.cache_data(show_spinner="Are these flips chance? …", max_entries=32)
+def _cached_flips(
+    _shown: Shown,
+    _tasks: Sequence[Crossed],
+    _values: Float64,
+    run_ids: tuple[tuple[tuple[str, ...], ...], ...],
+    measure: str,  # noqa: ARG001 - with the runs it decides the values
+    overlap: bool,  # noqa: ARG001
+) -> list[Flip]:
+    return stability.flips(_values, run_ids, [_of_task(_shown, task) for task in _tasks], _shown.measure)
+
+
+def _of_task(shown: Shown, task: Crossed) -> Outcomes:
+    return outcomes_of(shown, [run for row in task.runs for run in row])
+
+
+def _offer(shown: Shown, picked: str) -> None:
+    """No task has two encoders with two classifiers."""
+    variants = [v for v in shown.variants if v in shown.runs.get(picked, {})] or list(shown.variants)
+    if len(variants) < 2:
+        st.info(
+            "One encoder has nobody to be ranked against: pick another one in the sidebar, or run one in the view "
+            "*tasks*.",
+            icon=":material/info:",
+        )
+        return
+    st.info(
+        "A ranking needs two encoders with two classifiers on the same task, and no task has them yet.",
+        icon=":material/info:",
+    )
+    task = picked or next(iter(shown.runs), OFFERED[0])
+    transfer_offer.classifiers(shown, task, CLASSIFIERS, variants)

@@ -1,0 +1,120 @@
+"""Train/test splits that never have one group on both sides.
+
+Examples that must stay together share a number, their *group*: those that say the same
+(``LabelledTexts.same``), or pairs that share a text. Folds hold whole groups, and about equally many
+examples of every class. scikit-learn's ``StratifiedGroupKFold`` does the same, but takes seven seconds for ten thousand
+examples, its time being per group; here only groups of several examples are looked at one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+
+import numpy as np
+
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from core.types import Int8, Int32, Int64
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Numbers of examples, ascending, ``int64``.
+
+    Attributes:
+        fit: learned from while something is being chosen.
+        dev: what it is chosen by.
+        test: asked for.
+        is_prescribed: whether dev is the task's own dev part; then it is never learned from.
+    """
+
+    fit: Int64
+    dev: Int64
+    test: Int64
+    is_prescribed: bool = False
+
+    @property
+    def training(self) -> Int64:
+        """The training part: what is learned from once everything is chosen."""
+        return self.fit if self.is_prescribed else np.union1d(self.fit, self.dev)
+
+
+def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
+    """The fold of each example, ``[m] int64`` from 0.
+
+    Groups of several examples come first, the largest before the others, each to the fold where its classes are fewest
+    (so that the sum over folds and classes of the squared shares of a class grows least). Then single examples, class
+    by class, each to the fold that has the fewest of its class, and of those to the smallest. What is alike in all this
+    is settled by the seed.
+
+    Args:
+        labels: ``[m]``, the number of each example's class.
+        groups: ``[m]``, examples of one number end up in one fold.
+    """
+    rng = np.random.default_rng(seed)
+    _, classes = np.unique(labels, return_inverse=True)
+    _, group = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(group)
+    fold_of_group = np.empty(len(sizes), dtype=np.int64)
+    counts = np.zeros((folds, int(classes.max(initial=-1)) + 1))
+    totals = np.bincount(classes)
+    order = rng.permutation(folds)  # of folds that are alike
+
+    several = rng.permutation(np.flatnonzero(sizes > 1))
+    several = several[np.argsort(-sizes[several], kind="stable")]
+    within = np.zeros((len(sizes), len(totals)) if len(several) else (0, 0))
+    if len(several):
+        np.add.at(within, (group, classes), 1.0)
+    for g in several:
+        added = within[g]
+        growth = (2 * counts + added) @ (added / totals**2)
+        fold = min(range(folds), key=lambda f: (round(growth[f], 12), counts[f].sum(), order[f]))
+        counts[fold] += added
+        fold_of_group[g] = fold
+
+    single = sizes[group] == 1
+    for k in rng.permutation(len(totals)):
+        members = rng.permutation(np.flatnonzero(single & (classes == k)))
+        heap = [(counts[f, k], counts[f].sum(), order[f], f) for f in range(folds)]
+        heapify(heap)
+        for example in members:
+            of_class, total, place, fold = heap[0]
+            fold_of_group[group[example]] = fold
+            counts[fold, k] += 1
+            heapreplace(heap, (of_class + 1, total + 1, place, fold))
+    return fold_of_group[group]
+
+
+def folds(labels: Int32, groups: Int64, seed: int, number: int = FOLDS) -> list[Split]:
+    """Splits of which each tests one fold; every example is tested once.
+
+    What there is to choose is chosen by the next fold; then that is learned from too. There are fewer folds where there
+    are fewer groups.
+
+    Raises:
+        ValueError: fewer than three groups: one to learn from, one to choose by and one to ask for.
+    """
+    number = min(number, len(np.unique(groups)))
+    if number < 3:
+        raise ValueError(f"{number} groups cannot be learned from, chosen by and asked for")
+    fold = grouped_folds(labels, groups, number, seed)
+    out = []
+    for test in range(number):
+        dev = (test + 1) % number
+        is_test, is_dev = fold == test, fold == dev
+        out.append(Split(np.flatnonzero(~is_test & ~is_dev), np.flatnonzero(is_dev), np.flatnonzero(is_test)))
+    return out
+
+
+def prescribed(parts: Int8, labels: Int32, groups: Int64, seed: int) -> Split:
+    """The split that a task prescribes, ``parts [m]`` being ``TRAIN``, ``DEV`` or ``TEST``.
+
+    Where it has no dev part, one tenth of the training part is taken to choose by, and learned from afterwards.
+    """
+    train, dev, test = (np.flatnonzero(parts == part) for part in (TRAIN, DEV, TEST))
+    if len(dev):
+        return Split(train, dev, test, is_prescribed=True)
+    inner = grouped_folds(labels[train], groups[train], FOLDS, seed) if len(train) else train
+    return Split(train[inner != 0], train[inner == 0], test)

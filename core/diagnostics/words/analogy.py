@@ -1,0 +1,235 @@
+"""Analogy: "man is to king as woman is to what?", answered by sums or products of cosines.
+
+Schnabel 2015, section 3.1; the computation stands in ``core.diagnostics.words.analogy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.datasets.kinds.relations import Analogies
+from core.errors import BlindspotError
+from core.numerics.ranking.problem import TAU
+from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from core.types import CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+
+# Analogies: "a is to b as c is to d", answered by the candidate that scores highest, in float64.
+#
+# 3CosAdd (Mikolov, Yih and Zweig 2013) takes the candidate nearest to ``b - a + c`` of unit vectors, 3CosMul (Levy and
+# Goldberg 2014) multiplies instead of adding, so that no one of the three similarities outweighs the others. Both need
+# nothing but the cosines of the question's words with every candidate, which are computed once per word.
+
+EPSILON = 1e-3  # keeps 3CosMul from dividing by zero; Levy and Goldberg's value
+CANDIDATES_PER_TILE = 2_048
+QUESTIONS_PER_TILE = 128  # a tile of scores then stays in the processor's cache
+
+
+class Rule(StrEnum):
+    """How a candidate is scored."""
+
+    ADD = "3cosadd"
+    MUL = "3cosmul"
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What was answered to m questions.
+
+    Attributes:
+        greater: ``[m] int64``, candidates that score higher than the right word.
+        ties: ``[m] int64``, candidates that score the same, within tau; the right word is not counted.
+        predicted: ``[m] int64``, the candidate with the highest score; of equal ones that with the lowest number.
+        score, best: ``[m] float64``, the right word's score and the highest.
+    """
+
+    greater: Int64
+    ties: Int64
+    predicted: Int64
+    score: Float64
+    best: Float64
+
+
+def answer(
+    embeddings: Float32 | Float64,
+    questions: Int32,
+    answers: Int32,
+    rule: Rule,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float = TAU,
+) -> Answers:
+    """Score every candidate for every question; a question's own three words are no candidates.
+
+    Args:
+        embeddings: ``[n, d]``, one row per candidate; a zero vector has cosine 0 with everything.
+        questions: ``[m, 3]``, rows of a, b and c.
+        answers: ``[m]``, row of the right word, none of the three.
+        tau: scores no further apart are tied.
+
+    Raises:
+        Cancelled: between two tiles.
+    """
+    units = unit_rows(embeddings)
+    asked, places = np.unique(questions, return_inverse=True)
+    places = places.reshape(questions.shape)
+    of_asked = units[asked]
+    m, n = len(answers), len(units)
+    right = units[answers]
+    with_a, with_b, with_c = (np.einsum("md,md->m", units[questions[:, i]], right) for i in range(3))
+    own = _scores(with_a, with_b, with_c, rule)
+    greater, ties = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    predicted, best = np.full(m, -1, dtype=np.int64), np.full(m, -np.inf)
+    for first in range(0, n, CANDIDATES_PER_TILE):
+        progress("answering", first, n)
+        last = min(first + CANDIDATES_PER_TILE, n)
+        cosines = of_asked @ units[first:last].T
+        for start in range(0, m, QUESTIONS_PER_TILE):
+            cancel.check()
+            rows = slice(start, min(start + QUESTIONS_PER_TILE, m))
+            a, b, c = (cosines[places[rows, i]] for i in range(3))
+            scores = _scores(a, b, c, rule)
+            _leave_out(scores, questions[rows], first, last)
+            _leave_out(scores, answers[rows, None], first, last, own[rows])
+            top = scores.argmax(axis=1)
+            highest = np.take_along_axis(scores, top[:, None], axis=1)[:, 0]
+            better = highest > best[rows]
+            best[rows] = np.where(better, highest, best[rows])
+            predicted[rows] = np.where(better, first + top, predicted[rows])
+            limit = own[rows, None]
+            above = np.count_nonzero(scores > limit + tau, axis=1)
+            greater[rows] += above
+            ties[rows] += np.count_nonzero(scores >= limit - tau, axis=1) - above
+    progress("answering", n, n)
+    return Answers(greater, ties - 1, predicted, own, best)  # the right word is tied with itself
+
+
+def unit_rows(embeddings: Float32 | Float64) -> Float64:
+    """Rows of length 1 in float64, ``[n, d]``; a zero row stays zero."""
+    rows = np.asarray(embeddings, dtype=np.float64)
+    norms = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    return np.asarray(rows * np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)[:, None])
+
+
+def _scores(a: Float64, b: Float64, c: Float64, rule: Rule) -> Float64:
+    """Scores from the cosines of the candidates with a, b and c."""
+    if rule is Rule.ADD:
+        return np.asarray(b - a + c)
+    return np.asarray((b + 1.0) * (c + 1.0) / 4.0 / ((a + 1.0) / 2.0 + EPSILON))
+
+
+def _leave_out(scores: Float64, items: Int32, first: int, last: int, value: Float64 | None = None) -> None:
+    """Set the scores of items ``[q, k]`` that lie in this tile of candidates: to ``value [q]``, else to -inf."""
+    row, column = np.nonzero((items >= first) & (items < last))
+    scores[row, items[row, column] - first] = -np.inf if value is None else value[row]
+
+
+GROUPS = ("semantic", "syntactic")
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: Analogies,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Accuracy over all questions, per group and per section; see ``base.Compute``. Row i is question i.
+
+    Raises:
+        BlindspotError: the embeddings are not all finite.
+    """
+    if not np.isfinite(embeddings).all():
+        raise BlindspotError("some embeddings hold NaN or infinite values", expected="finite numbers")
+    found = answer(embeddings, dataset.questions, dataset.answers, Rule(params["rule"]), progress, cancel)
+    right = expected_hit(found.greater, found.ties, 1)
+    metrics = {"accuracy": float(right.mean())}
+    groups = np.array(dataset.groups)[dataset.section_numbers]
+    metrics |= {f"accuracy_{g}": float(right[groups == g].mean()) for g in GROUPS if (groups == g).any()}
+    for number, section in enumerate(dataset.sections):
+        here = dataset.section_numbers == number
+        if here.any():
+            metrics[f"accuracy@{section}"] = float(right[here].mean())
+    metrics["mrr"] = float(expected_reciprocal_rank(found.greater, found.ties).mean())
+    metrics |= {"questions": float(len(right)), "candidates": float(len(dataset.items))}
+    metrics["tied_questions"] = float(np.count_nonzero(found.ties))
+    return base.DiagnosticResult(
+        metrics=metrics,
+        items=pa.table(
+            {
+                "greater": found.greater,
+                "ties": found.ties,
+                "predicted": pa.array([dataset.items[i] for i in found.predicted], pa.string()),
+                "score": found.score,
+                "best": found.best,
+            },
+            schema=ENTRY.schema,
+        ),
+        coverage={
+            "questions": len(right),
+            "questions_covered": len(right),
+            "items": len(dataset.items),
+            "items_covered": len(dataset.items),
+        },
+    )
+
+
+ENTRY = base.DiagnosticEntry(
+    id="analogy",
+    version=2,
+    title="Analogy",
+    question="Is a relation between words the same step in space: Athens to Greece as Oslo to Norway?",
+    how=rf"""
+A question *a is to b as c is to what?* is answered by the candidate $d$ with the highest score; vectors are brought to
+length 1 first.
+
+- **3CosAdd** (Mikolov, Yih and Zweig 2013): $\cos(d,b) - \cos(d,a) + \cos(d,c)$, which the candidate nearest to
+  $b - a + c$ has highest.
+- **3CosMul** (Levy and Goldberg 2014): $\cos'(d,b)\,\cos'(d,c) / (\cos'(d,a) + {EPSILON})$ with
+  $\cos' = (\cos + 1)/2$.
+- **Candidates** are the words of all the questions and the 30,000 most frequent English words (as many as word2vec's
+  own test takes; the built-in questions have 5,000), so that an encoder of sentences can be asked too. Published
+  scores have the whole vocabulary of a file: more candidates are harder. Scores compare on the same candidates only.
+  A frequent word that differs from a question's word by its capitals only is no other candidate.
+- The three words of the question are no candidates, as in every published score: the answer would often be b or c.
+- Scores within $10^{{-6}}$ are tied: accuracy and mean reciprocal rank are *expected* values under random tie order,
+  as on the page EvalRank.
+- A question with a word that the encoder has no vector for is left out, and such words are no candidates
+  (*coverage*). Compare encoders on the words that all of them have.
+- **Semantic** and **syntactic** accuracies are shares of all questions of the group, not means of sections. All
+  questions of MSR are syntactic.
+""",
+    citation="Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space; "
+    "Levy and Goldberg 2014, Linguistic Regularities in Sparse and Explicit Word Representations; "
+    "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1",
+    dataset_kind=DatasetKind.ANALOGIES,
+    parameters=(base.Parameter("rule", tuple(Rule), Rule.ADD, "how a candidate's three cosines make a score"),),
+    columns=(
+        base.Column("greater", pa.int64(), "candidates that score higher than the right word"),
+        base.Column("ties", pa.int64(), "candidates that score the same"),
+        base.Column("predicted", pa.string(), "the candidate with the highest score"),
+        base.Column("score", pa.float64(), "the right word's score"),
+        base.Column("best", pa.float64(), "the highest score"),
+    ),
+    metrics=(
+        base.Metric("accuracy", "share of all questions that are answered right", True),
+        *(base.Metric(f"accuracy_{g}", f"share of the {g} questions that are answered right", True) for g in GROUPS),
+        base.Metric("mrr", "mean reciprocal rank of the right word, expected under random tie order", True),
+        base.Metric("questions", "questions that were asked", None, is_count=True),
+        base.Metric("candidates", "words to choose from, the question's three among them", None, is_count=True),
+        base.Metric("tied_questions", "questions whose right word is tied with another", None, is_count=True),
+    ),
+    headline="accuracy",
+    figures="core.diagnostics.words.figures",
+    cost=base.Cost(
+        units=lambda work: float(work.pairs) * work.texts * work.dimension,
+        units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
+        seconds_per_unit={"": 2e-10},
+    ),
+    compute=compute,
+)

@@ -1,0 +1,215 @@
+"""Categorization: are the clusters of words the classes that people put them in? (Schnabel 2015, section 3.1)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from core import diagnostic as base
+from core.datasets.kinds.relations import Categories
+from core.diagnostics.words.analogy import unit_rows
+from core.errors import BlindspotError
+from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+
+# Categorisation: words are clustered, and the purity says how well the clusters are people's classes.
+#
+# Schnabel 2015, section 3.1, after Baroni, Dinu and Kruszewski 2014.
+
+SEEDS = tuple(range(10))  # of k-means: one start each
+SHUFFLES = 100
+SHUFFLE_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Words in clusters.
+
+    Attributes:
+        clusters: ``[n] int32``, the cluster of each word in the solution with the lowest inertia.
+        named: ``[k] int64``, the class that most of each cluster's words are in; of equal ones the first.
+        purity: of that solution.
+        purities, inertias: of all the solutions, by seed.
+        chance: mean purity where the words' classes are shuffled, the clusters being what they are.
+    """
+
+    clusters: Int32
+    named: Int64
+    purity: float
+    purities: tuple[float, ...]
+    inertias: tuple[float, ...]
+    chance: float
+
+
+def categorise(
+    embeddings: Float32 | Float64,
+    membership: Bool,
+    progress: Progress,
+    cancel: CancelToken,
+    seeds: Sequence[int] = SEEDS,
+) -> Clustering:
+    """Cluster unit vectors by k-means, k being the number of classes.
+
+    Args:
+        embeddings: ``[n, d]``, n at least the number of classes.
+        membership: ``[n, k] bool``, whether a word is in a class.
+
+    Raises:
+        Cancelled: between two starts.
+    """
+    from sklearn.cluster import KMeans
+
+    units = unit_rows(embeddings)
+    k = membership.shape[1]
+    found: list[Int32] = []
+    inertias: list[float] = []
+    for done, seed in enumerate(seeds):
+        cancel.check()
+        progress("clustering", done, len(seeds))
+        fitted = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(units)
+        found.append(fitted.labels_.astype(np.int32))
+        inertias.append(float(fitted.inertia_))
+    progress("clustering", len(seeds), len(seeds))
+    best = found[int(np.argmin(inertias))]
+    return Clustering(
+        best,
+        counts(best, membership).argmax(axis=1),
+        purity(best, membership),
+        tuple(purity(clusters, membership) for clusters in found),
+        tuple(inertias),
+        _chance(best, membership),
+    )
+
+
+def counts(clusters: Int32, membership: Bool) -> Int64:
+    """Words of each class in each cluster, ``[k, classes]``; k is the number of classes."""
+    out = np.zeros((membership.shape[1], membership.shape[1]), dtype=np.int64)
+    np.add.at(out, clusters, membership)
+    return out
+
+
+def purity(clusters: Int32, membership: Bool) -> float:
+    """``1/N sum over clusters of the largest number of words of one class``, N being the number of words.
+
+    Every word counts once: one that is in several classes is right if its cluster's class is one of them.
+    """
+    return float(counts(clusters, membership).max(axis=1).sum() / len(clusters))
+
+
+def _chance(clusters: Int32, membership: Bool) -> float:
+    rng = np.random.default_rng(SHUFFLE_SEED)
+    return float(np.mean([purity(clusters, membership[rng.permutation(len(clusters))]) for _ in range(SHUFFLES)]))
+
+
+def order_clusters(table: Int64) -> Int64:
+    """Clusters in the order of their largest class, so that a good clustering is a diagonal.
+
+    Args:
+        table: ``[k, classes]`` as ``counts`` gives it.
+    """
+    named, size = table.argmax(axis=1), table.max(axis=1)
+    return np.lexsort((-size, named))
+
+
+def shares(table: Int64) -> Float64:
+    """Each class's words by cluster as shares of the class, ``[k, classes]``."""
+    totals = table.sum(axis=0)
+    return np.asarray(np.divide(table, totals, out=np.zeros(table.shape), where=totals > 0))
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: Categories,
+    params: Mapping[str, str],  # noqa: ARG001 - it has none
+    progress: Progress,
+    cancel: CancelToken,
+) -> base.DiagnosticResult:
+    """Purity of k-means; see ``base.Compute``. Row i is word i.
+
+    Raises:
+        BlindspotError: the embeddings are not all finite, or fewer words differ than there are classes.
+    """
+    if not np.isfinite(embeddings).all():
+        raise BlindspotError("some embeddings hold NaN or infinite values", expected="finite numbers")
+    n, k = len(dataset.items), len(dataset.classes)
+    distinct = len(np.unique(embeddings, axis=0)) if n >= k else n
+    if k < 2 or distinct < k:
+        raise BlindspotError(
+            f"'{dataset.id}' has {distinct:,} different vectors of {n:,} words in {k} classes that are covered",
+            expected="two or more classes, and at least as many different vectors as classes",
+            remedy="use an encoder that knows more of the words",
+        )
+    found = categorise(embeddings, dataset.membership, progress, cancel)
+    return base.DiagnosticResult(
+        metrics={
+            "purity": found.purity,
+            "purity_mean": float(np.mean(found.purities)),
+            "purity_low": min(found.purities),
+            "purity_high": max(found.purities),
+            "chance": found.chance,
+            "words": float(n),
+            "classes": float(k),
+        },
+        items=pa.table(
+            {
+                "cluster": found.clusters,
+                "cluster_class": [dataset.classes[i] for i in found.named[found.clusters]],
+            },
+            schema=ENTRY.schema,
+        ),
+        coverage={"items": n, "items_covered": n},
+        seeds={"first of the starts of k-means": SEEDS[0], "shuffled classes": SHUFFLE_SEED},
+    )
+
+
+ENTRY = base.DiagnosticEntry(
+    id="categorization",
+    version=1,
+    title="Categorization",
+    question="Do words of one kind stand together: illnesses with illnesses, tools with tools?",
+    how=rf"""
+The distinct words of a dataset are clustered by k-means on vectors of length 1, into as many clusters as there are
+classes. The **purity** is the share of words that are of the class which most words of their cluster are of:
+
+$$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text{{class}}_c|$$
+
+- k-means (scikit-learn's, k-means++ starts) is started {len(SEEDS)} times, with the seeds {SEEDS[0]} to {SEEDS[-1]};
+  the solution with the lowest inertia counts, whatever its purity. The mean and the range over all starts stand
+  beside it.
+- Every distinct word counts once. One that is in several classes (Battig's *orange*) is right if its cluster's class is
+  one of them.
+- **Chance** is the mean purity of {SHUFFLES} shuffles of the words' classes, the clusters staying what they are. It is
+  above 0: the fewer words in a cluster, the purer it is by accident. Purities of datasets with other numbers of words
+  and classes do not compare.
+- Words without a vector are left out, and so is a class that has no word left. Compare encoders on the words that all
+  of them have.
+- Published purities are of another clustering program (Baroni et al. 2014 took CLUTO); k-means is what is usual now.
+""",
+    citation="Baroni, Dinu and Kruszewski 2014, Don't count, predict!; Schnabel, Labutov, Mimno and Joachims 2015, "
+    "section 3.1",
+    dataset_kind=DatasetKind.CATEGORIES,
+    parameters=(),
+    columns=(
+        base.Column("cluster", pa.int32(), "number of the word's cluster"),
+        base.Column("cluster_class", pa.string(), "the class that most of the cluster's words are of"),
+    ),
+    metrics=(
+        base.Metric("purity", "share of words of their cluster's class, lowest inertia", True),
+        base.Metric("purity_mean", "mean of it over the starts", True),
+        base.Metric("purity_low", "lowest over the starts", True),
+        base.Metric("purity_high", "highest over the starts", True),
+        base.Metric("chance", "the same with shuffled classes", None),
+        base.Metric("words", "words that were clustered", None, is_count=True),
+        base.Metric("classes", "classes, and clusters", None, is_count=True),
+    ),
+    headline="purity",
+    figures="core.diagnostics.words.figures",
+    cost=base.Cost(
+        units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
+        units_of_run=lambda _run: 0.0,
+        seconds_per_unit={"": 2e-10},
+    ),
+    compute=compute,
+)

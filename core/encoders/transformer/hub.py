@@ -1,0 +1,197 @@
+"""Models that a user brings: a folder on this machine (``dir:``), or a repository of the hub (``hf:``)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
+from core.encoders.references import DirReference, Dtype, HubReference, Pooling
+from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
+from core.encoders.transformer.folder import ModelFolder, inspect_folder
+from core.errors import BlindspotError, InputError
+from core.settings import Settings
+from core.types import CancelToken, Float32
+
+DOWNLOADED = ["*.safetensors", "*.json", "*.txt"]  # never pickles, never code
+NOT_DOWNLOADED = ["onnx/*", "openvino/*", "original/*"]
+BYTES = {Dtype.FLOAT32: 4, Dtype.FLOAT16: 2, Dtype.BFLOAT16: 2}
+
+
+def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransformerEncoder:
+    """The encoder of a folder, looked through but not loaded.
+
+    Raises:
+        InputError: see ``inspect_folder``; or a ``max_length`` beyond what the model can read.
+    """
+    source = inspect_folder(reference.path, str(reference))
+    url = reference.path.as_uri()
+    return _encoder(reference, source, reference.path.name, url, settings)
+
+
+@dataclass(frozen=True)
+class HubEncoder:
+    """A model of the hub. It is looked up, and downloaded where it is not here yet, when it is first needed:
+    a page that only names it stays fast."""
+
+    reference: HubReference
+    settings: Settings
+
+    @cached_property
+    def _encoder(self) -> SentenceTransformerEncoder:
+        folder = snapshot(self.reference, self.settings)
+        source = inspect_folder(folder, str(self.reference))
+        # The commit pins the files, so they need no checksum of their own.
+        pinned = replace(source, commit=folder.name)
+        from huggingface_hub import constants
+
+        url = f"{constants.ENDPOINT}/{self.reference.repo}"
+        return _encoder(self.reference, pinned, self.reference.repo, url, self.settings)
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._encoder.identity
+
+    @property
+    def info(self) -> EncoderInfo:
+        return self._encoder.info
+
+    @property
+    def device(self) -> str:
+        return self._encoder.device
+
+    @property
+    def family(self) -> tuple[Sibling, ...]:
+        """See ``EncoderFamily.family``."""
+        return self._encoder.family
+
+    def load(self) -> None:
+        """See ``Encoder.load``."""
+        self._encoder.load()
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``."""
+        return self._encoder.encode(texts, cancel)
+
+    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+        """See ``EncoderFamily.encode_family``."""
+        return self._encoder.encode_family(texts, cancel)
+
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
+        """See ``PreparingEncoder.prepare``."""
+        return self._encoder.prepare(texts, cancel)
+
+
+def snapshot(reference: HubReference, settings: Settings) -> Path:
+    """The folder of a hub model in the cache, downloaded where it is not complete.
+
+    Its name is the commit. A pinned commit that is here is not asked for again.
+
+    Raises:
+        InputError: the hub cannot be reached and the model is not here, or there is no such model or revision.
+        BlindspotError: the download broke off or the disk is full.
+    """
+    import httpx2
+    from huggingface_hub import HfApi, constants, snapshot_download
+    from huggingface_hub.errors import (
+        EntryNotFoundError,
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()  # ours is the only bar
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of every attempt; we tell of the last
+    name, folder = str(reference), settings.cache / "hub"
+    offline = (httpx2.TransportError, LocalEntryNotFoundError)
+
+    is_pinned = re.fullmatch("[0-9a-f]{40}", reference.revision) is not None
+
+    def fetch(*, local: bool) -> Path:
+        if is_pinned and not local:
+            # To list a commit's files is tried again for half a minute where nobody answers; this is asked once.
+            HfApi().model_info(reference.repo, revision=reference.revision)
+        return Path(
+            snapshot_download(
+                reference.repo,
+                revision=reference.revision or None,
+                cache_dir=folder,
+                allow_patterns=DOWNLOADED,
+                ignore_patterns=NOT_DOWNLOADED,
+                local_files_only=local,
+            )
+        )
+
+    if is_pinned:
+        try:
+            return fetch(local=True)
+        except LocalEntryNotFoundError:
+            pass  # not here yet, or not all of it
+    try:
+        return fetch(local=False)
+    except (RevisionNotFoundError, RepositoryNotFoundError, HFValidationError) as error:
+        raise InputError(
+            f"'{name}': the hub at {constants.ENDPOINT} shows no such model or revision ({type(error).__name__})",
+            expected="hf:ORG/NAME or hf:ORG/NAME@REVISION of a public model, or one that HF_TOKEN may read",
+        ) from error
+    except offline as error:
+        cause = error.__cause__ or error
+        raise InputError(
+            f"'{name}' is not in {folder} and the hub at {constants.ENDPOINT} cannot be reached "
+            f"({type(cause).__name__})",
+            expected="a network connection once: afterwards the model is in the cache",
+            remedy="connect and run it again, or copy the model's folder to this machine and name it dir:PATH",
+        ) from error
+    except (EntryNotFoundError, HfHubHTTPError, OSError) as error:
+        raise BlindspotError(
+            f"'{name}': the download failed: {type(error).__name__}: {str(error)[:200]}",
+            remedy="run it again: what was downloaded is kept",
+        ) from error
+
+
+def _encoder(
+    reference: DirReference | HubReference, source: ModelFolder, name: str, url: str, settings: Settings
+) -> SentenceTransformerEncoder:
+    params = reference.params
+    if params.max_length and source.longest and params.max_length > source.longest:
+        raise InputError(
+            f"max_length is {params.max_length} in '{reference}'", expected=f"at most {source.longest} tokens"
+        )
+
+    def output(pooling: Pooling) -> Output:
+        how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
+        info = EncoderInfo(
+            title=f"{name} ({how})",
+            dimension=source.dimension_of(pooling),
+            parameters=source.parameters,
+            memory_bytes=source.parameters * BYTES[params.dtype],
+            licence="not known here: see the model's card",
+            citation=f"the model's card in {url}",
+            url=url,
+            unused_prompts=source.unused_prompts if params.prompt is None else (),
+        )
+        return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
+
+    own = output(params.pooling)
+    # Whoever asks for the published vectors wants those; whoever compares poolings gets all of them at once.
+    others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p is not params.pooling)
+    return SentenceTransformerEncoder(
+        reference=own.reference,
+        info=own.info,
+        folder=source.path,
+        pooling=source.pooling,
+        max_length=params.max_length or source.max_length,
+        wanted_device=settings.device,
+        source=source,
+        own=params.pooling,
+        others=others,
+        prompt=source.prompt if params.prompt is None else params.prompt,
+        dtype=params.dtype,
+    )

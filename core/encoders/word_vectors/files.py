@@ -1,0 +1,119 @@
+"""Files of word vectors: which format one is in, told by its content, and all that it holds."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from pathlib import Path
+
+from core.encoders.source_files import kind_of_other, opened
+from core.encoders.word_vectors.binary import (
+    FASTTEXT_MAGIC,
+    peek_fasttext,
+    read_fasttext,
+    read_word2vec,
+)
+from core.encoders.word_vectors.text import read_text
+from core.encoders.word_vectors.words import (
+    FORMATS,
+    HEAD,
+    LARGEST_DIMENSION,
+    Collector,
+    VectorFormat,
+    VectorHead,
+    WordTable,
+    check_promise,
+    numbers_at_end,
+)
+from core.errors import BlindspotError, InputError
+
+SAMPLE_LINES = 200
+_BAD_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1b]")  # not in text
+
+
+def peek(path: Path) -> VectorHead:
+    """Tell format and dimension by the first MiB.
+
+    Raises:
+        InputError: there is no such file, or it is none of word vectors.
+    """
+    with opened(path) as file:
+        head = file.read(HEAD)
+    if not head.strip():
+        raise InputError(f"{path} holds nothing", expected=FORMATS)
+    if head.startswith(FASTTEXT_MAGIC):
+        return peek_fasttext(path, head)
+    if other := kind_of_other(head):
+        raise InputError(f"{path} is {other}", expected=f"word vectors: {FORMATS}")
+    first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    if header := re.fullmatch(rb"\s*([0-9]{1,18})[ \t]+([0-9]{1,18})\s*", first):
+        return _with_header(path, int(header[1]), int(header[2]), rest)
+    return _without_header(path, head)
+
+
+def read(path: Path, head: VectorHead) -> WordTable:
+    """All words and vectors of a file; its memory is that of the matrix, the words, and a few blocks.
+
+    Says in one logged line how many entries were left out since their word stands in the file before.
+
+    Raises:
+        InputError: what is wrong with the file, with the line or the word.
+        BlindspotError: there is too little memory.
+    """
+    readers = {VectorFormat.WORD2VEC_BINARY: read_word2vec, VectorFormat.FASTTEXT_BINARY: read_fasttext}
+    collector = Collector(path, head.dimension)
+    try:
+        with opened(path) as file:
+            readers.get(head.format, read_text)(path, head, file, collector)
+    except MemoryError as error:
+        raise BlindspotError(
+            f"{path} does not fit in memory at word {len(collector.index):,}", remedy="use a file with fewer words"
+        ) from error
+    table = collector.table()
+    log = logging.getLogger(__name__)
+    if table.duplicates:
+        log.warning("%s: %d duplicate words; the first entry of each is kept", path, table.duplicates)
+    if table.undecodable:
+        log.warning("%s: %d words are not UTF-8; their bad bytes are read as U+FFFD", path, table.undecodable)
+    return table
+
+
+def _with_header(path: Path, promised: int, dimension: int, rest: bytes) -> VectorHead:
+    if 0 < dimension <= LARGEST_DIMENSION:
+        line = rest.lstrip(b"\n").partition(b"\n")[0]
+        is_text = numbers_at_end(line) >= dimension or not (_BAD_BYTES.search(rest[:4096]) or not _is_utf8(rest[:4096]))
+    else:
+        is_text = True  # refused below
+    smallest = promised * (2 * dimension + 1 if is_text else 4 * dimension + 1)
+    check_promise(path, promised, dimension, smallest)
+    return VectorHead(VectorFormat.HEADED_TEXT if is_text else VectorFormat.WORD2VEC_BINARY, dimension, promised)
+
+
+def _without_header(path: Path, head: bytes) -> VectorHead:
+    if b"\0" in head:
+        raise InputError(f"{path} is a binary file of no known kind", expected=f"word vectors: {FORMATS}")
+    lines = head.split(b"\n")
+    if len(head) == HEAD and len(lines) > 1:
+        lines.pop()  # it may be cut off
+    lines = [line for line in lines[:SAMPLE_LINES] if line.strip()]
+    counts = Counter(len(line.split()) - (0 if line[:1].isspace() else 1) for line in lines)
+    # Most words are one field; where rows differ, most are right, and of equally many the first.
+    dimension = counts.most_common(1)[0][0]
+    if not any(0 < dimension <= numbers_at_end(line) for line in lines):
+        shown = lines[0][:60].decode("utf-8", "replace")
+        raise InputError(
+            f"{path} holds no word vectors: its first line is {shown!r}",
+            expected=f"a word and its numbers in every line ({FORMATS})",
+        )
+    if dimension > LARGEST_DIMENSION:
+        raise InputError(f"{path} has {dimension:,} numbers a line", expected=f"at most {LARGEST_DIMENSION:,}")
+    return VectorHead(VectorFormat.PLAIN_TEXT, dimension, None)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(data) - 4  # a character cut off at the end of the sample
+    return True

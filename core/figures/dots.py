@@ -1,0 +1,72 @@
+"""Values with their intervals, a row per name, variants below each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, Style, dress
+from core.types import Variant
+
+ROW_ROOM = 16  # pixels of a variant in a row of dots
+ROW_MARGIN = 24  # and of the room between two rows
+LEGEND_LINE = 22
+
+
+def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str) -> go.Figure:
+    """Values with their 95% intervals, a row per name, variants below each other.
+
+    Args:
+        rows: columns ``variant, name, value, low, high``; low and high are NaN where there is no interval.
+    """
+    figure = go.Figure()
+    variants = list(dict.fromkeys(rows["variant"]))
+    names = list(dict.fromkeys(rows["name"]))
+    for i, variant in enumerate(variants):
+        style, own = styles[variant], rows[rows["variant"] == variant]
+        offset = (i - (len(variants) - 1) / 2) * 0.7 / len(variants)
+        figure.add_scatter(
+            x=own["value"].tolist(),
+            y=[names.index(name) + offset for name in own["name"]],
+            error_x=error_bars(own, style.colour),
+            mode="markers",
+            name=escape(variant.label, quote=False),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            customdata=[
+                [escape(name, quote=False), interval_text(low, high)]
+                for name, low, high in zip(own["name"], own["low"], own["high"], strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: %{x:.4f}%{customdata[1]}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[escape(name, quote=False) for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    figure.update_xaxes(title=axis)
+    figure.update_layout(showlegend=True)
+    height = 110 + max(ROW_ROOM * len(variants) + ROW_MARGIN, 44) * len(names) + LEGEND_LINE * len(variants)
+    return dress(figure, scheme, height=height)
+
+
+def error_bars(own: pd.DataFrame, colour: str) -> dict[str, object]:
+    """Error bars as wide as the intervals; none where there is no interval."""
+    up, down = (own["high"] - own["value"]).fillna(0.0), (own["value"] - own["low"]).fillna(0.0)
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up.clip(lower=0.0).tolist(),
+        "arrayminus": down.clip(lower=0.0).tolist(),
+        "thickness": 1.5,
+        "width": 3,
+        "color": colour,
+    }
+
+
+def interval_text(low: float, high: float) -> str:
+    return "" if np.isnan(low) else f" [{low:.4f}, {high:.4f}]"

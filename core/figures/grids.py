@@ -1,0 +1,217 @@
+"""Figures of the Lab: a grid's scores, encoders' places, agreement of settings, score against size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.labels import wrapped
+from core.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, dress, faint, ink
+from core.types import Float64
+
+ROW = 27  # pixels of a row of a grid
+NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
+NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
+LARGEST_PRINTED = 30  # settings: a matrix of more has no room for numbers
+
+
+def score_grid(
+    values: Float64, encoders: Sequence[str], settings: Sequence[str], direction: float, scheme: Scheme
+) -> go.Figure:
+    """Scores of one kind, a row per setting and a column per encoder: the better, the bluer.
+
+    Args:
+        values: ``[e, s]``, NaN where a cell is missing; it shows a dash.
+        encoders: ``[e]`` names.
+        settings: ``[s]``, in words.
+        direction: 1 where more is better, -1 where less is; 0 is coloured as 1.
+    """
+    names = [escape(name, quote=False) for name in encoders]
+    rows = [escape(setting, quote=False) for setting in settings]
+    missing = np.isnan(values)
+    figure = go.Figure(
+        go.Heatmap(
+            x=list(range(len(names))),
+            y=list(range(len(rows))),
+            z=[[None if missing[e, s] else float(values[e, s]) for e in range(len(names))] for s in range(len(rows))],
+            text=[
+                ["" if missing[e, s] else written(float(values[e, s])) for e in range(len(names))]
+                for s in range(len(rows))
+            ],
+            hovertext=[
+                [f"{names[e]}, {rows[s]}: {values[e, s]:.6g}" for e in range(len(names))] for s in range(len(rows))
+            ],
+            texttemplate="%{text}",
+            textfont={"size": 12, "color": ink(scheme)},
+            hovertemplate="%{hovertext}<extra></extra>",
+            hoverongaps=False,
+            colorscale=SEQUENTIAL[scheme],
+            reversescale=direction < 0,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    encoder, setting = np.nonzero(missing)
+    if len(encoder):
+        figure.add_scatter(
+            x=encoder.tolist(),
+            y=setting.tolist(),
+            mode="text",
+            text=["–"] * len(encoder),
+            textfont={"color": faint(scheme)},
+            hovertext=[f"{names[e]}, {rows[s]}: not computed" for e, s in zip(encoder, setting, strict=True)],
+            hovertemplate="%{hovertext}<extra></extra>",
+            showlegend=False,
+        )
+    figure.update_xaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[wrapped(name, NAME_WIDTH) for name in encoders],
+        side="top",
+        showgrid=False,
+        tickangle=0,
+        range=[-0.5, len(names) - 0.5],
+    )
+    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, showgrid=False, range=[len(rows) - 0.5, -0.5])
+    return dress(figure, scheme, height=90 + ROW * len(rows))
+
+
+def written(value: float) -> str:
+    """Four decimals of what is about one, fewer of ranks in the thousands."""
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def place_lines(
+    places: Float64,
+    values: Float64,
+    encoders: Sequence[str],
+    settings: Sequence[str],
+    styles: Mapping[str, Style],
+    scheme: Scheme,
+) -> go.Figure:
+    """Slope chart: every encoder's place under one setting after another, from top to bottom, a line each.
+
+    Args:
+        places: ``[e, s]`` from 1, the tied with the mean of their places; NaN where missing: the line is broken.
+        values: ``[e, s]``, the scores behind them.
+        settings: ``[s]``, in words.
+    """
+    figure = go.Figure()
+    for e, name in enumerate(encoders):
+        style = styles[name]
+        figure.add_scatter(
+            x=[None if np.isnan(place) else float(place) for place in places[e]],
+            y=list(range(len(settings))),
+            mode="lines+markers",
+            name=escape(name, quote=False),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+            customdata=[
+                [escape(setting, quote=False), "" if np.isnan(value) else written(float(value))]
+                for setting, value in zip(settings, values[e], strict=True)
+            ],
+            hovertemplate="%{customdata[0]}: place %{x:g}, %{customdata[1]}<extra>%{fullData.name}</extra>",
+            connectgaps=False,
+        )
+    figure.update_xaxes(
+        title="place (1: best)",
+        tickvals=list(range(1, len(encoders) + 1)),
+        range=[0.7, len(encoders) + 0.3],
+        side="top",
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(settings))),
+        ticktext=[escape(setting, quote=False) for setting in settings],
+        range=[len(settings) - 0.5, -0.5],
+    )
+    figure.update_layout(showlegend=True)
+    dress(figure, scheme, height=120 + ROW * len(settings) + NAME_HEIGHT * len(encoders))
+    # below: beside or above the lines the names would take a narrow screen's room
+    return figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
+
+
+def agreement_matrix(values: Float64, settings: Sequence[str], scheme: Scheme) -> go.Figure:
+    """Rank correlation of every two settings, ``[s, s]``: blue where they agree, orange where they are opposed."""
+    s = len(settings)
+    names = [escape(setting, quote=False) for setting in settings]
+    empty = np.isnan(values)
+    few = s <= LARGEST_PRINTED
+    figure = go.Figure(
+        go.Heatmap(
+            x=list(range(s)),
+            y=list(range(s)),
+            z=[[None if empty[i, j] else float(values[i, j]) for j in range(s)] for i in range(s)],
+            text=[
+                ["" if empty[i, j] or not few else _correlation(float(values[i, j])) for j in range(s)]
+                for i in range(s)
+            ],
+            hovertext=[[f"{names[i]} and {names[j]}: {values[i, j]:.3f}" for j in range(s)] for i in range(s)],
+            texttemplate="%{text}",
+            textfont={"size": 10, "color": ink(scheme)},
+            hovertemplate="%{hovertext}<extra></extra>",
+            hoverongaps=False,
+            colorscale=DIVERGING[scheme],
+            zmin=-1.0,
+            zmax=1.0,
+            showscale=False,
+            xgap=1,
+            ygap=1,
+        )
+    )
+    ticks = {"tickvals": list(range(s)), "ticktext": names, "showgrid": False, "tickfont": {"size": 10}}
+    figure.update_xaxes(**ticks, side="top", tickangle=-90)
+    figure.update_yaxes(**ticks, autorange="reversed")
+    return dress(figure, scheme, height=190 + 24 * s)
+
+
+def _correlation(value: float) -> str:
+    """``1``, ``.67``, ``-.3``: cells are narrow."""
+    rounded = f"{value:.1f}"
+    return {"1.0": "1", "-1.0": "-1", "0.0": "0", "-0.0": "0"}.get(rounded, rounded.replace("0.", "."))
+
+
+@dataclass(frozen=True)
+class SizeLine:
+    """Scores of an encoder at several sizes.
+
+    Attributes:
+        sizes: dimensions, ascending, those that were computed.
+        full: its own size, at which its score is drawn larger; None where that was not computed.
+    """
+
+    encoder: str
+    sizes: tuple[int, ...]
+    scores: tuple[float, ...]
+    full: int | None
+
+
+def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style], scheme: Scheme) -> go.Figure:
+    """Score against the number of dimensions, a line per encoder; its own size is drawn larger."""
+    figure = go.Figure()
+    sizes = sorted({size for line in lines for size in line.sizes})
+    for line in lines:
+        style = styles[line.encoder]
+        figure.add_scatter(
+            x=list(line.sizes),
+            y=list(line.scores),
+            mode="lines+markers",
+            name=escape(line.encoder, quote=False),
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            marker={
+                "color": style.colour,
+                "symbol": style.symbol,
+                "size": [15 if size == line.full else 9 for size in line.sizes],
+            },
+            hovertemplate="%{x} dimensions: %{y:.4f}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(
+        type="log", title="dimensions", tickvals=sizes, ticktext=[str(size) for size in sizes], tickangle=0
+    )
+    figure.update_yaxes(title=escape(score, quote=False))
+    figure.update_layout(showlegend=True)
+    dress(figure, scheme, height=400 + NAME_HEIGHT * len(lines))
+    return figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})

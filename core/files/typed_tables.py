@@ -1,0 +1,249 @@
+"""Tables of typed columns as CSV or Parquet, written so that a spreadsheet does no harm and read without trust.
+
+See ``core.files.export`` for what CSV does to texts. Parquet has types: there they stay as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.errors import InputError
+from core.files.export import guarded, unguarded
+from core.files.parquet import batches
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Cell = str | int | float | datetime | None
+
+LONGEST_CELL = 100_000  # characters
+MOST_BYTES = 64 * 2**20  # of a table, unpacked
+ROWS_PER_BATCH = 1_024
+LARGEST_INT = 2**31 - 1  # the store's
+
+
+class TableFormat(StrEnum):
+    """How a table is written."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class Kind(StrEnum):
+    """What the cells of a column are; in words, for errors."""
+
+    TEXT = "text"
+    COUNT = "a whole number from 0"
+    SECONDS = "a number from 0"
+    TIME = "a time with its zone, such as 2026-01-02T03:04:05+00:00"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; only an ``optional`` one has empty cells (None)."""
+
+    name: str
+    kind: Kind = Kind.TEXT
+    optional: bool = False
+
+
+def write(rows: Iterable[Sequence[Cell]], columns: Sequence[Column], form: TableFormat) -> bytes:
+    """The content of a file with a header and these rows; CSV in UTF-8, times in UTC."""
+    return _as_csv(rows, columns) if form is TableFormat.CSV else _as_parquet(rows, columns)
+
+
+def read(data: bytes, columns: Sequence[Column], form: TableFormat, file: str, most_rows: int) -> list[list[Cell]]:
+    """The rows of such a file.
+
+    Args:
+        file: its name, for errors.
+
+    Raises:
+        InputError: it is no such file, has other columns or more rows, or a cell that is not of its column's kind.
+    """
+    rows = _from_csv(data, columns, file) if form is TableFormat.CSV else _from_parquet(data, columns, file, most_rows)
+    out: list[list[Cell]] = []
+    for row in rows:
+        if len(out) == most_rows:
+            raise InputError(f"{file} has more than {most_rows:,} rows", expected="no more than that")
+        out.append(row)
+    return out
+
+
+# --- CSV
+
+
+def _as_csv(rows: Iterable[Sequence[Cell]], columns: Sequence[Column]) -> bytes:
+    sink = io.StringIO(newline="")
+    writer = csv.writer(sink)
+    writer.writerow([column.name for column in columns])
+    for row in rows:
+        writer.writerow([_written(cell) for cell in row])
+    return sink.getvalue().encode("utf-8")
+
+
+def _written(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return guarded(cell)
+    if isinstance(cell, datetime):
+        return cell.astimezone(UTC).isoformat(timespec="microseconds")
+    return "" if cell is None else repr(cell)
+
+
+def _from_csv(data: bytes, columns: Sequence[Column], file: str) -> Iterator[list[Cell]]:
+    if len(data) > MOST_BYTES:
+        raise _too_large(file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        _check_names(next(reader, []), columns, file)
+        for row in reader:
+            where = f"{file}, the row that ends in line {reader.line_num}"
+            if len(row) != len(columns):
+                raise InputError(f"{where}: {len(row)} cells", expected=f"{len(columns)}, as in the header")
+            yield [_parsed(cell, column, where) for cell, column in zip(row, columns, strict=True)]
+    except csv.Error as error:  # also a cell of more characters than the module takes
+        raise InputError(f"{file}, line {reader.line_num}: {error}", expected="cells in quotes where needed") from error
+
+
+def _parsed(cell: str, column: Column, where: str) -> Cell:
+    value: Cell = None
+    if column.kind is Kind.TEXT:
+        value = unguarded(cell)
+    elif cell:
+        value = _number_or_time(cell, column.kind)
+        if value is None:
+            raise _wrong_cell(cell, column, where)
+    return _checked(value, column, where)
+
+
+def _number_or_time(cell: str, kind: Kind) -> Cell:
+    """What a cell says; None where it says nothing of that kind."""
+    try:
+        if kind is Kind.TIME:
+            return datetime.fromisoformat(cell)
+        if kind is Kind.SECONDS:
+            return float(cell) if len(cell) <= 40 else None
+    except ValueError:
+        return None
+    return int(cell) if re.fullmatch(r"[0-9]{1,10}", cell) else None
+
+
+# --- Parquet
+
+
+def _arrow_schema(columns: Sequence[Column]) -> pa.Schema:
+    import pyarrow as pa
+
+    types = {
+        Kind.TEXT: pa.string(),
+        Kind.COUNT: pa.int32(),
+        Kind.SECONDS: pa.float64(),
+        Kind.TIME: pa.timestamp("us", "UTC"),
+    }
+    return pa.schema([(column.name, types[column.kind]) for column in columns])
+
+
+def _as_parquet(rows: Iterable[Sequence[Cell]], columns: Sequence[Column]) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    names = [column.name for column in columns]
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], _arrow_schema(columns))
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink)
+    return bytes(sink.getvalue())
+
+
+def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: int) -> Iterator[list[Cell]]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = _arrow_schema(columns)
+    number = 0
+    try:
+        source = parquet.ParquetFile(pa.BufferReader(data))
+        _check_names(source.schema_arrow.names, columns, file)
+        for field, column in zip(source.schema_arrow, columns, strict=True):
+            if not _fits(field.type, column.kind):
+                raise InputError(f"{file}: the column '{column.name}' is {field.type}", expected=column.kind)
+        if source.metadata.num_rows > most_rows:
+            raise InputError(f"{file} has {source.metadata.num_rows:,} rows", expected=f"at most {most_rows:,}")
+        names = [column.name for column in columns]
+        for batch in batches(data, file, names, ROWS_PER_BATCH, MOST_BYTES):
+            for row in batch.cast(schema).to_pylist():
+                number += 1
+                yield [_checked(row[column.name], column, f"{file}, row {number}") for column in columns]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        why = str(error).strip().splitlines()[0][:200]
+        raise InputError(f"{file} is no Parquet file, or a broken one: {why}", remedy="write it again") from error
+
+
+def _fits(found: pa.DataType, kind: Kind) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_null(found):
+        return True
+    if kind is Kind.TEXT:
+        return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
+    if kind is Kind.TIME:
+        return bool(pa.types.is_timestamp(found) and found.tz)
+    return bool(pa.types.is_integer(found) or (kind is Kind.SECONDS and pa.types.is_floating(found)))
+
+
+# --- what both have in common
+
+
+def _check_names(found: Sequence[str], columns: Sequence[Column], file: str) -> None:
+    wanted = [column.name for column in columns]
+    if list(found) != wanted:
+        shown = ", ".join(found[:20])
+        raise InputError(f"{file} has the columns {shown[:200] or 'of nothing'}", expected=", ".join(wanted))
+
+
+def _checked(value: Cell, column: Column, where: str) -> Cell:
+    """A value of its column's kind.
+
+    Raises:
+        InputError: it is not one.
+    """
+    if value is None:
+        if column.optional:
+            return None
+        raise InputError(f"{where}: nothing in the column '{column.name}'", expected=column.kind)
+    if isinstance(value, str):
+        if len(value) > LONGEST_CELL:
+            raise InputError(
+                f"{where}: {len(value):,} characters in the column '{column.name}'",
+                expected=f"at most {LONGEST_CELL:,}",
+            )
+        return value
+    if isinstance(value, datetime):
+        try:
+            if value.tzinfo is not None:
+                return value.astimezone(UTC)
+        except OverflowError:
+            pass  # in the first or last hours of what a calendar has
+        raise _wrong_cell(str(value), column, where)
+    if not math.isfinite(value) or value < 0 or (column.kind is Kind.COUNT and value > LARGEST_INT):
+        raise _wrong_cell(str(value), column, where)
+    return float(value) if column.kind is Kind.SECONDS else value
+
+
+def _wrong_cell(cell: str, column: Column, where: str) -> InputError:
+    return InputError(f"{where}: '{cell[:40]}' in the column '{column.name}'", expected=column.kind)
+
+
+def _too_large(file: str) -> InputError:
+    return InputError(f"{file} unpacks to more than {MOST_BYTES:,} bytes", expected="no more than that")

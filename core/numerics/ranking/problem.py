@@ -1,0 +1,224 @@
+"""What is known before mates are ranked among items: lengths, thresholds, and the queries as they are multiplied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.errors import BlindspotError
+from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.threads import in_threads
+from core.types import Float32, Float64, Int32, Int64
+
+TAU = 1e-6  # two similarities no further apart than this are tied
+ROWS_PER_PART = 512  # of what is prepared: in float64 they stay in the processor's cache
+
+
+class Relation(StrEnum):
+    """How an item stands to the mate."""
+
+    ABOVE = "above the mate"
+    TIED = "tied with the mate"
+    MATE = "the mate"
+    BELOW = "below the mate"
+
+
+@dataclass(frozen=True, eq=False)
+class RankCounts:
+    """Per pair: the mate's similarity (``[m] float64``), and how many items are above it or tied with it."""
+
+    similarity: Float64
+    greater: Int64
+    ties: Int64
+
+    @property
+    def optimistic(self) -> Int64:
+        return 1 + self.greater
+
+    @property
+    def pessimistic(self) -> Int64:
+        return 1 + self.greater + self.ties
+
+    @property
+    def shown(self) -> Float64:
+        """Mean rank under random tie order."""
+        return np.asarray(1.0 + self.greater + self.ties / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class RankProblem:
+    """What is known before any item is compared: p pairs in the order of their q distinct queries.
+
+    Attributes:
+        matrix: ``[n, d] float32``.
+        norms, factors: ``[n] float64``, the rows' lengths and what they are multiplied by before the product.
+        order: ``[p]``, which of the caller's pairs stands at each place.
+        query_items: ``[q] int64``; those of ``pair_starts[i]:pair_starts[i + 1]`` (``[q + 1]``) are pairs of query i.
+        pair_mates, pair_similarity: ``[p]``, of each pair its mate's item and similarity in float64.
+        low, high: ``[p] float32``, scores below and above which an item is surely under and over the mate.
+        left: ``[q, d] float32``, the queries' rows as they are multiplied.
+    """
+
+    matrix: Float32
+    metric: Metric
+    norms: Float64
+    factors: Float64
+    similarity: Float64
+    order: Int64
+    query_items: Int64
+    pair_starts: Int64
+    pair_mates: Int64
+    pair_similarity: Float64
+    low: Float32
+    high: Float32
+    left: Float32
+
+    def operand(self, items: slice) -> Float32:
+        """The items' rows as they are multiplied."""
+        return scaled(self.matrix, np.arange(items.start, items.stop), self.factors)
+
+    def half_squares(self, items: slice) -> Float32:
+        """What is taken off the items' products to make scores; for cosine nothing."""
+        if self.metric is Metric.COS:
+            return np.empty(0, dtype=np.float32)
+        return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
+
+    def counts(self, greater: Int64, ties: Int64) -> RankCounts:
+        """Counts in the problem's order of the pairs, turned back into the caller's."""
+        back = np.empty_like(self.order)
+        back[self.order] = np.arange(len(self.order))
+        return RankCounts(self.similarity, greater[back], ties[back])
+
+
+def prepare(
+    matrix: Float32, queries: Int32, mates: Int32, metric: Metric, tau: float, threads: int, slack: float
+) -> RankProblem:
+    """All that ranking needs beside the products.
+
+    Args:
+        slack: by how much a product of two vectors no longer than 1 may be off.
+
+    Raises:
+        BlindspotError: the embeddings are not all finite.
+    """
+    from core.numerics.kernels import measure_rows
+
+    n, m = len(matrix), len(queries)
+    norms, similarity = np.empty(n), np.empty(m)
+
+    def measure(rows: slice) -> None:
+        measure_rows(matrix, rows.start, norms[rows])
+
+    def compare(pairs: slice) -> None:
+        similarity[pairs] = similarity_of_pairs(matrix, queries[pairs], mates[pairs], metric)
+
+    in_threads(_parts(n), measure, threads)
+    if broken := int(np.count_nonzero(~np.isfinite(norms))):
+        raise BlindspotError(
+            f"{broken} of {n} embeddings hold NaN or infinite values",
+            expected="finite numbers",
+            remedy="use another encoder or transform",
+        )
+    in_threads(_parts(m), compare, threads)
+    factors = _factors(norms, metric)
+
+    # Pairs in order of their query, so that a query that has several is multiplied once.
+    order = np.argsort(queries, kind="stable").astype(np.int64)
+    query_items, first_pair = np.unique(queries[order].astype(np.int64), return_index=True)
+    pair_starts = np.append(first_pair, m).astype(np.int64)
+    query_of_pair = np.repeat(query_items, np.diff(pair_starts))
+    low, high = _thresholds(similarity[order], norms * factors, factors, query_of_pair, slack, metric, tau)
+    left = np.empty((len(query_items), matrix.shape[1]), dtype=np.float32)
+
+    def gather(rows: slice) -> None:
+        left[rows] = scaled(matrix, query_items[rows], factors)
+
+    in_threads(_parts(len(left)), gather, threads)
+    return RankProblem(
+        matrix,
+        metric,
+        norms,
+        factors,
+        similarity,
+        order,
+        query_items,
+        pair_starts,
+        mates[order].astype(np.int64),
+        similarity[order],
+        low,
+        high,
+        left,
+    )
+
+
+def _parts(rows: int) -> Iterator[slice]:
+    for start in range(0, rows, ROWS_PER_PART):
+        yield slice(start, min(start + ROWS_PER_PART, rows))
+
+
+def _factors(norms: Float64, metric: Metric) -> Float64:
+    """What each row is multiplied by before the product, ``[n] float64``.
+
+    Cosine: what makes it a unit row (a zero vector stays zero). l2: one power of two for all, which brings
+    the longest row to a length of about 1, so that no product overflows or vanishes; it is exact.
+    """
+    if metric is Metric.COS:
+        return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    _, exponent = np.frexp(norms.max(initial=0.0))
+    return np.full_like(norms, np.ldexp(1.0, -exponent))
+
+
+def scaled(matrix: Float32, items: Int64, factors: Float64) -> Float32:
+    """The items' rows as they are multiplied, ``[k, d] float32``."""
+    from core.numerics.kernels import scale_rows
+
+    out = np.empty((len(items), matrix.shape[1]), dtype=np.float32)
+    scale_rows(matrix, items, factors, out)
+    return out
+
+
+def slack_of_float32(dimension: int) -> float:
+    """By how much a float32 product of two vectors no longer than 1 may be off, whatever the order of summation.
+
+    A product of d terms is off by at most about ``d * u * |x| * |y|``, u being 2^-24; the terms besides d cover the
+    rounding of the operands, of half |y|^2 and of the difference.
+    """
+    return (dimension + 8) * 2.0**-24
+
+
+def _thresholds(
+    similarity: Float64,
+    lengths: Float64,
+    factors: Float64,
+    query_of_pair: Int64,
+    slack_of_one: float,
+    metric: Metric,
+    tau: float,
+) -> tuple[Float32, Float32]:
+    """Scores below which an item is surely under the mate, and above which surely over it, per pair.
+
+    For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2`` of the scaled rows
+    (whose lengths are ``lengths``), which falls with the distance.
+    """
+    if metric is Metric.COS:
+        slack = np.full(len(similarity), slack_of_one)
+        low, high = similarity - tau, similarity + tau
+    else:
+        x, scale = lengths[query_of_pair], factors[query_of_pair]
+        longest = float(lengths.max(initial=0.0))
+        slack = slack_of_one * (x * longest + longest**2)
+        high = (x**2 - (_radius(similarity + tau) * scale) ** 2) / 2
+        low = (x**2 - (_radius(similarity - tau) * scale) ** 2) / 2
+    floor = -1e30  # far below every score but the query's own, which is -inf and stays below every threshold
+    low32 = np.maximum(low - slack, floor).astype(np.float32)
+    high32 = (high + slack).astype(np.float32)
+    return np.nextafter(low32, np.float32(-np.inf)), np.nextafter(high32, np.float32(np.inf))
+
+
+def _radius(similarity: Float64) -> Float64:
+    """Distance at which ``1/(1 + distance)`` is ``similarity``: 0 from 1 on, infinite from 0 down."""
+    inverse = np.divide(1.0, similarity, out=np.full_like(similarity, np.inf), where=similarity > 0.0)
+    return np.maximum(inverse - 1.0, 0.0)

@@ -1,0 +1,156 @@
+"""Exact ranks of mates among all items, in tiles (DESIGN section 4.1; Wang 2022, section 4.2).
+
+The products are float32, which is fast, or of codes of 8 bits, which is faster where there is that way
+(``core.numerics.coarse``), and every score that they cannot tell apart from the mate's is computed again in
+float64. The error bound is the worst case, so the counts are those of a float64 loop over the same float32
+embeddings, whatever the order of summation and whichever products were taken.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.numerics import coarse
+from core.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
+from core.numerics.ranking.tiles import (
+    Screening,
+    Tile,
+    is_to_be_screened,
+    query_tiles,
+    room_for_scores,
+)
+from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.threads import in_threads, one_blas_thread, shrinking
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
+# Products of codes come so fast that they have to stay near the core. Their rows fill lines of its cache, but are no
+# power of two long: those would all fall on the same places of it.
+QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 1_024, 784
+SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
+FEWEST_PRODUCTS = 100_000_000  # so many multiplications take a millisecond: threads are not worth it below
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusions:
+    """Items left out of the candidates of a pair: entry i leaves ``items[i]`` out of ``pairs[i]``.
+
+    Both ``[k] int64``; an entry stands once and never names the pair's own query or mate.
+    """
+
+    pairs: Int64
+    items: Int64
+
+
+def rank_pairs(
+    matrix: Float32,
+    queries: Int32,
+    mates: Int32,
+    metric: Metric,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float = TAU,
+) -> RankCounts:
+    """Count, for every pair, the items that are more similar to the query than its mate is, and the ties.
+
+    Args:
+        matrix: ``[n, d] float32`` embeddings of the items; may be memory-mapped.
+        queries: ``[m]`` item index of each pair's query.
+        mates: ``[m]`` item index of each pair's mate.
+
+    Memory beyond the inputs: the queries' vectors and per thread two tiles, whatever n is.
+
+    Raises:
+        Cancelled: between two tiles.
+        BlindspotError: the embeddings are not all finite, so that there is nothing to rank by.
+    """
+    matrix = np.asarray(matrix)
+    if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads=1)
+    with one_blas_thread() as threads:
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads)
+
+
+def _rank_pairs(
+    matrix: Float32,
+    queries: Int32,
+    mates: Int32,
+    metric: Metric,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float,
+    threads: int,
+) -> RankCounts:
+    """``rank_pairs`` on so many threads."""
+    problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
+    caller, own, all_counts = threading.get_ident(), threading.local(), []
+    screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
+
+    if screening:
+        at_once, widest = QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE
+    else:
+        at_once, widest = QUERIES_PER_TILE, ITEMS_PER_TILE
+    at_once = max(1, min(at_once, len(problem.left)))
+    asked = list(query_tiles(problem, at_once))
+
+    def rank_tile(items: slice) -> None:
+        if threading.get_ident() == caller:
+            progress("ranking", items.start, len(matrix))
+        if not hasattr(own, "memory"):  # the first tile of a thread is its largest
+            own.memory = room_for_scores(at_once * (items.stop - items.start))
+            own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
+            all_counts.append(own.counts)
+        tile = Tile(problem, items, tau, own.memory)
+        codes = coarse.coded(tile.right) if screening and screening.pays else None
+        for tile_of_queries in asked:
+            cancel.check()
+            if screening and codes is not None and screening.pays:
+                screening.count(tile, codes, tile_of_queries, *own.counts)
+            else:
+                tile.count(tile_of_queries, *own.counts)
+
+    most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
+    within = coarse.one_thread if screening else nullcontext
+    in_threads(shrinking(len(matrix), most, threads), rank_tile, threads, within)
+    progress("ranking", len(matrix), len(matrix))
+    greater, ties = np.sum(all_counts, axis=0)
+    return problem.counts(greater, ties)
+
+
+def without(
+    counts: RankCounts,
+    exclusions: Exclusions,
+    matrix: Float32,
+    queries: Int32,
+    metric: Metric,
+    tau: float = TAU,
+) -> RankCounts:
+    """The counts once the excluded items are no candidates (*filtered* ranks)."""
+    pairs = exclusions.pairs
+    scores = similarity_of_pairs(matrix, queries[pairs].astype(np.int64), exclusions.items, metric)
+    mate = counts.similarity[pairs]
+    is_greater = scores > mate + tau
+    is_tie = ~is_greater & (scores >= mate - tau)
+    m = len(counts.greater)
+    return RankCounts(
+        counts.similarity,
+        counts.greater - np.bincount(pairs[is_greater], minlength=m),
+        counts.ties - np.bincount(pairs[is_tie], minlength=m),
+    )
+
+
+def expected_reciprocal_rank(greater: Int64, ties: Int64) -> Float64:
+    """``E[1/rank] = (H(g+t+1) - H(g)) / (t+1)`` under random tie order; H are harmonic numbers."""
+    from scipy.special import digamma  # a tenth of a second of the app's start
+
+    harmonic = (digamma(greater + ties + 2.0) - digamma(greater + 1.0)) / (ties + 1.0)
+    return np.asarray(np.where(ties == 0, 1.0 / (greater + 1.0), harmonic))
+
+
+def expected_hit(greater: Int64 | Float64, ties: Int64 | Float64, k: int) -> Float64:
+    """``E[hit@k] = clip((k - g) / (t + 1), 0, 1)`` under random tie order."""
+    return np.asarray(np.clip((k - greater) / (ties + 1.0), 0.0, 1.0))

@@ -1,0 +1,105 @@
+"""How one quantity goes with another: a rank correlation, and medians along the way, both with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.numerics.statistics.intervals import Z_95, Interval
+from core.types import Float64, Int64
+
+FEWEST_FOR_INTERVAL = 10  # items: of fewer the normal approximation says nothing
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation over n items; NaN where it is undefined, as is an interval where none can be given."""
+
+    value: float
+    interval: Interval
+    n: int
+
+    @property
+    def text(self) -> str:
+        """``+0.123 [+0.100, +0.146]``, without the interval where there is none; ``undefined``."""
+        if np.isnan(self.value):
+            return "undefined"
+        ends = self.interval
+        return f"{self.value:+.3f}" + ("" if np.isnan(ends.low) else f" [{ends.low:+.3f}, {ends.high:+.3f}]")
+
+
+def spearman(x: Float64, y: Float64) -> Correlation:
+    """Spearman's rank correlation of ``[n]`` and ``[n]``, ties sharing their mean rank, with a 95% interval.
+
+    The interval is Fisher's: ``tanh(atanh(r) +- 1.96 sqrt((1 + r^2/2) / (n - 3)))`` (Bonett and Wright 2000), the
+    items taken as drawn independently. NaN for fewer than two items, or where all of x or all of y are the same; no
+    interval for fewer than ``FEWEST_FOR_INTERVAL``, or for a perfect correlation.
+    """
+    from scipy.stats import rankdata
+
+    none = Interval(float("nan"), float("nan"))
+    n = len(x)
+    if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(float("nan"), none, n)
+    a, b = (rank - rank.mean() for rank in (rankdata(x), rankdata(y)))
+    r = float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
+    if n < FEWEST_FOR_INTERVAL or 1 - abs(r) < 1e-12:
+        return Correlation(r, none, n)
+    half = Z_95 * float(np.sqrt((1 + r * r / 2) / (n - 3)))
+    return Correlation(r, Interval(float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))), n)
+
+
+def median_interval(values: Float64) -> Interval:
+    """95% interval of the median of ``[n]``, from order statistics: no shape of the distribution is assumed.
+
+    The j-th smallest and the j-th largest, j as large as lets a binomial(n, 1/2) fall outside with at most 5%
+    (Conover 1999, section 3.2). NaN for fewer than six values: then even the extremes hold the median too rarely.
+    """
+    from scipy.stats import binom
+
+    n = len(values)
+    # P(X <= j - 1) <= 0.025 on each side
+    j = int(binom.ppf(0.025, n, 0.5)) if n else 0
+    if n and binom.cdf(j, n, 0.5) <= 0.025:
+        j += 1
+    if j < 1:
+        return Interval(float("nan"), float("nan"))
+    ordered = np.sort(values)
+    return Interval(float(ordered[j - 1]), float(ordered[n - j]))
+
+
+@dataclass(frozen=True, eq=False)
+class Medians:
+    """Medians of y in bins of x, those bins that hold enough items.
+
+    Attributes:
+        middle: ``[b] float64``, the middle of each bin.
+        median, low, high: ``[b] float64``; the ends are NaN where no interval can be given.
+        items: ``[b] int64``.
+    """
+
+    middle: Float64
+    median: Float64
+    low: Float64
+    high: Float64
+    items: Int64
+
+
+def binned_medians(x: Float64, y: Float64, width: float, fewest: int) -> Medians:
+    """Medians of y ``[n]`` in bins of x ``[n]`` that begin at multiples of ``width`` (in, the next one out).
+
+    Args:
+        fewest: bins with fewer items are left out.
+    """
+    rows = []
+    numbers = np.floor(x / width).astype(np.int64)
+    for number in np.unique(numbers):
+        inside = y[numbers == number]
+        if len(inside) >= fewest:
+            interval = median_interval(inside)
+            rows.append(
+                ((number + 0.5) * width, float(np.median(inside)), interval.low, interval.high, float(len(inside)))
+            )
+    middle, median, low, high, items = np.array(rows, dtype=np.float64).reshape(len(rows), 5).T
+    return Medians(middle, median, low, high, items.astype(np.int64))

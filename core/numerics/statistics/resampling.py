@@ -1,0 +1,170 @@
+"""Groups of pairs drawn or turned anew: a cluster bootstrap of means and medians, and a sign-flip test.
+
+Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
+whose edges are the pairs. Intervals of means need no draws (``core.numerics.statistics.pairs``).
+
+Arrays in, arrays out, float64. ``values [m, k]`` are k things measured on the same m pairs; ``left, right [m]`` are the
+numbers of each pair's texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.numerics.statistics.intervals import RESAMPLES, resample_counts
+from core.types import Float64, Int64
+
+SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
+FLIPS = 9_999  # of a sign-flip test
+_NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
+_ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
+
+# --- what belongs together
+
+
+def components(left: Int64, right: Int64) -> Int64:
+    """Which connected component of the pair graph each pair is in, ``[m]``, numbered from 0."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes, (a, b) = _nodes(left, right)
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(nodes, nodes))
+    _, label = connected_components(graph, directed=False)
+    return np.asarray(label[a], dtype=np.int64)
+
+
+def units(left: Int64, right: Int64) -> Int64:
+    """Number of each pair's unordered pair of texts, ``[m]`` from 0: a pair and its reverse have the same one."""
+    ends = np.sort(np.stack([left, right], axis=1), axis=1)
+    _, unit = np.unique(ends, axis=0, return_inverse=True)
+    return np.asarray(unit.ravel(), dtype=np.int64)
+
+
+def _nodes(left: Int64, right: Int64) -> tuple[int, tuple[Int64, Int64]]:
+    """How many texts there are, and both ends of the pairs by numbers from 0 without gaps."""
+    nodes, ends = np.unique(np.concatenate([left, right]), return_inverse=True)
+    ends = ends.astype(np.int64)
+    return len(nodes), (ends[: len(left)], ends[len(left) :])
+
+
+def sums_within(values: Float64, groups: Int64) -> Float64:
+    """Sums of ``values [m, k]`` per group, ``[groups, k]``; ``groups [m]`` are numbers from 0 without gaps."""
+    number = int(groups.max(initial=-1)) + 1
+    columns = [np.bincount(groups, weights=column, minlength=number) for column in values.T]
+    return np.stack(columns, axis=1) if columns else np.empty((number, 0))
+
+
+# --- bootstrap over components
+
+
+def _draws(groups: int, resamples: int, seed: int) -> Iterator[Float64]:
+    """How often each group is drawn, in slices ``[some, groups]`` of the resamples: always the same ones."""
+    rng = np.random.default_rng(seed)
+    at_a_time = max(1, _NUMBERS_AT_A_TIME // groups)
+    for first in range(0, resamples, at_a_time):
+        yield resample_counts(groups, min(at_a_time, resamples - first), rng)
+
+
+def bootstrap_means(values: Float64, groups: Int64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
+    """Means of ``values [m, k]`` when whole groups are drawn with replacement, ``[resamples, k]``.
+
+    As many groups are drawn as there are; a mean is over the pairs of the groups drawn, however many these are. The
+    draws depend on the seed and the number of groups alone, so that all columns stand on the same resamples.
+    """
+    sums = sums_within(np.column_stack([values, np.ones(len(values))]), groups)
+    totals = np.concatenate([drawn @ sums for drawn in _draws(len(sums), resamples, seed)])
+    return np.asarray(totals[:, :-1] / totals[:, -1:])
+
+
+def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
+    """Medians of ``values [m, k]`` in the same resamples as those of ``bootstrap_means``, ``[resamples, k]``.
+
+    Each distinct value is counted per group once; how often it occurs in a resample is then a product with the draws,
+    and the median is where the cumulated counts pass the middle. Values far from the median are counted as one: a
+    median that comes out at the edge of what is told apart is computed again from all of them.
+    """
+    near = [_near_the_median(column) for column in values.T]
+    low, high = np.array([[n[0] for n in near], [n[1] for n in near]])
+    middles = _middles(np.clip(values, low, high), groups, resamples, seed)
+    at_edge = (middles <= low) & (low > values.min(axis=0)) | (middles >= high) & (high < values.max(axis=0))
+    if (again := np.any(at_edge, axis=(0, 1))).any():
+        middles[..., again] = _middles(values[:, again], groups, resamples, seed)
+    return np.asarray(middles.mean(axis=1))
+
+
+def _near_the_median(column: Float64) -> tuple[float, float]:
+    """Values below and above the middle fifth of a column."""
+    distinct = np.unique(column)
+    first, last = np.searchsorted(distinct, np.quantile(column, [0.4, 0.6]))
+    return float(distinct[max(first - 1, 0)]), float(distinct[min(last + 1, len(distinct) - 1)])
+
+
+def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float64:
+    """The lower and the upper middle value in each resample, ``[resamples, 2, k]``."""
+    from scipy.sparse import csr_array
+
+    number = int(groups.max()) + 1
+    tables = []
+    for column in values.T:
+        distinct, place = np.unique(column, return_inverse=True)
+        shape = (len(distinct), number)
+        tables.append((distinct, csr_array((np.ones(len(column)), (place.ravel(), groups)), shape=shape)))
+    out = []
+    for drawn in _draws(number, resamples, seed):
+        turned = np.ascontiguousarray(drawn.T)
+        columns = []
+        for distinct, table in tables:
+            up_to = np.cumsum(np.asarray(table @ turned), axis=0)
+            total = up_to[-1]
+            middle = [distinct[(up_to <= position).sum(axis=0)] for position in ((total - 1) // 2, total // 2)]
+            columns.append(np.stack(middle, axis=1))
+        out.append(np.stack(columns, axis=2))
+    return np.concatenate(out)
+
+
+# --- test of a paired difference
+
+
+def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, seed: int = SEED) -> Float64:
+    """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``.
+
+    Were the two that are compared alike, their places could be exchanged in every unit (a group of pairs) on its own,
+    which turns the sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random
+    exchanges whose mean is at least as far from 0 as the one observed. Of few units (``2^units <= flips``, not counting
+    those without any difference) all exchanges are counted instead, and p is exact.
+    """
+    sums = sums_within(differences, unit)
+    sizes = np.abs(sums).sum(axis=0)
+    observed = np.abs(sums.sum(axis=0))
+    p = np.ones(sums.shape[1])
+    sums = sums[np.any(sums != 0, axis=1)]
+    few = np.count_nonzero(sums, axis=0) <= int(np.log2(flips + 1))
+    for column in np.flatnonzero(few):
+        own = sums[sums[:, column] != 0, column]
+        bits = (np.arange(2 ** len(own))[:, np.newaxis] >> np.arange(len(own))) & 1
+        far = np.abs((2 * bits - 1) @ own) >= observed[column] - _ROUNDING * sizes[column]
+        p[column] = far.mean()
+    if few.all():
+        return p
+    many = ~few
+    reach = observed[many] - _ROUNDING * sizes[many]
+    total = sums[:, many].sum(axis=0)
+    b = np.zeros(np.count_nonzero(many))
+    for kept in _coins(len(sums), flips, seed):
+        # A sum with signs is twice the sum of those that keep theirs, less the sum of all.
+        b += np.count_nonzero(np.abs(2 * (kept @ sums[:, many]) - total) >= reach, axis=0)
+    p[many] = (b + 1) / (flips + 1)
+    return p
+
+
+def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
+    """0 or 1 for each of ``number`` units, in slices ``[some, number]`` of the tosses: always the same ones."""
+    rng = np.random.default_rng(seed)
+    row = -(-number // 8)  # bytes
+    at_a_time = max(1, _NUMBERS_AT_A_TIME // number)
+    for first in range(0, tosses, at_a_time):
+        some = min(at_a_time, tosses - first)
+        thrown = rng.integers(256, size=(some, row), dtype=np.uint8)
+        yield np.unpackbits(thrown, axis=1, count=number).astype(np.float64)

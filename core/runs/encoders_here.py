@@ -1,0 +1,365 @@
+"""Which encoders are here and what they cost: those of the catalog, those that were run, those that users added.
+
+Listing them loads no model and reaches no network: what a reference names is known from its last check or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core import policy
+from core.encoders import catalog as encoders
+from core.encoders.base import EncoderIdentity, EncoderInfo
+from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
+from core.encoders.uploads import delete_upload, store_upload, upload_of
+from core.errors import BlindspotError, InputError
+from core.settings import Settings
+from core.store.records import RunRecord, RunState, StoredReference
+from core.store.repository import Repository
+
+CATALOG = "catalog"
+UNKNOWN = "unknown"
+_Facts = TypeVar("_Facts", EncoderIdentity, EncoderInfo)
+
+
+@dataclass(frozen=True)
+class EncoderSummary:
+    """All that is known of an encoder without touching it.
+
+    Attributes:
+        reference: its canonical reference.
+        kind: ``catalog``, the reference's scheme, or ``unknown`` to this version of Blindspot.
+        description: what it is, or what its kind is, in one sentence.
+        info: facts of the catalog or of the last check; None for one that was only run.
+        identity: what decides its numbers, by the last check or run; None where neither told.
+        dimension, parameters, memory_bytes: None where they are not known.
+        runs: its finished runs, newest first.
+        is_running: whether a process computes a run of it now.
+        stored: its embeddings on disk.
+        speeds: texts per second by device, loading left out; over all that was encoded.
+        shares_pass_with: encoders that were encoded together with it, so that their speed is that of all of them.
+        datasets: per digest of its embeddings, the datasets whose texts they are of, as far as runs tell.
+    """
+
+    reference: str
+    kind: str
+    description: str
+    info: EncoderInfo | None
+    identity: EncoderIdentity | None
+    dimension: int | None
+    parameters: int | None
+    memory_bytes: int | None
+    runs: tuple[RunRecord, ...]
+    is_running: bool
+    stored: tuple[StoredEmbeddings, ...]
+    speeds: Mapping[str, float]
+    shares_pass_with: tuple[str, ...]
+    datasets: Mapping[str, tuple[str, ...]]
+
+    @property
+    def unused_prompts(self) -> Mapping[str, str]:
+        """Prompts that it declares and that are not applied, by the last check, else by its newest run."""
+        if self.info:
+            return dict(self.info.unused_prompts)
+        return self.runs[0].manifest.get("encoder", {}).get("prompts_not_applied", {}) if self.runs else {}
+
+    @property
+    def title(self) -> str:
+        """Its name for people; where nobody has told it, the last part of what its reference names."""
+        if self.info and self.info.title:
+            return self.info.title
+        target = self.reference.partition(":")[2].partition("?")[0]
+        return Path(target).name if Path(target).is_absolute() else target
+
+    @property
+    def size(self) -> int:
+        """Bytes that its embeddings take on disk."""
+        return sum(stored.size for stored in self.stored)
+
+    @property
+    def is_of_catalog(self) -> bool:
+        return self.kind == CATALOG
+
+
+@dataclass(frozen=True)
+class Library:
+    """The encoders that are here.
+
+    Attributes:
+        encoders: the catalog's first, then the others by reference.
+        removed: references that were removed and whose runs are still in the store.
+        damaged: files of the cache that cannot be read.
+    """
+
+    encoders: tuple[EncoderSummary, ...]
+    removed: tuple[str, ...]
+    damaged: tuple[Path, ...]
+
+    def find(self, reference: str) -> EncoderSummary | None:
+        return next((e for e in self.encoders if e.reference == reference), None)
+
+
+def read_library(settings: Settings, repository: Repository) -> Library:
+    """Everything that the store and the cache know of encoders."""
+    runs = repository.runs()
+    added = {stored.reference: stored for stored in repository.references()}
+    inventory = EmbeddingCache(settings.embeddings).inventory()
+    costs = {facts.digest: facts for facts in repository.embeddings()}
+    costs |= {stored.facts.digest: stored.facts for stored in inventory.embeddings}
+    on_disk = {stored.facts.encoder for stored in inventory.embeddings}
+    was_run = {run.plan.variant.encoder for run in runs}
+    listed = _listed(added.values(), was_run, on_disk)
+    passes = _passes(costs.values())
+    datasets = _datasets(passes, runs)
+    summaries = tuple(
+        _summary(
+            reference,
+            settings,
+            added.get(reference),
+            [run for run in runs if run.plan.variant.encoder == reference],
+            [stored for stored in inventory.embeddings if stored.facts.encoder == reference],
+            [facts for facts in costs.values() if facts.encoder == reference],
+            passes,
+            datasets,
+        )
+        for reference in listed
+    )
+    return Library(summaries, tuple(sorted(was_run - set(listed))), inventory.damaged)
+
+
+def known_references(settings: Settings, repository: Repository) -> list[str]:
+    """What a picker of encoders offers: the catalog, then what can be used by reference; on a demo the catalog only."""
+    if not policy.of(settings).own_encoders:
+        return list(encoders.ENCODERS)
+    on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
+    was_run = {variant.encoder for variant in repository.variants()}
+    return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
+
+
+@dataclass(frozen=True)
+class CheckedEncoder:
+    """What a reference names, looked at but not loaded."""
+
+    reference: str
+    identity: EncoderIdentity
+    info: EncoderInfo
+
+
+def check(reference: str, settings: Settings) -> CheckedEncoder:
+    """Look at what a reference names. The files of a hub model are downloaded where they are not here.
+
+    Raises:
+        InputError: it means nothing, or what it names cannot be used.
+        BlindspotError: a download that failed, damaged files.
+    """
+    encoder = encoders.resolve(encoders.canonical(reference.strip()), settings)
+    return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
+
+
+def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
+    """Check a reference and keep it among the encoders that are here; raises what ``check`` does."""
+    policy.of(settings).check_change("encoders cannot be added or removed")
+    checked = check(reference, settings)
+    if _kind(checked.reference) != CATALOG:
+        facts = {"identity": asdict(checked.identity), "info": asdict(checked.info)}
+        repository.remember_reference(checked.reference, facts)
+    return checked
+
+
+def add_upload(
+    files: Sequence[tuple[str, bytes | memoryview]], settings: Settings, repository: Repository
+) -> CheckedEncoder:
+    """Keep uploaded files, given as (name, content), in the cache and add the encoder that they make.
+
+    Unlike files that are only named, they are read to the end: what cannot be used is not kept.
+
+    Raises:
+        InputError: these files make no encoder.
+        BlindspotError: the disk is full.
+    """
+    policy.of(settings).check_change("encoders cannot be added or removed")
+    upload = store_upload(files, settings)
+    try:
+        encoders.resolve(upload.reference, settings).load()
+        return add(upload.reference, settings, repository)
+    except BlindspotError:
+        if upload.is_new:
+            delete_upload(upload.folder, settings)
+        raise
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What removing an encoder deletes.
+
+    Attributes:
+        embeddings: sets of embeddings, one per dataset that was encoded.
+        size: bytes of them and of the upload.
+        upload: folder of its uploaded files; None where it has none or another encoder needs them.
+    """
+
+    embeddings: int
+    size: int
+    upload: Path | None
+
+
+def removal_of(encoder: EncoderSummary, library: Library, settings: Settings) -> Removal:
+    """What ``remove`` would delete now."""
+    upload = upload_of(encoder.reference, settings)
+    others = (upload_of(e.reference, settings) for e in library.encoders if e.reference != encoder.reference)
+    if upload is not None and upload in others:
+        upload = None
+    files = sum(file.stat().st_size for file in upload.iterdir()) if upload else 0
+    return Removal(len(encoder.stored), encoder.size + files, upload)
+
+
+def remove(reference: str, settings: Settings, repository: Repository) -> Removal:
+    """Delete an encoder's embeddings and, if it is not of the catalog, the encoder with its upload. Its runs stay.
+
+    Nothing outside the cache folder is deleted. What was deleted.
+
+    Raises:
+        InputError: there is no such encoder, or this is a demo.
+        BlindspotError: it is in use, or the disk does not let us.
+    """
+    policy.of(settings).check_change("encoders cannot be added or removed")
+    library = read_library(settings, repository)
+    encoder = library.find(reference)
+    if encoder is None:
+        raise InputError(f"there is no encoder '{reference}' here", remedy="it may have been removed meanwhile")
+    if encoder.is_running:
+        raise BlindspotError(
+            f"'{reference}' is in use: a run with it is being computed", remedy="cancel that run or wait for it"
+        )
+    removal = removal_of(encoder, library, settings)
+    cache = EmbeddingCache(settings.embeddings)
+    for stored in encoder.stored:
+        cache.delete(stored.facts.digest)
+    begun = {run.plan.embedding_digest for run in repository.runs() if run.plan.variant.encoder == reference}
+    cache.delete_unfinished(begun | {stored.facts.digest for stored in encoder.stored})
+    if removal.upload:
+        delete_upload(removal.upload, settings)
+    if repository.database.path.exists():
+        repository.forget_embeddings(reference)
+        if not encoder.is_of_catalog:
+            repository.remove_reference(reference)
+    return removal
+
+
+def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[str]) -> list[str]:
+    """References in order. One that was removed is back once it has embeddings again: somebody used it."""
+    added = list(added)
+    gone = {stored.reference for stored in added if stored.is_removed} - on_disk
+    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - set(encoders.ENCODERS)
+    return [*encoders.ENCODERS, *sorted(others)]
+
+
+def _kind(reference: str) -> str:
+    if reference in encoders.ENCODERS:
+        return CATALOG
+    scheme, colon, _ = reference.partition(":")
+    return scheme if colon and scheme in encoders.SCHEMES else UNKNOWN
+
+
+def _passes(costs: Iterable[EmbeddingFacts]) -> list[list[EmbeddingFacts]]:
+    """Embeddings grouped by the forward pass that they come from."""
+    passes: dict[object, list[EmbeddingFacts]] = {}
+    for facts in costs:
+        passes.setdefault(facts.forward_pass, []).append(facts)
+    return list(passes.values())
+
+
+def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunRecord]) -> dict[str, tuple[str, ...]]:
+    """Per digest of embeddings, the datasets that they were encoded for, their own runs or those of a sibling."""
+    of_runs: dict[str, set[str]] = {}
+    for run in runs:
+        of_runs.setdefault(run.plan.embedding_digest, set()).add(run.plan.dataset)
+    found = {}
+    for group in passes:
+        names = set().union(*(of_runs.get(facts.digest, set()) for facts in group))
+        found.update({facts.digest: tuple(sorted(names)) for facts in group})
+    return found
+
+
+def _speeds(costs: Sequence[EmbeddingFacts]) -> dict[str, float]:
+    """Texts per second by device, the fastest first."""
+    speeds = {}
+    for device in {facts.device for facts in costs}:
+        timed = [facts for facts in costs if facts.device == device and facts.seconds > 0]
+        if timed:
+            speeds[device] = sum(f.texts for f in timed) / sum(f.seconds for f in timed)
+    return dict(sorted(speeds.items(), key=lambda item: -item[1]))
+
+
+def _summary(
+    reference: str,
+    settings: Settings,
+    added: StoredReference | None,
+    runs: Sequence[RunRecord],
+    stored: Sequence[StoredEmbeddings],
+    costs: Sequence[EmbeddingFacts],
+    passes: Sequence[Sequence[EmbeddingFacts]],
+    datasets: Mapping[str, tuple[str, ...]],
+) -> EncoderSummary:
+    kind = _kind(reference)
+    done = tuple(run for run in runs if run.state is RunState.DONE)
+    if kind == CATALOG:
+        entry = encoders.ENCODERS[reference]
+        description = entry.description
+        info: EncoderInfo | None = entry.info
+        identity: EncoderIdentity | None = encoders.resolve(reference, settings).identity
+    else:
+        description = encoders.SCHEMES[kind].description if kind in encoders.SCHEMES else "Not of this version."
+        info = _read(EncoderInfo, added.facts.get("info")) if added else None
+        identity = _newest_identity(added, done)
+    shared = [group for group in passes if any(facts.encoder == reference for facts in group)]
+    facts_of: list[EncoderInfo | RunRecord] = [info] if info else []
+    facts_of += [run for run in done if run.dimension is not None][:1]
+    dimensions = [known.dimension for known in facts_of] + [facts.dimension for facts in costs]
+    return EncoderSummary(
+        reference=reference,
+        kind=kind,
+        description=description,
+        info=info,
+        identity=identity,
+        dimension=next(iter(dimensions), None),
+        parameters=next((known.parameters for known in facts_of), None),
+        memory_bytes=next((known.memory_bytes for known in facts_of), None),
+        runs=done,
+        is_running=any(run.state is RunState.RUNNING for run in runs),
+        stored=tuple(stored),
+        speeds=_speeds(costs),
+        shares_pass_with=tuple(sorted({facts.encoder for group in shared for facts in group} - {reference})),
+        datasets={facts.digest: datasets[facts.digest] for facts in costs},
+    )
+
+
+def _newest_identity(added: StoredReference | None, done: Sequence[RunRecord]) -> EncoderIdentity | None:
+    """By the last check or run that tells it: a folder or a branch of the hub may hold something else by now."""
+    told: list[tuple[datetime, EncoderIdentity]] = []
+    if added and (identity := _read(EncoderIdentity, added.facts.get("identity"))):
+        told.append((added.checked_at, identity))
+    for run in done:
+        if identity := _read(EncoderIdentity, run.manifest.get("encoder")):
+            told.append((run.started_at, identity))
+            break  # the newest comes first
+    return max(told, key=lambda item: item[0])[1] if told else None
+
+
+def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None:
+    """Facts as they were stored, maybe by another version: what is unknown to this one is left out."""
+    if not stored:
+        return None
+    known = {f.name: stored[f.name] for f in fields(kind) if f.name in stored}
+    if "libraries" in known:
+        known["libraries"] = tuple(known["libraries"])
+    if "unused_prompts" in known:
+        known["unused_prompts"] = tuple((name, text) for name, text in known["unused_prompts"])
+    try:
+        return kind(**known)
+    except TypeError:  # a version that stored less
+        return None

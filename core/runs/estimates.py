@@ -1,0 +1,232 @@
+"""What runs will cost before they are started: time, memory, disk and downloads.
+
+Speeds are those that this store has seen; where it has seen none, a guess that says so.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core import diagnostic as diagnostics
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry
+from core.diagnostic import Cost, Done, Work
+from core.encoders import catalog as encoders
+from core.encoders.base import EncoderFamily, EncoderInfo
+from core.encoders.cache import EmbeddingCache, EmbeddingFacts
+from core.runs.pipeline import RunRequest
+from core.settings import Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+
+RECENT = 200  # runs that speeds are taken from
+# Of an ordinary laptop, for what this store has not seen yet.
+GUESSED_FLOPS = 6e10  # per second, of a transformer
+TOKENS_PER_TEXT = 20
+GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
+COUNTS = ("pairs", "background", "sampled_items")  # what tells a run's work
+SECONDS_PER_RUN = 0.3  # reading, transforming, storing
+SECONDS_TO_LOAD = 4.0  # torch and a model's weights
+BASE_MEMORY = 700_000_000  # the process with torch, in bytes
+COPIES = 4  # of a matrix while it is transformed and ranked
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """What one run will cost.
+
+    Attributes:
+        is_stored: it is in the store already and costs nothing.
+        seconds: None where the dataset's size is not known.
+        memory_bytes, disk_bytes: at its peak; of its embeddings.
+        is_guess: whether the encoder's speed is a guess.
+    """
+
+    request: RunRequest
+    is_stored: bool
+    seconds: float | None
+    memory_bytes: int
+    disk_bytes: int
+    is_guess: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What some runs will cost together, one after another.
+
+    Attributes:
+        download_bytes: of datasets that are not on this machine; ``downloads`` names them.
+        infos: facts of the encoders, by reference.
+    """
+
+    runs: tuple[RunEstimate, ...]
+    downloads: tuple[str, ...]
+    download_bytes: int
+    infos: Mapping[str, EncoderInfo]
+
+    @property
+    def wanted(self) -> tuple[RunRequest, ...]:
+        """Those that are not in the store yet."""
+        return tuple(run.request for run in self.runs if not run.is_stored)
+
+    @property
+    def seconds(self) -> float:
+        return sum(run.seconds or 0.0 for run in self.runs)
+
+    @property
+    def memory_bytes(self) -> int:
+        return max((run.memory_bytes for run in self.runs if not run.is_stored), default=0)
+
+    @property
+    def disk_bytes(self) -> int:
+        return sum(run.disk_bytes for run in self.runs)
+
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """Encoders whose speed is a guess."""
+        return tuple(dict.fromkeys(r.request.variant.encoder for r in self.runs if r.is_guess and not r.is_stored))
+
+
+def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> set[RunRequest]:
+    """The requests that a finished run answers, told by what was asked for.
+
+    A run on common support that leaves nothing out is stored as one without others. It answers a request with others
+    where each of them has such a run too, and so covers all texts.
+
+    A model or a file that changed since is not noticed here; computing the run would notice.
+    """
+    done = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True, metrics=[])
+    stored = {
+        RunRequest(p.diagnostic, p.variant, p.dataset, tuple(sorted(p.params.items())), p.support)
+        for p in (run.plan for run in done)
+        if (entry := diagnostics.every().get(p.diagnostic)) and entry.version == p.diagnostic_version
+    }
+    whole = {
+        (run.plan.variant.encoder, run.plan.dataset)
+        for run in done
+        if not run.plan.support_digest and run.coverage.get("items_covered") == run.coverage.get("items", -1)
+    }
+
+    def is_answered(request: RunRequest) -> bool:
+        if request in stored:
+            return True
+        everyone = (request.variant.encoder, *request.support)
+        return replace(request, support=()) in stored and all((e, request.dataset) in whole for e in everyone)
+
+    return {request for request in requests if is_answered(request)}
+
+
+def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> Estimate:
+    """What some runs will cost, in the order in which they are asked for.
+
+    Raises:
+        InputError: a dataset or an encoder that cannot be used.
+    """
+    stored = stored_requests(requests, repository)
+    entries = {r.dataset: datasets.find(r.dataset) for r in requests}
+    speeds = _Speeds.of(repository)
+    encoded = {(f.encoder, f.texts) for f in _on_disk(settings)}
+    loaded: set[str] = set()
+    facts: dict[str, EncoderInfo] = {}
+    runs = []
+    for request in requests:
+        entry, encoder = entries[request.dataset], encoders.resolve(request.variant.encoder, settings)
+        facts[request.variant.encoder] = encoder.info
+        family = encoder.family if isinstance(encoder, EncoderFamily) else ()
+        infos = {sibling.identity.reference: sibling.info for sibling in family} or {
+            request.variant.encoder: encoder.info
+        }
+        memory = BASE_MEMORY + encoder.info.memory_bytes + COPIES * _matrix(entry.texts, encoder.info)
+        if request in stored:
+            runs.append(RunEstimate(request, True, 0.0, memory, 0, False))
+            continue
+        seconds, disk = SECONDS_PER_RUN + speeds.computing(request, entry, encoder.info), 0
+        measured = speeds.encoding(infos)
+        if (request.variant.encoder, entry.texts) not in encoded:
+            encoded |= {(reference, entry.texts) for reference in infos}
+            seconds += entry.texts / (measured or _guessed_speed(encoder.info))
+            disk = sum(_matrix(entry.texts, info) for info in infos.values())
+            if encoder.info.parameters and loaded.isdisjoint(infos):
+                seconds += SECONDS_TO_LOAD
+            loaded |= set(infos)
+        runs.append(RunEstimate(request, False, seconds if entry.texts else None, memory, disk, not measured))
+    missing = [e for e in entries.values() if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
+    wanted = {r.request.dataset for r in runs if not r.is_stored}
+    missing = [e for e in missing if e.id in wanted]
+    size = sum(f.size for e in missing for f in e.files)
+    return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts)
+
+
+@dataclass(frozen=True)
+class _Speeds:
+    """What the store has seen: texts per second by encoder, seconds per unit of work by diagnostic and protocol (of
+    transfer by classifier)."""
+
+    texts_per_second: Mapping[str, float]
+    seconds_per_unit: Mapping[tuple[str, str], float]
+
+    @classmethod
+    def of(cls, repository: Repository) -> _Speeds:
+        costs: dict[str, list[EmbeddingFacts]] = {}
+        for facts in repository.embeddings():
+            costs.setdefault(facts.encoder, []).append(facts)
+        speeds = {
+            encoder: sum(f.texts for f in all_facts) / seconds
+            for encoder, all_facts in costs.items()
+            if (seconds := sum(f.seconds for f in all_facts)) > 0
+        }
+        samples: dict[tuple[str, str], list[float]] = {}
+        for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
+            if (units := _units_of(run)) and "compute" in run.timings:
+                way = _way(diagnostics.find(run.plan.diagnostic).cost, run.plan.params)
+                key = (run.plan.diagnostic, way)
+                samples.setdefault(key, []).append(run.timings["compute"] / units)
+        return cls(speeds, {key: statistics.median(values) for key, values in samples.items()})
+
+    def encoding(self, infos: Mapping[str, EncoderInfo]) -> float | None:
+        """Texts per second of an encoder or of one that shares its pass; None where neither was seen."""
+        return next((self.texts_per_second[r] for r in infos if r in self.texts_per_second), None)
+
+    def computing(self, request: RunRequest, entry: DatasetEntry, info: EncoderInfo) -> float:
+        """Seconds of the diagnostic itself."""
+        cost = diagnostics.find(request.diagnostic).cost
+        way = _way(cost, dict(request.params))
+        guess = cost.seconds_per_unit.get(way, max(cost.seconds_per_unit.values()))
+        per_unit = self.seconds_per_unit.get((request.diagnostic, way), guess)
+        return per_unit * cost.units(_work(entry, info.dimension))
+
+
+def _way(cost: Cost, params: Mapping[str, str]) -> str:
+    """What decides, beside the diagnostic, how long a unit of work takes."""
+    return params.get(cost.way, "")
+
+
+def _work(entry: DatasetEntry, dimension: int) -> Work:
+    return Work(entry.pairs, entry.texts, dimension, entry.is_split)
+
+
+def _units_of(run: RunRecord) -> float:
+    """Of a stored run; 0 where it does not tell."""
+    entry = diagnostics.every().get(run.plan.diagnostic)
+    if entry is None:  # of a version that knew other diagnostics
+        return 0.0
+    dimension = run.dimension or 0
+    known = datasets.DATASETS.get(run.plan.dataset)  # a user's file may be gone
+    work = _work(known, dimension) if known else None
+    return entry.cost.units_of_run(Done(run.metrics, run.coverage, dimension, work))
+
+
+def _guessed_speed(info: EncoderInfo) -> float:
+    """Texts per second: two operations per weight and token."""
+    return GUESSED_FLOPS / (2 * info.parameters * TOKENS_PER_TEXT) if info.parameters else GUESSED_UNTRAINED
+
+
+def _matrix(texts: int, info: EncoderInfo) -> int:
+    return 4 * texts * info.dimension
+
+
+def _on_disk(settings: Settings) -> list[EmbeddingFacts]:
+    return [stored.facts for stored in EmbeddingCache(settings.embeddings).inventory().embeddings]

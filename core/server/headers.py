@@ -1,0 +1,209 @@
+"""The web server around the pages: to which names it answers, what it refuses, and which headers it sends.
+
+``streamlit run app.py`` finds the ``App`` of app.py and serves it with this middleware, so that all of this holds
+without a reverse proxy too. Nothing here imports Streamlit: app.py does.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core import policy
+from core.policy import Policy
+from core.server.gate import Gate
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from starlette.middleware import Middleware
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo answers to these where BLINDSPOT_HOSTS names none
+_INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+# Paths of Streamlit that no page of ours needs: figures of the server's memory, and its interface for programs.
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
+_MESSAGE_BYTES = 4 * 2**20  # of what a page says: the values of its widgets, the rows that are chosen
+_CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
+_FORM_BYTES = 64 * 2**10  # of an upload's request beside the file
+_NO_BODY_BYTES = 64 * 2**10  # of any other request of a demo
+
+
+Kept = Callable[[str], tuple[int, int]]  # by the page: bytes of the files that it, and that all hold
+
+
+def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 0)) -> list[Middleware]:
+    """What stands before the pages, the first outermost.
+
+    Raises:
+        InputError: a variable of the environment has a value that means nothing.
+    """
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    settings = settings or Settings.from_environment()
+    is_demo = not policy.of(settings).changes
+    hosts = settings.hosts or (THIS_MACHINE if is_demo else ())
+    found: list[Middleware] = [Middleware(Headers, headers=headers())]
+    if hosts:
+        # Health checks come from this machine under its own names, whatever the host is called outside.
+        found.append(Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *THIS_MACHINE], www_redirect=False))
+    if is_demo:
+        found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
+    found.append(Middleware(Gate))
+    return found
+
+
+def headers() -> Mapping[str, str]:
+    """Headers of every answer.
+
+    Pages load nothing from elsewhere and send nothing there: a browser refuses it, also where a text or a library has
+    a link in it. Styles stand in the pages themselves (Streamlit's front end makes them), and plotly's WebGL traces
+    compile their drawing code, so that ``unsafe-eval`` is needed; a component's script (the keys of *Judgement*)
+    reaches the browser as data and is loaded from a ``blob:``, which only a script that runs already can make; scripts
+    in the page are refused but for Streamlit's own.
+    """
+    content = {
+        "default-src": "'none'",
+        "script-src": " ".join(["'self'", "blob:", "'unsafe-eval'", *_inline_scripts()]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "manifest-src": "'self'",
+        "media-src": "'self' blob:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    return {
+        "content-security-policy": "; ".join(f"{name} {value}" for name, value in content.items()),
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",  # a facilitator's address has a key in it
+        "cross-origin-opener-policy": "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    }
+
+
+@cache
+def _inline_scripts() -> Sequence[str]:
+    """The hashes of the scripts that stand in Streamlit's own page."""
+    spec = find_spec("streamlit")
+    if spec is None or spec.origin is None:
+        return ()
+    page = (Path(spec.origin).parent / "static" / "index.html").read_bytes()
+    digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
+    return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+class Headers:
+    """Adds headers to every answer; what an answer says itself stands."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name.lower() for name, _ in message.get("headers", ())}
+                more = [pair for pair in self._headers if pair[0] not in there]
+                message = {**message, "headers": [*message.get("headers", ()), *more]}
+            await send(message)
+
+        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+class Demo:
+    """Refuses what strangers have no business with: closed paths, large bodies, bodies of unknown size, other sites.
+
+    And more than the server has room for: pages, files in their forms, long messages. What it cannot see is the
+    proxy's: who is behind an address, and requests that never end (docs/hosting.md).
+    """
+
+    def __init__(self, app: ASGIApp, may: Policy, kept: Kept) -> None:
+        self._app = app
+        self._may = may
+        self._kept = kept
+        self._pages = 0
+        self._uploading = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from starlette.responses import PlainTextResponse
+
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+        elif refusal := self._refusal(scope):
+            status, text = refusal
+            await PlainTextResponse(text, status_code=status)(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._page(scope, receive, send)
+        elif _UPLOAD.search(str(scope["path"])) and scope["method"] == "PUT":
+            self._uploading += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._uploading -= 1
+        else:
+            await self._app(scope, receive, send)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page, as long as it is open; one that says too much at once is closed."""
+
+        async def heard() -> Message:
+            message = await receive()
+            said = message.get("bytes") or (message.get("text") or "").encode()
+            if message["type"] != "websocket.receive" or len(said) <= _MESSAGE_BYTES:
+                return message
+            await send({"type": "websocket.close", "code": 1009})
+            return {"type": "websocket.disconnect", "code": 1009}
+
+        self._pages += 1
+        try:
+            await self._app(scope, heard, send)
+        finally:
+            self._pages -= 1
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Status and reason; None for what may pass."""
+        from starlette.datastructures import Headers as Given
+
+        given, path, may = Given(scope=scope), str(scope["path"]), self._may
+        if _CLOSED.search(path):
+            return 404, "This demo has no such address."
+        origin = given.get("origin")
+        if origin is not None and origin.partition("://")[2] != given.get("host"):
+            return 403, "This demo answers to its own pages only."
+        if "transfer-encoding" in given:
+            return 411, "Say how long it is: this demo takes no body of unknown length."
+        most = (may.uploads.size or 0) + _FORM_BYTES if "/_stcore/upload_file/" in path else _NO_BODY_BYTES
+        length = given.get("content-length", "0")
+        if not length.isdecimal() or int(length) > most:
+            return 413, f"This demo takes at most {most:,} bytes here."
+        return self._no_room(scope, int(length))
+
+    def _no_room(self, scope: Scope, size: int) -> tuple[int, str] | None:
+        """Why another page, or a file of a page's form, is not taken now."""
+        may = self._may
+        if scope["type"] == "websocket":
+            full = may.pages_in_all is not None and self._pages >= may.pages_in_all
+            return (503, "This demo is full: try again in a few minutes.") if full else None
+        upload = _UPLOAD.search(str(scope["path"]))
+        if upload is None or scope["method"] != "PUT":
+            return None
+        if may.uploads_at_once is not None and self._uploading >= may.uploads_at_once:
+            return 503, "Many files are on their way to this demo: try again in a minute."
+        if may.uploads_kept is not None:
+            mine, in_all = self._kept(upload[1])
+            if mine + size > may.uploads_kept[0]:
+                return 413, "This page has sent many files: reload it to begin anew."
+            if in_all + size > may.uploads_kept[1]:
+                return 503, "This demo holds as many files as it can: try again in a few minutes."
+        return None

@@ -1,0 +1,135 @@
+"""What a map's items can be coloured by: frequency, rank of the mate, cluster in the full space, source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from core import diagnostic as diagnostics
+from core.datasets.word_frequency import zipf_of
+from core.diagnostics.evalrank.pairs import rows_of_runs
+from core.diagnostics.evalrank.sources import find_sources
+from core.store.records import RunState
+from core.store.repository import Repository
+from core.types import Dataset, Float64, Int64, PairSet, ScoredPairs, Variant
+
+SEVERAL = "several sets"
+
+
+class Colour(StrEnum):
+    NONE = "none"
+    FREQUENCY = "frequency"
+    MATE = "rank of the mate"
+    CLUSTER = "cluster"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A number per item of the dataset, ``[n] float64``; NaN where it has none, which ``lacking`` explains.
+
+    ``ends`` are those of the scale, where they are not the least and the greatest of these numbers.
+    """
+
+    values: Float64
+    title: str
+    lacking: str
+    logarithmic: bool = False
+    ends: tuple[float, float] | None = None
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of its scale: those given, else the least and the greatest of its numbers."""
+        if self.ends is not None:
+            return self.ends
+        there = self.values[~np.isnan(self.values)]
+        return (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A group per item of the dataset: ``[n] int64`` into ``names``; -1 where it has none."""
+
+    codes: Int64
+    names: tuple[str, ...]
+    title: str
+    lacking: str
+
+
+Colouring = Numbers | Groups
+
+
+def by_frequency(dataset: Dataset) -> Numbers:
+    """Zipf frequency by wordfreq, of a text of several words the mean."""
+    zipf = zipf_of(dataset.items)
+    return Numbers(np.where(zipf > 0, zipf, np.nan), "Zipf frequency", "have no word that wordfreq knows")
+
+
+def by_rank_of_mate(
+    dataset: Dataset, variant: Variant, params: dict[str, str], repository: Repository
+) -> Numbers | None:
+    """The expected raw rank of each query's mate in the variant's newest run; of several mates the best one's.
+
+    None where there is no such run of this very dataset.
+    """
+    if not isinstance(dataset, PairSet):
+        return None
+    entry = diagnostics.find("evalrank")
+    found = repository.runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        dataset=dataset.id,
+        variants=[variant],
+        params=params,
+        state=RunState.DONE,
+        current=True,
+    )
+    runs = [run for run in found if run.plan.dataset_digest == dataset.content_digest]
+    if not runs or not repository.with_items(entry, [runs[0].run_id]):
+        return None
+    rows = rows_of_runs(entry, [runs[0].run_id], repository)[runs[0].run_id]
+    counts = rows.counts(filtered=False)
+    ranks = 1.0 + counts.greater + counts.ties / 2.0
+    best = np.full(len(dataset.items), np.inf)
+    np.minimum.at(best, dataset.queries[rows.item_no], ranks)
+    return Numbers(
+        np.where(np.isfinite(best), best, np.nan), "rank of the mate", "are the query of no ranked pair", True
+    )
+
+
+def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
+    """The same number of several variants, such that one colour means one number in all their maps."""
+    spans = [one.span for one in numbers if one is not None and not np.isnan(one.values).all()]
+    if not spans:
+        return numbers
+    ends = min(low for low, _ in spans), max(high for _, high in spans)
+    return [None if one is None else replace(one, ends=ends) for one in numbers]
+
+
+def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
+    """Clusters of some items of a dataset of ``total`` items, ``[m]`` each, as a group per item."""
+    codes = np.full(total, -1, dtype=np.int64)
+    codes[items] = labels
+    names = tuple(f"cluster {i + 1}" for i in range(int(labels.max(initial=-1)) + 1))
+    return Groups(codes, names, f"clusters of {whose}", "are in no cluster")
+
+
+def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
+    """The source set of the pairs that an item stands in; those of several sets are a group of their own."""
+    texts: Sequence[str] = dataset.items
+    found = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.mates], scored)
+    inside = np.zeros((len(texts), len(found.names)), dtype=np.bool_)
+    for column, name in enumerate(found.names):
+        pairs = found.inside(name)
+        inside[dataset.queries[pairs], column] = True
+        inside[dataset.mates[pairs], column] = True
+    count = inside.sum(axis=1)
+    codes = np.where(count == 0, -1, np.where(count == 1, inside.argmax(axis=1), len(found.names)))
+    names = (*found.names, SEVERAL)
+    used = [i for i in range(len(names)) if (codes == i).any()]
+    place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
+    place[used] = np.arange(len(used))
+    return Groups(place[codes], tuple(names[i] for i in used), "source set", "are in no pair of a known source")

@@ -1,0 +1,351 @@
+"""Maps: a dataset's items in two dimensions, as one variant places them, and how far the picture can be believed.
+
+PCA is computed where it is asked for. UMAP (McInnes, Healy and Melville 2018) is fitted in a process of its own, one
+at a time per cache: a fork after a compiled kernel kills the child, two fits at once can abort the process, and a
+process can be ended at once. What is finished is kept in the cache, under the digest of all that decides it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from io import BytesIO
+from zipfile import BadZipFile
+
+import numpy as np
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.errors import BlindspotError, InputError
+from core.files.in_use import use
+from core.files.writing import exclusive, write_atomically
+from core.numerics.similarity import Metric
+from core.runs.log import JobLine
+from core.runs.spaces import Space, open_spaces
+from core.settings import Settings
+from core.space.maps.child import fit_in_child, remove_leavings
+from core.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
+from core.store.repository import Repository
+from core.types import (
+    CancelToken,
+    Dataset,
+    Float64,
+    Int64,
+    Progress,
+    Variant,
+    digest_of_strings,
+    no_progress,
+)
+
+VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
+MOST_ITEMS = 25_000  # in a map; of more, a sample
+SAMPLE_SEED = 20190707
+QUALITY_K = 10
+QUALITY_QUERIES = 1_000
+N_NEIGHBORS, MIN_DIST, SEED = 15, 0.1, 0
+MAX_NEIGHBORS = 200
+# What UMAP took on two cores of a laptop's kind, in seconds: to load, and per item; unseeded it uses all cores.
+LOAD_SECONDS, FIRST_LOAD_SECONDS = 12.0, 60.0
+SECONDS_PER_ITEM = {True: 4.0e-3, False: 1.6e-3}
+
+
+class Method(StrEnum):
+    UMAP = "umap"
+    PCA = "pca"
+
+
+class NoMap(BlindspotError):
+    """There is nothing to draw, or too little."""
+
+
+@dataclass(frozen=True)
+class MapRequest:
+    """A map to be made. Equal requests are one.
+
+    Attributes:
+        among: encoders of which an item must have a vector to be shown (DESIGN 4.3); () where all items have one.
+        most: items at most; of more, a seeded sample.
+        n_neighbors: of UMAP: how many neighbours it tries to keep; small ones show detail, large ones the whole.
+        min_dist: of UMAP: how near items may lie.
+        seed: None for UMAP as fast as it gets, which comes out otherwise every time.
+    """
+
+    variant: Variant
+    dataset: str
+    metric: Metric = Metric.COS
+    method: Method = Method.UMAP
+    among: tuple[str, ...] = ()
+    most: int = MOST_ITEMS
+    n_neighbors: int = N_NEIGHBORS
+    min_dist: float = MIN_DIST
+    seed: int | None = SEED
+
+    @property
+    def label(self) -> str:
+        return f"{self.method.upper()} of {self.dataset} by {self.variant.label}"
+
+    @property
+    def encoders(self) -> frozenset[str]:
+        """References of the encoders whose embeddings it reads."""
+        return frozenset({self.variant.encoder})
+
+    @property
+    def typed_variants(self) -> frozenset[Variant]:
+        return frozenset()
+
+    @property
+    def takes_uploads(self) -> bool:
+        return True
+
+    @property
+    def line(self) -> JobLine:
+        return JobLine("map", variant=self.variant.label, dataset=self.dataset)
+
+    def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
+        """Make it, as a task of the queue."""
+        make(self, settings, progress, cancel)
+        return ""
+
+    def key(self, space: Space) -> str:
+        """Digest of all that decides the map: the vectors, the sample, the method with what is its, its version."""
+        parts = [str(VERSION), space.digest, self.method, self.metric, str(self.most)]
+        if self.method is Method.UMAP:
+            parts += [str(self.n_neighbors), repr(self.min_dist), str(self.seed), version("umap-learn")]
+        return digest_of_strings(parts)[:32]
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A finished map.
+
+    Attributes:
+        rows: ``[m] int64``, ascending, rows of the space (``Space.items`` has their numbers): all, or a sample.
+        coordinates: ``[m, 2] float64``; NaN for an item that UMAP could connect with nothing.
+        quality: None where too few items have a place.
+        explained: of PCA: each component's share of the variance; None for UMAP.
+        seconds: what the fit took.
+    """
+
+    rows: Int64
+    coordinates: Float64
+    quality: Quality | None
+    explained: tuple[float, float] | None
+    seconds: float
+
+
+def sample_rows(n: int, most: int) -> Int64:
+    """Which of n rows are shown: all, or ``most`` of them at random, ascending; the same for every variant."""
+    if n <= most:
+        return np.arange(n, dtype=np.int64)
+    chosen = np.random.default_rng(SAMPLE_SEED).choice(n, most, replace=False)
+    return np.sort(chosen).astype(np.int64)
+
+
+def requests_of(
+    spaces: Sequence[Space], metric: Metric, method: Method, seed: int | None, n_neighbors: int, min_dist: float
+) -> list[MapRequest]:
+    """The maps of spaces that are laid side by side."""
+    encoders = tuple(sorted({space.variant.encoder for space in spaces}))
+    return [
+        MapRequest(
+            space.variant,
+            space.dataset.id,
+            metric,
+            method,
+            () if len(space.items) == len(space.dataset.items) else encoders,
+            n_neighbors=n_neighbors,
+            min_dist=min_dist,
+            seed=seed,
+        )
+        for space in spaces
+    ]
+
+
+def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
+    """The finished map; None where it was not made yet, or its file is damaged: then it is made again."""
+    path = settings.maps / f"{request.key(space)}.npz"
+    use(path)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            facts = json.loads(str(stored["facts"]))
+            found = Map(
+                stored["rows"],
+                stored["coordinates"],
+                Quality(**facts["quality"]) if facts["quality"] else None,
+                tuple(facts["explained"]) if facts["explained"] else None,
+                facts["seconds"],
+            )
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError):
+        return None
+    return found if len(found.rows) == len(found.coordinates) else None
+
+
+def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> None:
+    """Keep a finished map.
+
+    Raises:
+        BlindspotError: the disk is full or read-only.
+    """
+    content = BytesIO()
+    facts = {
+        "quality": asdict(made.quality) if made.quality else None,
+        "explained": made.explained,
+        "seconds": made.seconds,
+        "request": {**asdict(request), "variant": str(request.variant)},
+    }
+    np.savez(content, rows=made.rows, coordinates=made.coordinates, facts=json.dumps(facts))
+    write_atomically(settings.maps / f"{request.key(space)}.npz", lambda f: f.write(content.getbuffer()))
+
+
+def make(
+    request: MapRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> Map:
+    """Make a map, or find it. The embeddings must be cached.
+
+    Raises:
+        NoMap: there are too few items, or nothing tells them apart.
+        NotEncoded: embeddings are not cached.
+        BlindspotError: with what went wrong; nothing half-made is left.
+        Cancelled: the child that fitted UMAP has ended by then.
+    """
+    cancel = cancel or CancelToken()
+    dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
+    space = space_of(request, dataset, settings)
+    if found := find(request, space, settings):
+        return found
+    progress("reading the vectors", 0, 1)
+    check(request, space)
+    if request.method is Method.PCA:
+        return _principal(request, space, settings)
+    progress("waiting for another map", 0, 1)
+    folder = settings.maps
+    with exclusive(folder / ".umap.lock", cancel):
+        if found := find(request, space, settings):  # by who held the lock
+            return found
+        remove_leavings(folder)
+        rows = sample_rows(len(space.items), request.most)
+        vectors = as_compared(space.vectors[rows], request.metric)
+        parameters = {"n_neighbors": request.n_neighbors, "min_dist": request.min_dist, "seed": request.seed}
+        fitted = fit_in_child(vectors, request.metric, parameters, folder, settings, progress, cancel)
+        coordinates = fitted.coordinates.astype(np.float64)
+        progress("measuring the picture", 0, 1)
+        made = Map(
+            rows, coordinates, _quality(vectors, request.metric, coordinates), explained=None, seconds=fitted.seconds
+        )
+        cancel.check()
+        store(request, space, made, settings)
+    return made
+
+
+def space_of(request: MapRequest, dataset: Dataset, settings: Settings) -> Space:
+    """The space of a request, over the items that all of ``among`` cover.
+
+    Raises:
+        NotEncoded: embeddings are not cached.
+    """
+    others = [Variant(encoder, "none") for encoder in request.among if encoder != request.variant.encoder]
+    return open_spaces([request.variant, *others], dataset, settings)[0]
+
+
+def fewest_items(request: MapRequest) -> int:
+    """With fewer items there is no such UMAP: it needs the neighbours, and some more for where to start."""
+    return max(request.n_neighbors + 2, 10)
+
+
+def check(request: MapRequest, space: Space) -> None:
+    """Refuse what cannot be drawn.
+
+    Raises:
+        NoMap: with what to do instead.
+    """
+    if not np.isfinite(space.vectors).all():
+        raise NoMap(f"{space.variant.label} has vectors that hold NaN or infinite values", expected="finite numbers")
+    if len(space.items) < 2 or are_constant(as_compared(space.vectors, request.metric)):
+        raise NoMap(
+            f"{space.variant.label} gives every item the same vector: there is nothing to draw",
+            remedy="choose another variant, another similarity or another dataset",
+        )
+    check_count(request, len(space.items))
+
+
+def check_count(request: MapRequest, items: int) -> None:
+    """Refuse UMAP of too few items.
+
+    Raises:
+        NoMap: with what to do instead.
+    """
+    if request.method is Method.UMAP and items < fewest_items(request):
+        raise NoMap(
+            f"UMAP with {request.n_neighbors} neighbours needs {fewest_items(request)} items, and there are {items}",
+            remedy="choose fewer neighbours or a larger dataset",
+        )
+
+
+def principal(request: MapRequest, space: Space, settings: Settings) -> Map:
+    """PCA of a space, found or computed: a second or so for 25,000 items.
+
+    Raises:
+        NoMap: there are too few items, or nothing tells them apart.
+    """
+    if found := find(request, space, settings):
+        return found
+    check(request, space)
+    return _principal(request, space, settings)
+
+
+def _principal(request: MapRequest, space: Space, settings: Settings) -> Map:
+    from time import perf_counter
+
+    began = perf_counter()
+    vectors = as_compared(space.vectors, request.metric)
+    rows = sample_rows(len(vectors), request.most)
+    plane = principal_plane(vectors[rows])
+    found = _quality(vectors[rows], request.metric, plane.coordinates)
+    made = Map(rows, plane.coordinates, found, plane.explained, perf_counter() - began)
+    store(request, space, made, settings)
+    return made
+
+
+def _quality(vectors: np.ndarray, metric: Metric, coordinates: Float64) -> Quality | None:
+    """Over at most ``QUALITY_QUERIES`` items, each among all that have a place."""
+    placed = np.isfinite(coordinates).all(axis=1)
+    n = int(placed.sum())
+    if n < 3:
+        return None
+    k = min(QUALITY_K, max(1, (n - 1) // 2))
+    return quality(vectors[placed], metric, coordinates[placed], k, sample_rows(n, QUALITY_QUERIES))
+
+
+def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> float:
+    """What UMAP will take, roughly: as measured on two cores, put right by the maps that this cache has seen."""
+    seeded, shown = request.seed is not None, min(items, request.most)
+    guess = shown * SECONDS_PER_ITEM[seeded]
+    ratios = []
+    for path in sorted(settings.maps.glob("*.npz"), key=lambda p: p.stat().st_mtime)[-20:]:
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                facts, n = json.loads(str(stored["facts"])), len(stored["rows"])
+        except (OSError, ValueError, KeyError, BadZipFile):
+            continue  # damaged: it is made again when it is asked for
+        asked = facts["request"]
+        if asked["method"] == Method.UMAP and (asked["seed"] is not None) == seeded and n >= 1_000:
+            ratios.append(max(facts["seconds"] - LOAD_SECONDS, 1.0) / (n * SECONDS_PER_ITEM[seeded]))
+    if ratios:
+        guess *= float(np.median(ratios[-5:]))
+    has_compiled = any((settings.cache / "numba").glob("umap_*/*.nbi"))
+    return guess + (LOAD_SECONDS if has_compiled else FIRST_LOAD_SECONDS)
+
+
+def checked(n_neighbors: int, min_dist: float) -> None:
+    """Refuse parameters that UMAP does not know.
+
+    Raises:
+        InputError: one is out of range.
+    """
+    if not 2 <= n_neighbors <= MAX_NEIGHBORS:
+        raise InputError(f"n_neighbors is {n_neighbors}", expected=f"2 to {MAX_NEIGHBORS}")
+    if not 0.0 <= min_dist <= 1.0:
+        raise InputError(f"min_dist is {min_dist}", expected="0 to 1")

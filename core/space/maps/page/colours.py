@@ -1,0 +1,158 @@
+"""What the dots of the maps are coloured by: the choice, and per map the colours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core.numerics.similarity import Metric
+from core.runs.spaces import Space
+from core.space.maps import colours as map_colours
+from core.space.maps import projection
+from core.space.maps.colours import Colour, Colouring, Groups, Numbers
+from core.space.maps.figures import GroupColours, NumberColours
+from core.space.maps.page.shown import Ground
+from core.types import Dataset, Int64, PairSet, Variant
+from core.ui.markdown import as_text
+from core.ui.resources import repository
+from core.ui.widgets import dataset_offer
+
+CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
+SEED = 0
+HELP = """
+- **none**: the variant's own colour
+- **frequency**: Zipf frequency of English by wordfreq (3 is one occurrence per million words, 6 a thousand), of a \
+sentence the mean over its words
+- **rank of the mate**: of queries in a stored EvalRank run of the variant; of several mates the best one's
+- **cluster**: k-means in the full space, not on the picture
+- **source**: the source set of the pairs that an item stands in
+"""
+
+
+def choose(ground: Ground) -> list[Colouring | None]:
+    """The reader's choice; per map the colours of the dataset's items, None for plain ones."""
+    chosen = Colour(
+        str(st.selectbox("Colour by", [c.value for c in Colour], index=0, key="colour", bind="query-params", help=HELP))
+    )
+    count = len(ground.spaces)
+    if chosen is Colour.FREQUENCY:
+        return [_frequency(ground.dataset, ground.dataset.texts_digest)] * count
+    if chosen is Colour.MATE:
+        return list(map_colours.on_one_scale([_rank_of_mate(ground, space.variant) for space in ground.spaces]))
+    if chosen is Colour.CLUSTER:
+        return _clusters(ground)
+    if chosen is Colour.SOURCE:
+        return [_sources(ground.dataset)] * count
+    return [None] * count
+
+
+@st.cache_data(show_spinner="Looking frequencies up …", max_entries=8)
+def _frequency(_dataset: Dataset, texts_digest: str) -> Numbers:  # noqa: ARG001 - cache key
+    return map_colours.by_frequency(_dataset)
+
+
+def _rank_of_mate(ground: Ground, variant: Variant) -> Numbers | None:
+    found = map_colours.by_rank_of_mate(ground.dataset, variant, ground.picks.params, repository())
+    if found is None:
+        st.caption(
+            f"No EvalRank run of {as_text(variant.label)} on this dataset with similarity {ground.picks.metric} and "
+            f"protocol {ground.picks.protocol}: its dots are plain. The page Run computes one."
+        )
+    return found
+
+
+def _clusters(ground: Ground) -> list[Colouring | None]:
+    """Clusters of every map's own space, or of one of them in all maps."""
+    own = "each its own"
+    names = {str(space.variant): space for space in ground.spaces}
+    left, right = st.columns(2)
+    most = min(MOST_CLUSTERS, len(ground.spaces[0].items))
+    if most < 2:
+        st.caption("There are too few items for clusters.")
+        return [None] * len(ground.spaces)
+    k = left.number_input(
+        "Clusters",
+        min_value=2,
+        max_value=most,
+        value=min(CLUSTERS_AT_FIRST, most),
+        step=1,
+        key="map_clusters",
+        persist_state="session",
+        help="k of k-means, the largest cluster first. Starts from a fixed seed.",
+    )
+    whose = own
+    if len(names) > 1:
+        whose = str(
+            right.selectbox(
+                "Clusters of",
+                [own, *names],
+                key="map_clusters_of",
+                persist_state="session",
+                help="One variant's clusters in all maps show whether the others keep them together.",
+            )
+        )
+    chosen = [names[whose]] * len(names) if whose in names else list(ground.spaces)
+    return [
+        map_colours.of_clusters(
+            space.items,
+            _labels(space, space.digest, ground.metric, int(k)),
+            len(ground.dataset.items),
+            space.variant.label,
+        )
+        for space in chosen
+    ]
+
+
+@st.cache_data(show_spinner="Looking for clusters in the full space …", max_entries=32)
+def _labels(_space: Space, digest: str, metric: Metric, k: int) -> Int64:  # noqa: ARG001 - cache key
+    return projection.clusters(projection.as_compared(_space.vectors, metric), k, SEED)
+
+
+def _sources(dataset: Dataset) -> Groups | None:
+    entry = dataset_offer.entry_of(dataset.id)
+    if entry is None or not isinstance(dataset, PairSet):
+        st.caption("It is not known where the items of this dataset come from: the dots are plain.")
+        return None
+    if not dataset_offer.is_here(entry):
+        dataset_offer.offer(entry, "Colouring by source", key="fetch_map_sources")
+        return None
+    scored = dataset_offer.scored_pairs(entry)
+    return None if scored is None else _by_source(dataset, scored, dataset.content_digest)
+
+
+@st.cache_data(show_spinner="Looking up where the items come from …", max_entries=4)
+def _by_source(_dataset: PairSet, _scored: object, content_digest: str) -> Groups:  # noqa: ARG001 - cache key
+    return map_colours.by_source(_dataset, _scored)  # type: ignore[arg-type]  # cache_data would hash its type
+
+
+def of_dots(colouring: Colouring | None, items: Int64) -> NumberColours | GroupColours | None:
+    """The colours of some items; the ends of a scale are those of all items, not of the ones that are drawn."""
+    if colouring is None:
+        return None
+    if isinstance(colouring, Groups):
+        return GroupColours(colouring.codes[items], colouring.names)
+    low, high = colouring.span
+    return NumberColours(colouring.values[items], colouring.title, low, high, colouring.logarithmic)
+
+
+def note(colouring: Sequence[Colouring | None], items: Int64) -> None:
+    """How many of the shown items have no colour, and why; said once where the maps agree."""
+    said = {}
+    for one in colouring:
+        if one is not None:
+            values = one.codes[items] < 0 if isinstance(one, Groups) else np.isnan(one.values[items])
+            said[f"{np.count_nonzero(values):,} of {len(items):,} shown items {one.lacking}: grey."] = values.any()
+    for sentence, is_needed in said.items():
+        if is_needed:
+            st.caption(sentence)
+
+
+def value_column(colouring: Colouring | None, items: Int64) -> tuple[str, list[object]] | None:
+    """The heading and the values of a table's column that says what the colours say."""
+    if colouring is None:
+        return None
+    if isinstance(colouring, Groups):
+        return colouring.title, [colouring.names[c] if c >= 0 else None for c in colouring.codes[items].tolist()]
+    return colouring.title, [None if np.isnan(v) else v for v in colouring.values[items].tolist()]

@@ -1,0 +1,201 @@
+"""Does an evaluator foretell a task? Spearman over variants, and how sure it is over families (Wang 2022, section 4.5).
+
+An interval is over families, and none is shown of fewer than ten; two evaluators are compared by the difference of
+their correlations with one task, over the same variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.numerics.statistics.families import (
+    FEWEST_FAMILIES,
+    interval_of_difference,
+    interval_of_rho,
+    numbers_of,
+    spearman,
+    spearman_without_each,
+)
+from core.numerics.statistics.intervals import Interval
+from core.studies.evidence.scores import Measure, ScoreTable
+from core.types import Bool, Float64
+
+FEWEST_VARIANTS = 4  # for a correlation: of three, six orders in all, it is 1 or -1 in a third of the cases by chance
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The correlation of an evaluator with a task.
+
+    Attributes:
+        rho: None where there is none to speak of; then ``why`` says why.
+        n, families: variants with both scores, and their families.
+        interval: 95%; None where there is none: ``why`` says why of that.
+    """
+
+    evaluator: Measure
+    task: Measure
+    rho: float | None
+    n: int
+    families: int
+    interval: Interval | None = None
+    why: str = ""
+
+
+def correlations(table: ScoreTable) -> tuple[Cell, ...]:
+    """A cell per evaluator and task, evaluator by evaluator. Columns over the same variants are ranked together."""
+    out: dict[tuple[str, str], Cell] = {}
+    patterns: dict[bytes, list[Cell]] = {}
+    for evaluator in table.evaluators:
+        for task in table.tasks:
+            cell = _cell(table, evaluator, task)
+            out[evaluator.id, task.id] = cell
+            if cell.rho is not None and cell.families >= FEWEST_FAMILIES:
+                patterns.setdefault(_both(table, evaluator, task).tobytes(), []).append(cell)
+    for pattern, cells in patterns.items():
+        keep = np.frombuffer(pattern, dtype=np.bool_)
+        evaluators = list(dict.fromkeys(cell.evaluator for cell in cells))
+        tasks = list(dict.fromkeys(cell.task for cell in cells))
+        without = spearman_without_each(
+            _columns(table, evaluators, keep), _columns(table, tasks, keep), numbers_of(table.families, keep)
+        )
+        for cell in cells:
+            own = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
+            interval = None if cell.rho is None else interval_of_rho(cell.rho, own, cell.n)
+            why = "" if interval else "no interval: without one of the families one score is the same throughout"
+            out[cell.evaluator.id, cell.task.id] = replace(cell, interval=interval, why=why)
+    return tuple(out.values())
+
+
+def _both(table: ScoreTable, *measures: Measure) -> Bool:
+    """Variants that have all of these scores, ``[v]``."""
+    return np.asarray(~np.isnan(np.stack([table.of(m) for m in measures])).any(axis=0))
+
+
+def _columns(table: ScoreTable, measures: Sequence[Measure], keep: Bool) -> Float64:
+    return np.stack([table.better(m)[keep] for m in measures], axis=1)
+
+
+def _cell(table: ScoreTable, evaluator: Measure, task: Measure) -> Cell:
+    """Without an interval."""
+    keep = _both(table, evaluator, task)
+    n = int(keep.sum())
+    families = len({family for family, kept in zip(table.families, keep, strict=True) if kept})
+    if n < FEWEST_VARIANTS:
+        return Cell(evaluator, task, None, n, families, why=f"{n} of the {FEWEST_VARIANTS} variants that it takes")
+    x, y = table.better(evaluator)[keep], table.better(task)[keep]
+    for values, what in ((x, "evaluator"), (y, "task")):
+        if np.ptp(values) == 0:
+            return Cell(evaluator, task, None, n, families, why=f"the {what} gives all variants the same score")
+    return Cell(evaluator, task, spearman(x, y), n, families, why=_too_few(families))
+
+
+def _too_few(families: int) -> str:
+    if families >= FEWEST_FAMILIES:
+        return ""
+    return (
+        f"no interval: {families} famil{'y' if families == 1 else 'ies'}, and variants of one family are not "
+        f"independent; it takes {FEWEST_FAMILIES}"
+    )
+
+
+# --- what one family does
+
+
+@dataclass(frozen=True)
+class Without:
+    """A cell's correlation without one family; None where too few variants are left, or all alike."""
+
+    family: str
+    variants: int
+    rho: float | None
+
+
+def without_each_family(table: ScoreTable, evaluator: Measure, task: Measure) -> tuple[Without, ...]:
+    """How far a correlation stands on one family: the one whose absence moves it most comes first."""
+    whole = _cell(table, evaluator, task).rho
+    keep = _both(table, evaluator, task)
+    present = [family for family, kept in zip(table.families, keep, strict=True) if kept]
+    out = [
+        Without(
+            family, present.count(family), _cell(table.rows(f != family for f in table.families), evaluator, task).rho
+        )
+        for family in dict.fromkeys(present)
+    ]
+    return tuple(sorted(out, key=lambda w: -abs(w.rho - whole) if w.rho is not None and whole is not None else 1.0))
+
+
+# --- two evaluators
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two evaluators and one task, over the variants that have all three scores.
+
+    Attributes:
+        first_rho, second_rho: None where there is none to speak of; ``why`` says why.
+        interval: 95%, of the first less the second, over families; None where ``why`` says so.
+    """
+
+    first: Measure
+    second: Measure
+    task: Measure
+    first_rho: float | None
+    second_rho: float | None
+    n: int
+    families: int
+    interval: Interval | None = None
+    why: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        if self.first_rho is None or self.second_rho is None:
+            return None
+        return self.first_rho - self.second_rho
+
+
+def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -> Comparison:
+    """Which of two evaluators foretells a task better, and is the difference more than the choice of models?"""
+    keep = _both(table, first, second, task)
+    shared = table.rows(keep)
+    one, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
+    why = next((c.why for c in (one, other) if c.rho is None), one.why)
+    known = Comparison(first, second, task, one.rho, other.rho, one.n, one.families, why=why)
+    if known.difference is None or why:
+        return known
+    without = spearman_without_each(
+        _columns(table, [first, second], keep), _columns(table, [task], keep), numbers_of(table.families, keep)
+    )
+    interval = interval_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
+    why = "" if interval else "no interval: leaving out families tells nothing, as where both rank the variants alike"
+    return replace(known, interval=interval, why=why)
+
+
+def in_words(found: Comparison) -> str:
+    """What can and what cannot be concluded, in a few sentences."""
+    if found.difference is None or found.first_rho is None or found.second_rho is None:
+        return f"{found.first.label} and {found.second.label} cannot be compared on {found.task.label}: {found.why}."
+    said = (
+        f"Over the {found.n} variants of {found.families} famil{'y' if found.families == 1 else 'ies'} that have all "
+        f"three scores, {found.first.label} correlates with {found.task.label} at {found.first_rho:.2f}, "
+        f"{found.second.label} at {found.second_rho:.2f}: a difference of {found.difference:+.2f}"
+    )
+    if found.interval is None:
+        return (
+            f"{said}. Whether it would stay with other models cannot be told here ({found.why}): it describes these "
+            "variants, and no more."
+        )
+    ends = f"95% interval {found.interval.low:+.2f} to {found.interval.high:+.2f}, over families"
+    if found.interval.low <= 0 <= found.interval.high:
+        return (
+            f"{said} ({ends}). It holds 0: these models do not tell which of the two foretells {found.task.label} "
+            "better. That is not to say that they do so equally well."
+        )
+    better = found.first if found.difference > 0 else found.second
+    return (
+        f"{said} ({ends}). It leaves 0 out: {better.label} foretells {found.task.label} better for models like these. "
+        "The interval speaks of this one pair and task; of many that are tried, one in twenty leaves 0 out by chance."
+    )

@@ -1,0 +1,89 @@
+"""The views of the page Evidence; only the chosen one is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core import ui
+from core.studies.evidence.page import cell as evidence_cell
+from core.studies.evidence.page import compare as evidence_compare
+from core.studies.evidence.page import correlations as evidence_map
+from core.studies.evidence.page import published as evidence_published
+from core.studies.evidence.page import ranks as evidence_ranks
+from core.studies.evidence.page.choices import gather
+from core.studies.evidence.page.shown import Shown
+from core.ui.resources import scheme
+from core.ui.widgets.views import View, choose_view
+
+# By their names, which also stand in the address; the first is the default.
+VIEWS: Mapping[str, View[Shown]] = {
+    "correlations": View(
+        "Which scores without a task go up and down with how well encoders do on one?", evidence_map.show
+    ),
+    "cell": View("Which variants make a correlation, and does it stand on one family?", evidence_cell.show),
+    "compare": View("Does one evaluator foretell tasks better than another?", evidence_compare.show),
+    "ranks": View("Which models do the scores order otherwise than a task does?", evidence_ranks.show),
+    "published": View("What have papers found, and over which models?", evidence_published.show),
+}
+
+
+def look_closer(shown: Shown) -> None:
+    """Let the reader choose a view, and show it."""
+    choose_view(shown, VIEWS, "Look at", key="evidence_view")
+
+
+def published_alone() -> None:
+    """What papers have found, while too little is measured here."""
+    st.subheader("Until then: what papers have found", anchor=False)
+    evidence_published.show_alone(scheme())
+
+
+# How the page Evidence comes to its numbers, for its readers.
+
+HOW = r"""
+- An **evaluator** is a score of an encoder that needs no task; the outcome is how well a classifier does on its
+  embeddings (page *Transfer*). Both are read from the store: per dataset the runs over its newest content with usual
+  parameters (cosine, the paper's definition of ranks; of tasks the chosen classifier, seed 1), the transform fitted on
+  the run's own items, on the items that most variants were run on, of each variant the newest run.
+- **rho** is Spearman's rank correlation over the variants that have both scores; the tied share the mean of their
+  ranks, and scores are equal that differ by less than $10^{-6}$. ↓ marks what counts as better where there is less of
+  it (alignment, uniformity, anisotropy, hubness; in HEROS similarity to a rewrite that changes the meaning): its sign
+  is turned, so that more is better on both sides. Hubness is of runs of *Geometry*, within a sample; people's
+  precision is of votes outside of sessions and of revealed ones.
+- **Families.** Variants of one model are no independent evidence: poolings, sizes and transforms of an encoder are one
+  family, as are copies of one file. Files that differ are taken for different models, also where both came from one
+  training: then intervals are too narrow.
+- **Intervals** leave each family out in turn, with all its variants: the spread of rho, on Fisher's scale, gives its
+  standard error (a jackknife), and Student's t with the number of families less one its factor. With fewer than ten
+  families there is no interval. Taking 24 variants of 6 families for independent would exclude 0 in 25% of cases in
+  which nothing is related, if variants of a family correlate at 0.9 (in 13% at 0.6); these intervals do in 2 to 5%.
+- **Two evaluators** are compared by the difference of their rho with one task, over the same variants, likewise.
+  Intervals are not corrected for how many cells there are: of twenty that mean nothing, one leaves 0 out.
+- At the sentence level MRPC and SICK-E are left out unless asked for, since they are much like similarity sets.
+"""
+
+
+def how_correlated() -> None:
+    """The expander that the page ends with."""
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+        st.caption(
+            "Source: Wang, Kuo and Li 2022, Just Rank, sections 4.5, 5, 6, appendix C.3, tables 3, 6 and 11. The "
+            "intervals are not the paper's."
+        )
+
+
+# The page evidence.
+
+
+def show() -> None:
+    """The page."""
+    picks = ui.page("Evidence", "Do scores of encoders without a task foretell how well they do on one?")
+    with ui.errors_shown():
+        if shown := gather(picks):
+            look_closer(shown)
+        else:
+            published_alone()
+    how_correlated()

@@ -1,0 +1,259 @@
+"""What stands above every view of the page Evidence: which scores, which variants, and what to do without any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from core import diagnostic as diagnostics
+from core.errors import BlindspotError
+from core.numerics.statistics.families import FEWEST_FAMILIES
+from core.runs import estimates, sweeps
+from core.runs.sweeps import Sweep
+from core.store.digests import store_digest
+from core.studies.evidence.correlation import FEWEST_VARIANTS
+from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.scores import (
+    LIKE_SIMILARITY,
+    Downstream,
+    Level,
+    Measure,
+    Outcome,
+    ScoreTable,
+    score_table,
+)
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks
+from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets.work import duration, run_button
+
+ALL, PLAIN = "all", "untransformed"
+CLASSIFIERS = next(p.choices for p in diagnostics.find("transfer").parameters if p.name == "classifier")
+LISTED = 6  # families that are named, with the number of their variants
+TITLE = "Sweep for the page Evidence"
+_ASKED = "_evidence_asked"  # whether the reader asked what the ready sweep takes
+_SWEEP = "_evidence_sweep"
+
+
+def gather(picks: Picks) -> Shown | None:
+    """The scores that the reader asks for; None, having said what to do, while there are too few to be compared."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        level = Level(
+            st.segmented_control(
+                "Evaluators of",
+                [level.value for level in Level],
+                default=Level.SENTENCE.value,
+                required=True,
+                key="ev_level",
+                bind="query-params",
+                help="What the items of a score without a task are. Word similarity and EvalRank of words need runs "
+                "on words. Tasks are of sentences in both (the paper's tables 3 and 6).",
+            )
+        )
+        downstream = _downstream()
+        like_similarity = level is Level.WORD or st.toggle(
+            "MRPC and SICK-E too",
+            key="ev_pairs",
+            bind="query-params",
+            help="Tasks on pairs of sentences, much like similarity sets; the paper leaves them out at the sentence "
+            "level (section 6.1).",
+        )
+    whole = _scores(store_digest(repository().database), downstream)
+    every = whole.at(level, like_similarity=like_similarity).comparable
+    if len(every.variants) < FEWEST_VARIANTS:
+        _offer(whole, every, level)
+        return None
+    table = _kept(every, picks)
+    _counts(every, table, level, like_similarity=like_similarity)
+    if len(table.variants) < FEWEST_VARIANTS:
+        st.info(
+            f"{_counted(len(table.variants), 'variant')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
+            icon=":material/info:",
+        )
+        return None
+    return Shown(picks, level, downstream, every, table, variant_styles(table.variants), scheme())
+
+
+@st.cache_data(show_spinner="Reading scores …", max_entries=8)
+def _scores(digest: str, downstream: Downstream) -> ScoreTable:  # noqa: ARG001 - cache key
+    return score_table(repository(), downstream)
+
+
+def _downstream() -> Downstream:
+    classifier = st.selectbox(
+        "Classifier",
+        CLASSIFIERS,
+        key="ev_classifier",
+        bind="query-params",
+        width=160,
+        help="What is trained on the embeddings of a task: logistic regression or a small multilayer perceptron, as "
+        "they are or z-normalised. Only runs with the first seed are looked at.",
+    )
+    outcome = st.segmented_control(
+        "Score on a task",
+        [outcome.value for outcome in Outcome],
+        default=Outcome.ACCURACY.value,
+        required=True,
+        key="ev_outcome",
+        bind="query-params",
+    )
+    without = st.toggle(
+        "Without overlap",
+        key="ev_clean",
+        bind="query-params",
+        help="Leave out tested examples whose text stands in training too, or more than once.",
+    )
+    return Downstream(str(classifier), Outcome(str(outcome)), bool(without))
+
+
+def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
+    """The variants that the reader keeps: by the sidebar, without post-processing, without families or variants."""
+    plain, left, right = st.columns([2, 3, 3])
+    quick = plain.segmented_control(
+        "Keep",
+        [ALL, PLAIN],
+        default=ALL,
+        required=True,
+        key="ev_keep",
+        bind="query-params",
+        help="untransformed: without post-processed variants, as in the paper's table 11.",
+    )
+    families = left.multiselect(
+        "Leave families out",
+        every.family_list,
+        key="ev_family_out",
+        bind="query-params",
+        wrap=True,
+        placeholder="None",
+        help="All variants of a model at once: does a correlation stand on one family alone?",
+    )
+    variants = right.multiselect(
+        "Leave variants out",
+        [str(v) for v in every.variants],
+        key="ev_out",
+        bind="query-params",
+        wrap=True,
+        placeholder="None",
+        help="As encoder~transform. To keep only a few, pick them in the sidebar.",
+    )
+    return every.rows(
+        picks.keeps(variant)
+        and not (quick == PLAIN and variant.transform != "none")
+        and family not in families
+        and str(variant) not in variants
+        for variant, family in zip(every.variants, every.families, strict=True)
+    )
+
+
+def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similarity: bool) -> None:
+    kept = "" if len(table.variants) == len(every.variants) else f" of {len(every.variants)}"
+    parts = [f"{len(table.variants)}{kept} variants of {_families(len(table.family_list))}"]
+    parts.append(f"{_counted(len(table.evaluators), 'evaluator')}, {_counted(len(table.tasks), 'task')}")
+    if level is Level.SENTENCE and not like_similarity:
+        parts.append(f"{' and '.join(name.upper() for name in LIKE_SIMILARITY)} are left out")
+    st.caption(as_text(f"{'; '.join(parts)}. Variants per family: {'; '.join(_members(table))}."))
+
+
+def _members(table: ScoreTable) -> Sequence[str]:
+    names = [f"{family} ({table.families.count(family)})" for family in table.family_list]
+    return names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _families(count: int) -> str:
+    return f"{count} famil{'y' if count == 1 else 'ies'}"
+
+
+# --- nothing to show
+
+
+def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
+    """Say what is missing, and offer the sweep that makes the page mean something."""
+    with st.container(border=True, key="empty"):
+        st.subheader("Not enough to compare yet", anchor=False)
+        st.markdown(
+            f"In the store are {_counted(len(every.variants), 'variant')} with both a score without a task at the "
+            f"level *{level}* and one on a transfer task by this classifier; a correlation takes {FEWEST_VARIANTS}, an "
+            f"interval {FEWEST_FAMILIES} families of models. Here are "
+            f"{_counted(len(whole.evaluators), 'score')} without a task and {len(whole.tasks)} on tasks."
+        )
+        if level is Level.WORD:
+            st.markdown(
+                "Evaluators of words are runs of EvalRank, Similarity or the diagnostics of the page *Words* on a "
+                "dataset of words, of the same variants that were run on tasks: pick them on the page *Run*."
+            )
+        st.markdown(
+            "A ready sweep computes enough for a first look: all encoders of the catalog, each also post-processed, on "
+            "EvalRank, similarity sets and two transfer tasks. It may take an hour on two cores; what is done is kept, "
+            "so that it can be interrupted. Here, or on the command line:"
+        )
+        st.code("python -m core sweep evidence", language="bash")
+        if not st.session_state.get(_ASKED):
+            st.button(
+                "See what it takes",
+                key="evidence_cost",
+                type="primary",
+                icon=":material/calculate:",
+                on_click=lambda: st.session_state.update({_ASKED: True}),
+                help="Brings small files of word vectors, where they can be had, and counts the runs.",
+            )
+            return
+        _price()
+
+
+def _price() -> None:
+    """What the sweep costs, and the button that queues it as one job."""
+    bar = st.progress(0.0, text="Counting the runs …")
+
+    def say(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        bar.progress(min(max(done / max(total, 1) if fraction is None else fraction, 0.0), 1.0), text=as_text(stage))
+
+    try:
+        sweep: Sweep = st.session_state.get(_SWEEP) or sweeps.evidence(settings(), say)
+        st.session_state[_SWEEP] = sweep  # bringing the files that it needs takes a moment
+        requests = sweeps.expand(sweep, settings()).requests
+        cost = estimates.estimate(requests, settings(), repository())
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    finally:
+        bar.empty()
+    for note in sweep.notes:
+        st.caption(as_text(note))
+    guess = ", a rough guess" if cost.guessed else ""
+    downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
+    st.markdown(
+        as_text(
+            f"{len(cost.wanted):,} of {len(requests):,} runs are to be computed: about {duration(cost.seconds)}{guess}"
+            f"{downloads}."
+        )
+    )
+    run_button(f"Compute {len(cost.wanted):,}", TITLE, cost.wanted, key="evidence_sweep")
+
+
+# Choosing an evaluator or a task on the page Evidence; the choice stands in the address by its id.
+
+
+def fullest(table: ScoreTable, measures: Sequence[Measure]) -> int:
+    """Place of the one that most variants have, the first of several."""
+    counts = [int(np.count_nonzero(~np.isnan(table.of(m)))) for m in measures]
+    return counts.index(max(counts))
+
+
+def choose(label: str, measures: Sequence[Measure], key: str, *, usual: int = 0) -> Measure:
+    """One of some; below it what it is called, where its id does not tell.
+
+    Args:
+        usual: place of the one that is chosen where the reader chooses none.
+    """
+    ids = [m.id for m in measures]
+    chosen = st.selectbox(label, ids, index=None, key=key, bind="query-params", placeholder=ids[usual])
+    found = measures[ids.index(chosen) if chosen in ids else usual]
+    st.caption(as_text(found.label))
+    return found

@@ -1,0 +1,255 @@
+"""The view *published*: what papers found, beside what is found here, and what either is evidence of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures.theme import Scheme, looks
+from core.numerics.statistics import rankings
+from core.studies.evidence import published
+from core.studies.evidence.correlation import Cell
+from core.studies.evidence.figures.published import MapRow, published_map
+from core.studies.evidence.figures.ranks import Column, Line, bump_chart
+from core.studies.evidence.page.correlations import found
+from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.published import Models, PublishedCorrelation
+from core.studies.evidence.scores import Level, ScoreTable
+
+SCHNABEL = "Schnabel"
+TABLES = {  # by their names in the address
+    "table 6": published.SENTENCE_TABLE,
+    "table 11": published.PLAIN_TABLE,
+    "table 3": published.WORD_TABLE,
+    "table 7": published.SOURCES_TABLE,
+}
+HELP = """
+- **table 6**: scores of sentences against eight tasks, over 67 models
+- **table 11**: the same without post-processed models, 34
+- **table 3**: scores of words against ten tasks, over 38 models
+- **table 7**: EvalRank by where its positive pairs are from
+- **Schnabel**: six word embeddings by table 1's scores, by chunking (table 4) and by sentiment (table 5)
+
+All but the last are of Wang, Kuo and Li 2022, the last is of Schnabel et al. 2015.
+"""
+OF_WHAT = {
+    published.WORD_TABLE: "scores of words",
+    published.SENTENCE_TABLE: "scores of sentences",
+    published.PLAIN_TABLE: "scores of sentences, without post-processed models",
+    published.SOURCES_TABLE: "EvalRank by the source of its positive pairs",
+}
+# Columns of table 1 that stand for its groups in the chart, beside the average: relatedness, categories, analogies.
+SOME_COLUMNS = ("average", "ws", "ap", "an")
+
+
+def show(shown: Shown) -> None:
+    """A published table, and what is measured here where evaluator and task are the same."""
+    _show(shown.table, shown)
+
+
+def show_alone(scheme: Scheme) -> None:
+    """The published tables while nothing is measured."""
+    _show(None, scheme)
+
+
+def _show(table: ScoreTable | None, where: Shown | Scheme) -> None:
+    scheme = where.scheme if isinstance(where, Shown) else where
+    chosen = str(
+        st.segmented_control(
+            "Published",
+            [*TABLES, SCHNABEL],
+            default=next(iter(TABLES)),
+            required=True,
+            key="ev_published",
+            bind="query-params",
+            help=HELP,
+        )
+    )
+    if chosen == SCHNABEL:
+        _schnabel(scheme)
+        return
+    cells = published.of_table(TABLES[chosen])
+    here: dict[tuple[str, str], Cell] = {}
+    if table is not None and isinstance(where, Shown):
+        here = {(c.evaluator.id, c.task.dataset): c for c in found(table) if c.rho is not None}
+        _hints(cells[0], where)
+    rows, pairs = _rows(cells, here)
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    st.markdown(f"**Published: {OF_WHAT[cells[0].table]}** ({cells[0].source}, table {cells[0].table})")
+    st.plotly_chart(published_map(rows, tasks, scheme), key="ev_published_map")
+    measured = "Nothing here has the same evaluator and task yet."
+    if pairs:
+        n, families = max(cell.n for cell in here.values()), max(cell.families for cell in here.values())
+        measured = (
+            f"Filled: measured here, over at most {n} variants of {families} families, where evaluator and task are "
+            "the same. Point at a cell for what it is over."
+        )
+    st.caption(f"Spearman's rho. Framed: published, not computed here. {measured}")
+    _means(cells)
+    if pairs:
+        with st.expander("Published beside measured here", icon=":material/table:", expanded=False):
+            st.dataframe(pd.DataFrame(pairs), hide_index=True, key="ev_published_pairs", column_config=_COLUMNS)
+            st.caption(
+                "The two columns of rho are over different models, and so no repetition of each other: the published "
+                "ones rank by the toolkit's arithmetic, those here by the definition, and the tasks' classifiers are "
+                "set up otherwise."
+            )
+
+
+_COLUMNS = {name: st.column_config.NumberColumn(format="%.2f") for name in ("published rho", "rho here")}
+
+
+def _hints(first: PublishedCorrelation, shown: Shown) -> None:
+    """Which of the choices above would make what stands beside the table more like it."""
+    if first.level != shown.level:
+        st.info(
+            f"The evaluators of this table are of {first.level}s: choose *{Level(first.level)}* above for what was "
+            "measured here.",
+            icon=":material/info:",
+        )
+    elif not first.models.post_processed and any(v.transform != "none" for v in shown.table.variants):
+        st.info(
+            "This table is without post-processed models: keep *untransformed* above for the same here.",
+            icon=":material/info:",
+        )
+
+
+def _rows(
+    cells: Sequence[PublishedCorrelation], here: Mapping[tuple[str, str], Cell]
+) -> tuple[list[MapRow], list[dict[str, object]]]:
+    """Rows of the map, and a record per cell that was published and measured."""
+    rows, pairs = [], []
+    for name, positives in dict.fromkeys((cell.evaluator, cell.positives) for cell in cells):
+        own = [cell for cell in cells if (cell.evaluator, cell.positives) == (name, positives)]
+        label = f"{name}, {positives}" if positives else name
+        ids = {cell.task: (cell.measure_id, cell.task_id) for cell in own}
+        both = {task: here[both_ids] for task, both_ids in ids.items() if both_ids in here}
+        said = {cell.task: _in_words(cell, both.get(cell.task)) for cell in own}
+        rows.append(MapRow(label, {cell.task: cell.rho for cell in own}, said))
+        if both:
+            values = {task: cell.rho for task, cell in both.items() if cell.rho is not None}
+            rows.append(MapRow(label, values, said, is_published=False))
+        for cell in own:
+            if cell.task in both:
+                measured = both[cell.task]
+                pairs.append(
+                    {
+                        "evaluator": label,
+                        "task": cell.task,
+                        "published rho": cell.rho,
+                        "over models": cell.models.count,
+                        "rho here": measured.rho,
+                        "over variants": measured.n,
+                        "of families": measured.families,
+                        "interval here": f"{measured.interval.low:.2f} to {measured.interval.high:.2f}"
+                        if measured.interval
+                        else "none",
+                    }
+                )
+    return rows, pairs
+
+
+def _in_words(cell: PublishedCorrelation, measured: Cell | None) -> str:
+    """What pointing at a cell tells, line by line."""
+    lines = [f"published: {cell.rho:.2f} over {cell.models.count} models of {cell.models.names} names"]
+    if measured is not None and measured.rho is not None:
+        lines.append(f"here: {measured.rho:.2f} over {measured.n} variants of {measured.families} families")
+    return "\n".join(lines)
+
+
+def _means(cells: Sequence[PublishedCorrelation]) -> None:
+    """What the published table is evidence of, and what not."""
+    table, models = cells[0].table, cells[0].models
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    best = {task: max((c for c in cells if c.task == task), key=lambda c: c.rho) for task in tasks}
+    if table == published.SOURCES_TABLE:
+        wins = sum(cell.positives == "STS-B + STR" for cell in best.values())
+        of = f"with pairs of both sources EvalRank foretells {wins} of the {len(tasks)} tasks best"
+    else:
+        wins = sum(bool(cell.evaluator.startswith("EvalRank")) for cell in best.values())
+        of = f"EvalRank orders these models more like {wins} of the {len(tasks)} tasks do than any similarity set"
+    st.markdown(
+        f"**Evidence of:** {of}, over the {models.count} models that one group of authors chose and measured.\n\n"
+        f"**Not evidence of:** that it does so for other models. {_dependent(models)} The paper gives no intervals, "
+        "so that no difference of two cells can be told from chance; the tasks' scores are of one classifier, logistic "
+        "regression."
+    )
+
+
+def _dependent(models: Models) -> str:
+    processed = (
+        f" and {models.post_processed} of them are others once more, post-processed" if models.post_processed else ""
+    )
+    return (
+        f"The {models.count} have {models.names} names{processed}: models of one name rise and fall together, so that "
+        "there are far fewer independent observations than models."
+    )
+
+
+# --- Schnabel et al.
+
+
+def _schnabel(scheme: Scheme) -> None:
+    """Tables 4 and 5 beside table 1: places of six embeddings, then the numbers."""
+    intrinsic = {row.model: row.scores for row in published.intrinsic_scores()}
+    f1 = {(s.table, s.model): s for s in published.task_scores() if s.part == "test"}
+    st.markdown(f"**Published: six word embeddings by scores without a task, and on two tasks** ({published.SCHNABEL})")
+    columns = [
+        *(Column(name, "table 1") for name in SOME_COLUMNS),
+        Column("chunking", "table 4"),
+        Column("sentiment", "table 5"),
+    ]
+    values = [
+        [*(scores[name] for name in SOME_COLUMNS), *(f1[table, model].f1 for table in (4, 5))]
+        for model, scores in intrinsic.items()
+    ]
+    places = rankings.places(np.array(values))
+    lines = [
+        Line(f"{model}, published", model, places[i].tolist(), [f"{100 * v:.4g}" for v in values[i]], look, False, True)
+        for i, (model, look) in enumerate(zip(intrinsic, looks(len(intrinsic), scheme), strict=True))
+    ]
+    st.plotly_chart(bump_chart(lines, columns, scheme), key="ev_schnabel")
+    st.caption(
+        "Places by the average of table 1, by three of its columns (relatedness ws, categories ap, analogies an), and "
+        "by F1 on the test parts of tables 4 and 5. Hollow and dashed: published, not computed here."
+    )
+    st.markdown(
+        "**Evidence of:** the order of embeddings depends on what they are tested on: of six that were trained on the "
+        "same text in 50 dimensions, the best by the average of table 1 is the best at sentiment and not at chunking, "
+        "where all six lie within a quarter of a point of F1.\n\n"
+        "**Not evidence of:** how well one score foretells the other: six embeddings are too few for a correlation. "
+        "They are one of each kind, with settings that nobody tuned. The p-values compare each with the best on the "
+        "same test set; they say nothing about other models or other training."
+    )
+    with st.expander("The numbers of tables 1, 4 and 5", icon=":material/table:"):
+        _numbers()
+
+
+def _numbers() -> None:
+    first = pd.DataFrame(
+        [
+            {"embedding": row.model} | {name: round(100 * score, 1) for name, score in row.scores.items()}
+            for row in published.intrinsic_scores()
+        ]
+    )
+    st.markdown("Table 1, times 100")
+    st.dataframe(first, hide_index=True, key="ev_schnabel_1", column_config={"embedding": _PINNED})
+    for table, title in ((4, "Table 4: F1 of noun phrase chunking"), (5, "Table 5: F1 of sentiment")):
+        own = [s for s in published.task_scores() if s.table == table]
+        rows = [
+            {"embedding": model}
+            | {s.part: round(100 * s.f1, 2) for s in own if s.model == model}
+            | {
+                "p-value": next(s.p_value for s in own if s.model == model and s.part == "test") or "–",
+                "note": next(s.note for s in own if s.model == model and s.part == "test"),
+            }
+            for model in dict.fromkeys(s.model for s in own)
+        ]
+        st.markdown(f"{title}, times 100")
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"ev_schnabel_{table}")
+
+
+_PINNED = st.column_config.TextColumn(pinned=True)

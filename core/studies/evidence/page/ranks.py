@@ -1,0 +1,150 @@
+"""The view *ranks*: the variants' places by a task and by scores that should foretell it (figure 4 of Wang 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.numerics.statistics import rankings
+from core.numerics.statistics.families import spearman
+from core.studies.evidence.figures.ranks import Column, Line, bump_chart
+from core.studies.evidence.page.choices import choose
+from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.scores import Measure, ScoreTable
+from core.types import Float64, Variant
+
+# Figure 4's, where they are there; ids of measures.
+PIVOTS = ("mr", "sst2", "cr")
+COLUMNS = ("sst2", "evalrank:evalrank-sent:mrr", "similarity:stsb-test:spearman", "similarity:str:spearman")
+WORD_COLUMNS = ("evalrank:evalrank-word:mrr", "similarity:ws353:spearman", "similarity:rw:spearman")
+USUAL = 4  # columns beside the pivot
+ENCODER_WIDTH, TRANSFORM_WIDTH = 18, 12  # characters of a variant's short name
+
+
+def show(shown: Shown) -> None:
+    """The chart, and the numbers behind it."""
+    table = shown.table
+    left, middle, right = st.columns([2, 3, 2], vertical_alignment="top")
+    with left:
+        measures = (*table.tasks, *table.evaluators)
+        pivot = choose("Pivot", measures, "ev_pivot", usual=_usual_pivot(measures))
+    columns = _columns(middle, table, pivot)
+    highlight = right.selectbox(
+        "Highlight",
+        [*table.family_list, *map(str, table.variants)],
+        index=None,
+        key="ev_highlight",
+        bind="query-params",
+        placeholder="None",
+        help="A family or one variant (encoder~transform); the others stand back.",
+    )
+    if not columns:
+        st.info("There is nothing else to rank by.", icon=":material/info:")
+        return
+    table = table.columns([pivot, *columns])
+    whole = len(table.variants)
+    table = table.rows(~np.isnan(row).any() for row in table.values)
+    if len(table.variants) < 2:
+        st.info(
+            f"{len(table.variants)} of {whole} variants have all of these {len(table.measures)} scores: choose fewer "
+            "columns, or another pivot.",
+            icon=":material/info:",
+        )
+        return
+    better = np.stack([table.better(m) for m in table.measures], axis=1)
+    places = rankings.places(better)
+    heads = [
+        Column(_short(m, table.measures), "pivot" if m == pivot else _rho(spearman(better[:, 0], better[:, i])))
+        for i, m in enumerate(table.measures)
+    ]
+    st.plotly_chart(bump_chart(_lines(table, places, shown, highlight), heads, shown.scheme), key="ev_bump")
+    left_out = whole - len(table.variants)
+    st.caption(
+        f"{len(table.variants)} variants of {len(table.family_list)} families, the best on top; the tied share the "
+        "mean of their places. Numbers are those of the pivot's order, at both ends. Below a column's name: its rho "
+        "with the pivot, over these variants. Where lines cross, a score orders models otherwise than the pivot does."
+        + (f" {left_out} without all of these scores are left out." if left_out else "")
+    )
+    with st.expander("The places", icon=":material/table:"):
+        st.dataframe(_rows(table, places), hide_index=True, key="ev_places")
+
+
+def _lines(table: ScoreTable, places: Float64, shown: Shown, highlight: str | None) -> list[Line]:
+    return [
+        Line(
+            variant.label,
+            short_name(variant),
+            places[row].tolist(),
+            [f"{value:.4g}" for value in table.values[row]],
+            shown.styles[variant],
+            is_faint=bool(highlight) and highlight not in {family, str(variant)},
+        )
+        for row, (variant, family) in enumerate(zip(table.variants, table.families, strict=True))
+    ]
+
+
+def _usual_pivot(measures: Sequence[Measure]) -> int:
+    ids = [m.id for m in measures]
+    return next((ids.index(pivot) for pivot in PIVOTS if pivot in ids), 0)
+
+
+def _columns(place: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[Measure]:
+    """What stands beside the pivot: what the reader chose, else as much of figure 4 as there is."""
+    others = [m for m in (*table.tasks, *table.evaluators) if m != pivot]
+    usual = [m for i in (*COLUMNS, *WORD_COLUMNS) for m in others if m.id == i]
+    usual = list(dict.fromkeys([*(m for m in others if m.is_task), *usual] if len(usual) < USUAL else usual))
+    usual = (usual if len(usual) > 1 else list(dict.fromkeys([*usual, *others])))[:USUAL]
+    chosen = place.multiselect(
+        "Columns",
+        [m.id for m in others],
+        key="ev_columns",
+        bind="query-params",
+        wrap=True,
+        placeholder="As in figure 4, as far as it is there",
+        help="Tasks and scores to rank by, beside the pivot, in this order.",
+    )
+    return [m for i in chosen for m in others if m.id == i] or usual
+
+
+def _short(measure: Measure, among: Sequence[Measure]) -> str:
+    """A column's name: only as long as it must be to be told from the others."""
+    if measure.is_task:
+        return measure.label
+    if measure.diagnostic == "similarity":
+        return measure.source
+    same = sum(m.name == measure.name for m in among) > 1
+    return f"{measure.name}{f' {measure.source}' if same else ''}"
+
+
+def _rho(rho: float) -> str:
+    return "all tied" if np.isnan(rho) else f"ρ {rho:.2f}"
+
+
+def short_name(variant: Variant) -> str:
+    """As much of a variant's label as has room beside the lines."""
+    encoder = Variant(variant.encoder, "none").label.rpartition(":")[2].removesuffix(".txt")
+    encoder = _cut(encoder, ENCODER_WIDTH)
+    return encoder if variant.transform == "none" else f"{encoder} + {_cut(variant.transform, TRANSFORM_WIDTH)}"
+
+
+def _cut(text: str, width: int) -> str:
+    """Amid it: names of one family differ at their ends."""
+    half = width // 2
+    return text if len(text) <= width else f"{text[:half]}…{text[half + 1 - width :]}"
+
+
+def _rows(table: ScoreTable, places: Float64) -> pd.DataFrame:
+    order = np.argsort(places[:, 0], kind="stable")
+    frame = pd.DataFrame(
+        {
+            "variant": [table.variants[i].label for i in order],
+            "family": [table.families[i] for i in order],
+        }
+    )
+    for column, measure in enumerate(table.measures):
+        frame[measure.label] = places[order, column]
+    return frame

@@ -1,0 +1,178 @@
+"""Items and votes as files: to take along, and to bring from another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core import policy
+from core.errors import BlindspotError
+from core.files.typed_tables import TableFormat
+from core.studies.judgement import bundles
+from core.studies.judgement.bundles import Bundle, Part
+from core.studies.judgement.page.shown import facilitated, hidden_sessions, judgements
+from core.studies.judgement.store import Merged
+from core.studies.judgement.types import SetSummary, Task
+from core.ui.markdown import as_text
+from core.ui.resources import allowed, shared_settings
+from core.ui.widgets import downloads
+from core.ui.widgets.downloads import Holds
+
+_ROUND = "_judgement_import_round"  # a new number gives an empty uploader
+_SAID = "_judgement_import_said"  # what the last import came to, shown once
+_MIME = {TableFormat.CSV: downloads.CSV, TableFormat.PARQUET: downloads.PARQUET}
+
+
+def show(task: Task, keys: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Take sets of a task along as files, and take in such files.
+
+    Args:
+        keys: the reader's as a facilitator, by the session: its votes may be taken before they are revealed.
+    """
+    _say()
+    if sets := judgements().sets(task):
+        _export(sets, keys)
+    _import()
+
+
+def _say() -> None:
+    if said := st.session_state.pop(_SAID, None):
+        good, text = said
+        (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
+
+
+# --- taking along
+
+
+def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
+    with st.expander("Take items and votes along", icon=":material/download:"):
+        by_id = {one.set_id: one for one in sets}
+        chosen = st.selectbox(
+            "Set of items",
+            list(by_id),
+            format_func=lambda set_id: _named(by_id[set_id]),
+            key=f"exchange_set_{sets[0].task}",
+            persist_state="session",
+        )
+        form = st.segmented_control(
+            "Tables as",
+            [form.value for form in TableFormat],
+            format_func=lambda form: {"csv": "CSV", "parquet": "Parquet"}[form],
+            default=TableFormat.CSV.value,
+            required=True,
+            key="exchange_format",
+            persist_state="session",
+            help="Parquet keeps texts as they are. In CSV a text that a spreadsheet would take for a formula has an "
+            "apostrophe in front; the import takes it away again.",
+        )
+        one = by_id.get(str(chosen), sets[0])
+        _buttons(one, TableFormat(str(form)), keys)
+        names = (
+            "Raters' nicknames are in the votes"
+            if allowed().raters_names
+            else "Raters stand in the votes under pseudonyms, but for those of a session that is yours"
+        )
+        st.caption(
+            "The zip holds everything that another Blindspot needs to go on with it; the tables alone are for analysis "
+            f"of your own. {names}; facilitators' keys are in none of them."
+        )
+        if not hidden_sessions(keys).isdisjoint(judgements().sessions_with_votes(one.set_id)):
+            st.info(
+                "Votes of a session whose results are not revealed yet are left out.", icon=":material/visibility_off:"
+            )
+
+
+def _named(one: SetSummary) -> str:
+    size = f"{_counted(one.items, 'item')}, {_counted(one.votes, 'vote')}"
+    return f"{one.title} · {size} · {one.created_at:%Y-%m-%d} · {one.set_id}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> None:
+    with st.container(horizontal=True):
+        downloads.button(
+            "Everything (.zip)",
+            lambda: bundles.pack(_collected(one.set_id, keys), form),
+            Holds(),
+            file_name=f"judgements-{one.set_id}.zip",
+            mime=downloads.ZIP,
+            key="exchange_zip",
+            icon=":material/folder_zip:",
+        )
+        for part in Part:
+            downloads.button(
+                part.capitalize(),
+                partial(_table, one.set_id, keys, part, form),
+                Holds(),
+                file_name=f"{part}-{one.set_id}.{form}",
+                mime=_MIME[form],
+                key=f"exchange_{part}",
+            )
+
+
+def _collected(set_id: str, keys: Mapping[str, str]) -> Bundle:
+    """A set with the votes that the reader may have now, under the names that they may have."""
+    settings = shared_settings()
+    mine = facilitated(keys)
+    if policy.of(settings).raters_names:
+        return bundles.collect(judgements(), set_id, hidden_sessions(keys))
+    named = bundles.under_pseudonyms(bundles.secret_in(settings.cache), set_id, mine)
+    return bundles.collect(judgements(), set_id, hidden_sessions(keys), named)
+
+
+def _table(set_id: str, keys: Mapping[str, str], part: Part, form: TableFormat) -> bytes:
+    return bundles.table(_collected(set_id, keys), part, form)
+
+
+# --- taking in
+
+
+def _import() -> None:
+    number = st.session_state.setdefault(_ROUND, 0)
+    with st.expander("Bring items and votes from another machine", icon=":material/upload_file:", key=f"take_{number}"):
+        if not allowed().changes:
+            st.info(
+                "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
+                "to bring items and votes there.",
+                icon=":material/block:",
+            )
+            return
+        file = st.file_uploader(
+            "A .zip that a Blindspot wrote",
+            type=["zip"],
+            max_upload_size=bundles.MOST_BYTES // 2**20,
+            key=f"exchange_upload_{number}",
+            help="Votes that are here already are not counted twice; where a rater answered differently, the answer "
+            "that is here stands.",
+        )
+        if file is not None:
+            st.button("Import", type="primary", key="exchange_import", on_click=_take_in, args=(file,))
+
+
+def _take_in(file: UploadedFile) -> None:
+    try:
+        allowed().check_change("items and votes are not taken in")
+        bundle, merged = bundles.take_in(file.getvalue(), judgements())
+    except BlindspotError as error:
+        st.session_state[_SAID] = (False, as_text(f"Nothing was imported: {error}"))
+        return
+    st.session_state[_SAID] = (True, _told(bundle, merged))
+    st.session_state[_ROUND] += 1
+
+
+def _told(bundle: Bundle, merged: Merged) -> str:
+    title = as_text(bundle.items.title)
+    where = "on the page *Intruder*" if bundle.items.task is Task.INTRUDER else "on the page *Compare votes*"
+    came = "is new" if merged.new_set else "was here already"
+    text = f"The set **{title}** ({_counted(len(bundle.items.items), 'item')}, {where}) {came}. "
+    text += f"Votes: {merged.new:,} new, {merged.known:,} known"
+    if merged.differing:
+        text += f", {merged.differing:,} with another answer than the one that is here, which stands"
+    return text + "."

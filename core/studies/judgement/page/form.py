@@ -1,0 +1,276 @@
+"""The form that makes items for people to judge; as it stands at first, one press will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.datasets import uploads
+from core.errors import BlindspotError
+from core.numerics.similarity import Metric
+from core.runs.encoders_here import known_references
+from core.studies.judgement import making, own_queries
+from core.studies.judgement.inventories import SENTENCES, SHORTEST_SENTENCE, Inventory, Ready
+from core.studies.judgement.making import LONGEST_TITLE, SEED, ItemsRequest
+from core.studies.judgement.own_queries import LONGEST, MAX_ROWS
+from core.studies.judgement.page import sets as judgement_sets
+from core.studies.judgement.page.shown import judgements
+from core.studies.judgement.rules import (
+    COUNT_TOLERANCE,
+    INTRUDERS_FROM,
+    LOG10_TOLERANCE,
+    RANKS,
+    Closeness,
+    Rule,
+)
+from core.studies.judgement.types import Task
+from core.types import Variant
+from core.ui.markdown import as_text
+from core.ui.pickers import known_datasets
+from core.ui.resources import allowed, repository, settings
+from core.ui.widgets.run_form import encoders_in_words, steps_in_words
+from core.ui.widgets.work import task_button
+
+DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
+DEFAULT_DATASET = "vocab-wordfreq"
+OFFERED_RANKS = (1, 2, 5, 10, 20, 50, 100)
+OWN = "own"
+ABOUT = {
+    Task.INTRUDER: "People see four cards: a word, its two nearest neighbours by one encoder, and an intruder from far "
+    "down the same list that is about as frequent. Where they find the intruder, the neighbours belong together.",
+    Task.COMPARATIVE: "People see a word and what each encoder returns as its first, fifth or fiftieth neighbour, and "
+    "choose what they find most similar. They do not learn whose it is.",
+}
+RULES = {
+    Closeness.LOG10: f"within {LOG10_TOLERANCE:g} of the mean's log10",
+    Closeness.COUNT: f"within {COUNT_TOLERANCE:g} counts of the mean, as in the paper",
+}
+
+
+def form(task: Task, *, first: bool) -> None:
+    """The form of a task; ``first`` where there are no items yet: then it is open, and says what the test is."""
+    if first:
+        st.info(f"There are no items yet. {ABOUT[task]}", icon=":material/group:")
+        _form(task, first=True)
+        return
+    with st.expander("Make other items", icon=":material/add:", key=f"make_{task}"):
+        st.caption(ABOUT[task])
+        _form(task, first=False)
+
+
+def _form(task: Task, *, first: bool) -> None:
+    left, right = st.columns(2)
+    with left:
+        variants = _variants(task)
+    with right:
+        dataset = str(
+            st.selectbox(
+                "Dataset",
+                known_datasets(),
+                index=known_datasets().index(DEFAULT_DATASET),
+                key=f"make_{task}_dataset",
+                persist_state="session",
+                format_func=lambda reference: uploads.short_name(reference, settings()),
+                help="Whose items are queries, neighbours and intruders: words, or sentences. The page *Data* shows "
+                "each of them, and takes files of your own.",
+            )
+        )
+    try:
+        of_sentences = datasets.find(dataset).unit == "sentence"
+        with left:
+            inventory = _inventory(task, of_sentences)
+        with right:
+            queries = _how_many(task, inventory)
+        rule = Rule()
+        ranks: tuple[int, ...] = RANKS
+        if task is Task.COMPARATIVE:
+            with left:
+                ranks = _ranks()
+        elif not of_sentences:
+            with left:
+                rule = _rule()
+        metric, seed, title = _more(task)
+        if inventory is None:
+            task_button("Make items", "Making …", "", [], key=f"make_{task}_start")
+            return
+        asked = ItemsRequest(task, variants, dataset, metric, inventory, queries, rule, ranks, seed, title)
+        request = making.check(asked, settings())
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        task_button("Make items", "Making …", "", [], key=f"make_{task}_start")
+        return
+    task_button("Make items", "Making …", request.label, [request], key=f"make_{task}_start")
+    if first:
+        st.caption(
+            "The first time the dataset is encoded, which takes a minute or two; this page then goes on by itself."
+        )
+
+
+def _variants(task: Task) -> tuple[Variant, ...]:
+    known = [str(v) for s in judgements().sets() for v in s.variants] + [str(v) for v in repository().variants()]
+    known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
+    offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
+    chosen = st.multiselect(
+        "Variants",
+        list(dict.fromkeys(offered)),
+        default=DEFAULT_VARIANTS,
+        key=f"make_{task}_variants",
+        persist_state="session",
+        accept_new_options=True,
+        placeholder="Choose, or type ENCODER~TRANSFORM",
+        help=f"{_least(task)} Choose some, or type an encoder, or an encoder and a transform with `~` between, for "
+        "example `minilm~center`, and press Enter.\n\n"
+        f"Encoders:\n\n{encoders_in_words()}\n\nSteps of a transform:\n\n{steps_in_words()}",
+    )
+    return tuple(Variant.parse(name) for name in chosen)
+
+
+def _least(task: Task) -> str:
+    return "One is enough." if task is Task.INTRUDER else "At least two, since they are compared."
+
+
+def _short(variant: Variant) -> str:
+    """A variant as one would type it."""
+    return variant.encoder if variant.transform == "none" else str(variant)
+
+
+def _inventory(task: Task, of_sentences: bool) -> Ready | Inventory | None:
+    """The picker of the queries, and what belongs to the choice; None while a list is empty.
+
+    Raises:
+        InputError: what is wrong with a list.
+    """
+    names = {
+        Ready.DEFAULT: "100 words of ten kinds, balanced",
+        Ready.SIMLEX: "Words of SimLex-999",
+        Ready.SENTENCES: "Sentences of the dataset",
+        OWN: "A list of my own",
+    }
+    if not allowed().changes:  # they would stand in what all visitors share
+        del names[OWN]
+    order = [Ready.SENTENCES, OWN, Ready.DEFAULT, Ready.SIMLEX] if of_sentences else list(names)
+    chosen = st.selectbox(
+        "Queries",
+        [str(name) for name in order if name in names],
+        key=f"make_{task}_inventory_{'sentences' if of_sentences else 'words'}",
+        persist_state="session",
+        format_func=lambda name: names[name],
+        help="- **100 words**: ours, in the design of Schnabel et al. 2015: adjectives, adverbs, nouns and verbs, half "
+        "abstract and half concrete, three of each ten rare\n- **SimLex-999**: about a thousand, with part of speech "
+        f"and concreteness\n- **Sentences**: items of the dataset of at least {SHORTEST_SENTENCE} words, drawn at "
+        "random\n- **A list of my own**: words or sentences that the dataset has",
+    )
+    return _own(task) if chosen == OWN else Ready(str(chosen))
+
+
+def _own(task: Task) -> Inventory | None:
+    typed = st.text_area(
+        "One word or sentence a line",
+        key=f"make_{task}_own",
+        persist_state="session",
+        placeholder="honesty\nhammer\nto be found in the dataset",
+        max_chars=own_queries.MAX_BYTES // 4,
+    )
+    file = st.file_uploader(
+        "Or a .txt, .csv or .tsv file",
+        type=list(own_queries.TYPES),
+        key=f"make_{task}_file",
+        help="A .csv or .tsv has a first line with a column word, query or text, and may have the columns "
+        "part_of_speech (adjective, adverb, noun, verb), concreteness (abstract, concrete) and category. At most "
+        f"{MAX_ROWS:,} queries of at most {LONGEST} characters.",
+    )
+    if file is not None:
+        found = own_queries.inventory(own_queries.of_file(file.name, file.getvalue()), file.name)
+    elif typed and typed.strip():
+        found = own_queries.inventory(own_queries.of_text(typed), "a list of my own")
+    else:
+        return None
+    st.caption(as_text(found.about))
+    return found
+
+
+def _how_many(task: Task, inventory: Ready | Inventory | None) -> int | None:
+    whole = f"{SENTENCES}" if inventory is Ready.SENTENCES else "all"
+    chosen = st.number_input(
+        "How many queries",
+        min_value=1,
+        value=None,
+        step=10,
+        key=f"make_{task}_queries",
+        persist_state="session",
+        placeholder=whole,
+        help=f"Left empty: {whole}. Otherwise so many, drawn at random. A query makes an item per variant, which takes "
+        "a rater about ten seconds."
+        if task is Task.INTRUDER
+        else f"Left empty: {whole}. Otherwise so many, drawn at random. A query makes an item per rank.",
+    )
+    return None if chosen is None else int(chosen)
+
+
+def _rule() -> Rule:
+    chosen = st.selectbox(
+        "An intruder's frequency",
+        [str(closeness) for closeness in Closeness],
+        key="make_intruder_rule",
+        persist_state="session",
+        format_func=lambda name: RULES[Closeness(name)],
+        help="How near it must be to the mean of the three words', so that frequency does not give it away. The "
+        f"intruder is the first such word from rank {INTRUDERS_FROM} of the neighbour list on. Counts depend on the "
+        "size of the corpus, and rare words have many others within 500 counts, frequent ones few.",
+    )
+    return Rule.of(Closeness(str(chosen)))
+
+
+def _ranks() -> tuple[int, ...]:
+    chosen: Sequence[int] = st.multiselect(
+        "Ranks k of the neighbours",
+        OFFERED_RANKS,
+        default=RANKS,
+        key="make_comparative_ranks",
+        persist_state="session",
+        help="Each query is asked once per rank: whose k-th neighbour is most similar?",
+    )
+    return tuple(chosen)
+
+
+def _more(task: Task) -> tuple[Metric, int, str]:
+    """What hardly anybody changes."""
+    with st.expander("Title, similarity, seed", key=f"make_{task}_more"):
+        title = st.text_input(
+            "Title",
+            key=f"make_{task}_title",
+            persist_state="session",
+            max_chars=LONGEST_TITLE,
+            disabled=not allowed().changes,
+            placeholder="what is in it",
+            help="Raters see it: it should not tell which encoders are compared.",
+        )
+        metric = st.selectbox(
+            "Similarity",
+            [m.value for m in Metric],
+            key=f"make_{task}_metric",
+            persist_state="session",
+            help="cos: cosine. l2: 1/(1 + distance).",
+        )
+        seed = st.number_input(
+            "Seed",
+            min_value=0,
+            max_value=2**31,
+            value=SEED,
+            key=f"make_{task}_seed",
+            persist_state="session",
+            help="Of the sample of queries. The same choice and the same seed give the same items.",
+        )
+    return Metric(str(metric)), int(seed), str(title)
+
+
+# Making items: which encoders, which queries, by which rule; and the sets that there are.
+
+
+def show(task: Task) -> None:
+    """The form; below it the stored sets of the task."""
+    sets = judgements().sets(task)
+    form(task, first=not sets)
+    judgement_sets.show(sets)

@@ -1,0 +1,76 @@
+"""The automatic rater on screen: which variant it goes by, and what it would say."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.encoders.catalog import ENCODERS
+from core.errors import BlindspotError
+from core.runs.spaces import NotEncoded, Space, open_spaces
+from core.settings import prepare_runtime
+from core.studies.judgement.automatic import Automatic, answer
+from core.studies.judgement.page.shown import Judged
+from core.studies.judgement.types import ItemSet
+from core.types import Variant
+from core.ui.markdown import as_text
+from core.ui.resources import repository, settings
+from core.ui.widgets import tables
+from core.ui.widgets.work import encode_button, fetch_button
+
+NOBODY = "none"
+
+
+def choose(judged: Judged) -> Automatic | None:
+    """The automatic rater under the reference that the reader chooses; None where there is none, having said why."""
+    variants = [*judged.items.variants, *repository().variants(), *(Variant(e, "none") for e in ENCODERS)]
+    chosen = st.selectbox(
+        "Automatic rater, going by",
+        [NOBODY, *dict.fromkeys(str(v) for v in variants)],
+        key="judge_reference",
+        bind="query-params",
+        help="It answers every item by this variant's similarities: the option least similar to the others, or the "
+        "candidate most similar to the query. It stands beside people's votes, hollow, and is never counted with them.",
+    )
+    if chosen == NOBODY:
+        return None
+    try:
+        found = _answers(judged.items, Variant.parse(str(chosen)))
+    except BlindspotError as error:
+        st.warning(as_text(f"The automatic rater cannot answer: {error}"), icon=":material/report:")
+        return None
+    if found is not None:
+        _say(found, len(judged.items.items))
+    return found
+
+
+def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
+    entry = datasets.find(str(items.manifest.get("dataset", "")))
+    if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
+        st.info(f"{tables.dataset_title(entry.id)}, whose texts these are, is not on this machine yet.")
+        fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_judged")
+        return None
+    prepare_runtime(settings())
+    try:
+        (space,) = open_spaces([reference], fetch.load(entry, settings()), settings())
+    except NotEncoded:
+        st.info(f"{tables.dataset_title(entry.id)} is not encoded by {as_text(reference.encoder)} yet.")
+        encode_button("Encode it", [reference.encoder], entry.id, key="encode_reference")
+        return None
+    return _answered(items, space, items.set_id, space.digest)
+
+
+@st.cache_data(show_spinner="The automatic rater answers …", max_entries=16)
+def _answered(_items: ItemSet, _space: Space, set_id: str, digest: str) -> Automatic:  # noqa: ARG001 - cache key
+    return answer(_items, _space)
+
+
+def _say(found: Automatic, items: int) -> None:
+    name = as_text(found.reference.label)
+    said = [f"Hollow: what an automatic rater that goes by {name} would say of all {items:,} items."]
+    if found.is_judged:
+        said.append(f"**{name} is itself judged here: it judges its own neighbours, which is no independent opinion.**")
+    if found.unanswered:
+        said.append(f"It cannot answer {found.unanswered:,} of them: {name} has no vector for one of their texts.")
+    st.caption(" ".join(said))

@@ -1,0 +1,250 @@
+"""Sessions: a link that several people open at once, and the facilitator's view."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import BlindspotError, InputError
+from core.studies.judgement.page.shown import (
+    Judged,
+    item_set,
+    judgements,
+    link_for,
+    other_task,
+    page_of,
+)
+from core.studies.judgement.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
+from core.ui.boundary import repeated
+from core.ui.markdown import as_text
+from core.ui.resources import allowed
+
+REFRESH_SECONDS = 2
+_OPENED = "_judge_opened"
+_MINE = "_judge_my_sessions"  # names of those that this visitor opened
+_NONE = ""  # in place of a set: the session does without the other task
+_TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
+_DONT_KNOW = "don't know"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A session that this tab opened; the key is known here and nowhere else.
+
+    Attributes:
+        problem: why it was not opened; then there is no key.
+    """
+
+    name: str
+    key: str
+    problem: str = ""
+
+
+def show(judged: Judged) -> None:
+    """Outside of a session: opening one, and what there is. For a facilitator: who answered what."""
+    if judged.session is None:
+        _open(judged)
+        _list(judged.task)
+    elif judged.facilitates:
+        _facilitate(judged, judged.session)
+
+
+# --- opening
+
+
+def _open(judged: Judged) -> None:
+    st.subheader("Open a session", anchor=False)
+    other = other_task(judged.task)
+    titles = {_NONE: "none"} | {
+        found.set_id: f"{found.title}: {found.items} items ({found.set_id[:4]})" for found in judgements().sets(other)
+    }
+    with st.form("judge_open"):
+        st.text_input(
+            "Name", key="session_name", help=f"1 to {LONGEST} letters (A to Z), digits, - and _: it stands in the link."
+        )
+        st.text(f"Items: {judged.items.title}: {len(judged.items.items)} items ({judged.items.set_id[:4]})")
+        st.selectbox(
+            f"Items for the page {_TITLES[other]} as well",
+            list(titles),
+            key="session_other",
+            format_func=titles.__getitem__,
+            help="With them, one session has both tasks, and raters find the way from one to the other.",
+        )
+        st.form_submit_button("Open it", type="primary", on_click=_opening, args=(judged.task, judged.items.set_id))
+    opened: Opened | None = st.session_state.get(_OPENED)
+    if opened is None:
+        return
+    if opened.problem:
+        st.error(as_text(opened.problem), icon=":material/error:")
+        return
+    st.success(f"The session {as_text(opened.name)} is open.", icon=":material/check:")
+    st.markdown("**For the raters:** they see items only, and the results once you reveal them.")
+    st.code(_address(judged.task, link_for(opened.name)), language=None, wrap_lines=True)
+    st.markdown(
+        "**For you, the facilitator:** keep this link, and keep it to yourself. It is shown only here and only now; "
+        "its key is stored nowhere."
+    )
+    mine = link_for(opened.name) | {"facilitator": opened.key}
+    st.code(_address(judged.task, mine | {"judge": "sessions"}), language=None, wrap_lines=True)
+    st.page_link(
+        page_of(judged.task),
+        label="Go there",
+        icon=":material/arrow_forward:",
+        query_params=mine,
+    )
+
+
+def _opening(task: Task, set_id: str) -> None:
+    try:
+        mine: list[str] = st.session_state.setdefault(_MINE, [])
+        allowed().check_session(len(mine))
+        name = session_name(str(st.session_state.get("session_name") or ""))
+        sets = {task: set_id}
+        if other := st.session_state.get("session_other"):
+            sets[other_task(task)] = other
+        key = secrets.token_urlsafe(24)
+        if not judgements().add_session(name, sets, key, allowed().sessions_in_all):
+            raise InputError(f"there is a session '{name}' already", remedy="choose another name")
+    except BlindspotError as error:
+        st.session_state[_OPENED] = Opened("", "", str(error))
+    else:
+        mine.append(name)
+        st.session_state[_OPENED] = Opened(name, key)
+
+
+def _address(task: Task, params: Mapping[str, str]) -> str:
+    """A link to a task's page on the server that the reader is on."""
+    here = urlsplit(st.context.url or "")
+    path = here.path.rsplit("/", 1)[0] + "/" + page_of(task).removeprefix("pages/").removesuffix(".py")
+    return urlunsplit((here.scheme, here.netloc, path, urlencode(params), ""))
+
+
+def _list(task: Task) -> None:
+    sessions = judgements().sessions()
+    st.subheader("Sessions", anchor=False)
+    if not sessions:
+        st.markdown("There are none yet.")
+        return
+    rows = []
+    for session in sessions:
+        page = task if task in session.sets else next(iter(session.sets))
+        progress = [judgements().progress(set_id, session.name) for set_id in session.sets.values()]
+        rows.append(
+            {
+                "session": session.name,
+                "link": _address(page, link_for(session.name)),
+                "tasks": ", ".join(_TITLES[t] for t in session.sets),
+                "raters": len({rater.rater for raters in progress for rater in raters}),
+                "answers": sum(rater.answered for raters in progress for rater in raters),
+                "results": "revealed" if session.revealed else "hidden",
+                "opened": session.created_at,
+            }
+        )
+    st.dataframe(
+        pd.DataFrame(rows),
+        key="session_table",
+        hide_index=True,
+        column_config={
+            "link": st.column_config.LinkColumn(display_text="open"),
+            "opened": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        },
+    )
+
+
+# --- facilitating
+
+
+def _facilitate(judged: Judged, session: Session) -> None:
+    st.markdown("**Link for the raters.** Yours has a key in it: it is yours alone.")
+    st.code(_address(judged.task, link_for(session.name)), language=None, wrap_lines=True)
+    state, button = st.columns([3, 1], vertical_alignment="center")
+    state.markdown("Raters see the results." if session.revealed else "The results are hidden from raters.")
+    button.button(
+        "Hide the results again" if session.revealed else "Reveal the results",
+        key="session_reveal",
+        icon=":material/visibility_off:" if session.revealed else ":material/visibility:",
+        type="secondary" if session.revealed else "primary",
+        on_click=_reveal,
+        args=(judged, not session.revealed),
+    )
+    _watch(judged, session)
+
+
+def _reveal(judged: Judged, revealed: bool) -> None:
+    try:
+        if judged.session is None or not judged.facilitates:
+            raise InputError("this session is not yours any more", remedy="open its link anew")
+        judgements().reveal(judged.session.name, revealed)
+    except BlindspotError as error:
+        st.toast(as_text(f"Not changed: {error}"), icon=":material/error:")
+
+
+@repeated(every=REFRESH_SECONDS)
+def _watch(judged: Judged, session: Session) -> None:
+    try:
+        if not judged.facilitates:  # it was removed since the page was drawn
+            st.rerun()
+        _progress(judged, session)
+    except BlindspotError as error:  # the store is busy: asked again in a moment
+        st.warning(as_text(str(error)), icon=":material/error:")
+
+
+def _progress(judged: Judged, session: Session) -> None:
+    for task, set_id in sorted(session.sets.items(), key=lambda held: held[0] != judged.task):
+        items = item_set(judgements(), str(judgements().database.path), set_id)
+        if items is None:
+            continue
+        raters = judgements().progress(set_id, session.name)
+        st.subheader(f"{_TITLES[task]}: {len(raters)} {'rater' if len(raters) == 1 else 'raters'}", anchor=False)
+        if not raters:
+            st.markdown("Nobody has answered yet. Send them the link.")
+            continue
+        total = len(items.items)
+        st.dataframe(
+            _raters(raters, total),
+            key=f"session_raters_{task}",
+            hide_index=True,
+            column_config={
+                "progress": st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0),
+                "last answer": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss"),
+            },
+        )
+        if task is judged.task:
+            with st.expander("Who answered what"):
+                st.dataframe(_answers(items, session.name), key="session_answers", hide_index=True)
+
+
+def _raters(raters: list[RaterProgress], total: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "rater": [rater.rater for rater in raters],
+            "answered": [rater.answered for rater in raters],
+            "of": total,
+            "progress": [rater.answered / total for rater in raters],
+            _DONT_KNOW: [rater.unknown for rater in raters],
+            "last answer": [rater.last_at for rater in raters],
+        }
+    )
+
+
+def _answers(items: ItemSet, session: str) -> pd.DataFrame:
+    """Every answer, the latest first."""
+    by_number = {item.item_no: item for item in items.items}
+    votes = judgements().votes(items.set_id, session)[::-1]
+    return pd.DataFrame(
+        {
+            "rater": [vote.rater for vote in votes],
+            "item": [vote.item_no for vote in votes],
+            "query": [by_number[vote.item_no].query.text for vote in votes],
+            "options": [" · ".join(by_number[vote.item_no].options) for vote in votes],
+            "chosen": [
+                _DONT_KNOW if vote.option is None else by_number[vote.item_no].options[vote.option] for vote in votes
+            ],
+            "seconds": [None if vote.seconds is None else round(vote.seconds, 1) for vote in votes],
+        }
+    )

@@ -1,0 +1,135 @@
+"""The stored sets of items: what is in them, how they came about, and taking them away again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.studies.judgement import making
+from core.studies.judgement.page.shown import item_set, judgements
+from core.studies.judgement.rules import Closeness
+from core.studies.judgement.types import SetSummary
+from core.ui.markdown import as_text
+from core.ui.resources import allowed
+
+_ASKED = "_judgement_set_asked"  # the set whose removal is to be confirmed
+_SAID = "_judgement_set_said"  # what the last removal came to, shown once
+
+
+def show(sets: Sequence[SetSummary]) -> None:
+    """A table of the sets, and one of them in detail."""
+    if said := st.session_state.pop(_SAID, None):
+        st.success(as_text(said), icon=":material/check:")
+    if not sets:
+        return
+    st.subheader("Sets of items", anchor=False)
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "title": s.title,
+                    "items": s.items,
+                    "raters": s.raters,
+                    "votes": s.votes,
+                    "variants": ", ".join(v.label for v in s.variants),
+                    "made at (UTC)": s.created_at.replace(tzinfo=None),
+                    "id": s.set_id,
+                }
+                for s in sets
+            ]
+        ),
+        hide_index=True,
+        key="judgement_sets",
+    )
+    by_id = {s.set_id: s for s in sets}
+    chosen = st.selectbox(
+        "How a set was made",
+        list(by_id),
+        key="judgement_set_shown",
+        format_func=lambda set_id: f"{by_id[set_id].title} · {set_id}" if set_id in by_id else set_id,
+    )
+    if chosen in by_id:
+        _detail(by_id[str(chosen)])
+
+
+def _detail(chosen: SetSummary) -> None:
+    items = item_set(judgements(), str(judgements().database.path), chosen.set_id)
+    if items is None:
+        st.warning("This set was removed meanwhile.", icon=":material/delete:")
+        return
+    st.markdown(as_text(making.told(items)))
+    st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
+    st.dataframe(
+        pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
+        hide_index=True,
+        key="judgement_facts",
+        column_config={"": st.column_config.Column(width=110)},  # the rest is the other's, also on a phone
+    )
+    if not allowed().changes:
+        st.caption("This is a demo that strangers share: nothing can be removed.")
+        return
+    if st.session_state.get(_ASKED) != chosen.set_id:
+        st.button(
+            "Remove this set …",
+            key="judgement_remove",
+            icon=":material/delete:",
+            on_click=_ask,
+            args=(chosen.set_id,),
+        )
+        return
+    with st.container(border=True, key="judgement_confirm"):
+        st.markdown(f"**Remove {as_text(chosen.title)}?** {_consequences(chosen)}")
+        with st.container(horizontal=True):
+            st.button("Remove", key="judgement_remove_yes", type="primary", on_click=_remove, args=(chosen,))
+            st.button("Keep", key="judgement_remove_no", on_click=_ask, args=(None,))
+
+
+def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What decided the items, for readers; what an older version did not note is left out."""
+    size = manifest.get("corpus_size")
+    corpus = f", in {size:,.0f} words" if size else ""
+    facts = {
+        "dataset": manifest.get("dataset"),
+        "frequencies": f"{manifest['frequencies']}{corpus}" if "frequencies" in manifest else None,
+        "rule": _rule(manifest.get("rule") or {}),
+        "similarity": manifest.get("metric"),
+        "shared items": f"{manifest['support']:,}" if "support" in manifest else None,
+        "seed": manifest.get("seed"),
+    }
+    return [(name, str(value)) for name, value in facts.items() if value not in (None, "")]
+
+
+def _rule(rule: Mapping[str, Any]) -> str:
+    """As the manifest has it, in words."""
+    words = {
+        Closeness.LOG10: "within {} of the mean, in log10",
+        Closeness.COUNT: "within {} counts of the mean",
+        "ranks": "ranks {}",
+    }
+    return "; ".join(
+        words.get(name, f"{name} {{}}").format(", ".join(map(str, value)) if isinstance(value, list) else f"{value:g}")
+        for name, value in rule.items()
+    )
+
+
+def _consequences(chosen: SetSummary) -> str:
+    if not chosen.votes:
+        return f"Its {chosen.items:,} items go; nobody has answered any."
+    votes = "1 vote" if chosen.votes == 1 else f"{chosen.votes:,} votes"
+    raters = "1 rater" if chosen.raters == 1 else f"{chosen.raters:,} raters"
+    return f"**{votes} by {raters}** go with its {chosen.items:,} items, from sessions too. There is no way back."
+
+
+def _ask(set_id: str | None) -> None:
+    st.session_state[_ASKED] = set_id
+
+
+def _remove(chosen: SetSummary) -> None:
+    if not allowed().changes:  # whatever a browser sends
+        return
+    judgements().remove_set(chosen.set_id)
+    _ask(None)
+    st.session_state[_SAID] = f"{chosen.title} was removed."

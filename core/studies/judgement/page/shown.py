@@ -1,0 +1,101 @@
+"""What the parts of the pages of human judgement are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import streamlit as st
+
+from core import policy
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.types import ItemSet, Session, Task
+from core.ui.resources import shared_repository
+
+
+def judgements() -> Judgements:
+    """The human judgements of this server's store."""
+    return Judgements(shared_repository().database)
+
+
+def facilitated(keys: Mapping[str, str]) -> frozenset[str]:
+    """The sessions, of those that a reader has keys of, whose facilitator the reader is now."""
+    return frozenset(name for name, key in keys.items() if key and judgements().is_facilitator(name, key))
+
+
+def hidden_sessions(keys: Mapping[str, str] = MappingProxyType({})) -> frozenset[str]:
+    """Sessions whose votes a reader may not have now.
+
+    Args:
+        keys: a facilitator's, by the session.
+    """
+    mine = facilitated(keys)
+    return frozenset(
+        session.name
+        for session in judgements().sessions()
+        if not policy.may_read_votes(revealed=session.revealed, facilitates=session.name in mine)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A set of items that is answered and looked at.
+
+    Attributes:
+        session: the session that the reader is in, as it was when the page was drawn; None outside of one: then
+            everybody sees the results.
+        key: what the reader's address gives as the key of the session's facilitator; "" where it gives none.
+    """
+
+    task: Task
+    items: ItemSet
+    session: Session | None = None
+    key: str = field(default="", repr=False)
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """For ``hidden_sessions``."""
+        return {self.session.name: self.key} if self.session and self.key else {}
+
+    @property
+    def facilitates(self) -> bool:
+        """Whether the reader is the session's facilitator now: it may have been removed, and opened by another."""
+        return bool(facilitated(self.keys))
+
+    @property
+    def sees_votes(self) -> bool:
+        """Whether the reader may have the session's votes now."""
+        if self.session is None:
+            return True
+        name = self.session.name
+        return judgements().session(name) is not None and name not in hidden_sessions(self.keys)
+
+    @property
+    def session_name(self) -> str:
+        """The session's name as votes carry it: "" outside of one."""
+        return self.session.name if self.session else ""
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def item_set(_store: Judgements, path: str, set_id: str) -> ItemSet | None:  # noqa: ARG001 - path is part of the key
+    """A stored set, which never changes."""
+    return _store.find_set(set_id)
+
+
+_PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}
+
+
+def page_of(task: Task) -> str:
+    """The page's file, for links."""
+    return _PAGES[task]
+
+
+def other_task(task: Task) -> Task:
+    return Task.COMPARATIVE if task is Task.INTRUDER else Task.INTRUDER
+
+
+def link_for(session: str = "", set_id: str = "", view: str = "") -> dict[str, str]:
+    """Query parameters of a link to a page of human judgement; "" is left out."""
+    named = {"session": session, "set": set_id, "judge": view}
+    return {name: value for name, value in named.items() if value}

@@ -1,0 +1,193 @@
+"""Votes as the results read them: counted once, and again only when one of them came, went or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import BlindspotError
+from core.studies.judgement import scoring
+from core.studies.judgement.agreement import Agreement, agreement
+from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
+from core.studies.judgement.page.shown import Judged, hidden_sessions, judgements
+from core.studies.judgement.raters import rater_key
+from core.studies.judgement.scoring import By, Group, PairTest, Scores
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.tallies import Tally, tally
+from core.studies.judgement.types import ItemSet
+from core.ui.boundary import repeated
+from core.ui.markdown import as_text
+from core.ui.resources import allowed
+
+REVEAL_SECONDS = 3
+ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Which votes are looked at: their key in every cache.
+
+    Attributes:
+        session: "" for those outside of any, None for all.
+        without: sessions whose votes are left out.
+        digest: of the votes as they are now.
+        left_out: raters, by ``rater_key``, whom the reader leaves out.
+        key: the reader's as the session's facilitator, who sees them also while it is not revealed.
+    """
+
+    set_id: str
+    session: str | None
+    without: tuple[str, ...]
+    digest: str
+    left_out: tuple[str, ...] = ()
+    key: str = field(default="", repr=False)  # the caches go by ``repr``
+
+    @property
+    def are_current(self) -> bool:
+        """Whether the reader would see the same votes now: none came or went, no session was revealed or hidden."""
+        hidden = hidden_sessions({self.session: self.key} if self.session else {})
+        if self.session is None or self.session == "":
+            seen = tuple(sorted(hidden.intersection(judgements().sessions_with_votes(self.set_id)))) == self.without
+        else:
+            seen = self.session not in hidden
+        return seen and judgements().votes_digest(self.set_id, self.session, self.without) == self.digest
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is computed of the votes whenever they are others."""
+
+    scores: Scores
+    tests: tuple[PairTest, ...]
+    agreement: Agreement | None
+
+
+def choose(judged: Judged) -> Votes:
+    """The votes of the reader's session; outside of one, those that the reader chooses."""
+    set_id = judged.items.set_id
+    if judged.session:
+        name = judged.session.name
+        return Votes(set_id, name, (), judgements().votes_digest(set_id, name), key=judged.key)
+    without = tuple(sorted(hidden_sessions().intersection(judgements().sessions_with_votes(set_id))))
+    session = _chosen_session(set_id, without)
+    return Votes(set_id, session, without, judgements().votes_digest(set_id, session, without))
+
+
+def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
+    if without:
+        st.caption("Votes of sessions whose results are not revealed yet are left out.")
+    names = [name for name in judgements().sessions_with_votes(set_id) if name not in without]
+    if not any(names):
+        return None
+    choices = [ALL, *([OUTSIDE] if "" in names else []), *(f"{NAMED}{name}" for name in names if name)]
+    chosen = st.selectbox("Votes", choices, key="judged_votes", bind="query-params", help="Whose votes are counted.")
+    if chosen == ALL:
+        return None
+    return "" if chosen == OUTSIDE else str(chosen).removeprefix(NAMED)
+
+
+@repeated(every=REVEAL_SECONDS)
+def wait_for_reveal(name: str) -> None:
+    """Say that a session's results are hidden, for as long as they are."""
+    try:
+        session = judgements().session(name)
+    except BlindspotError as error:  # the store is busy: asked again in a moment
+        st.caption(as_text(str(error)))
+        return
+    if session is None or session.revealed:
+        st.rerun()
+    st.info("The results are hidden until the facilitator reveals them.", icon=":material/visibility_off:")
+
+
+def tally_of(judged: Judged, votes: Votes) -> Tally:
+    """Who chose what."""
+    return _tally(judgements(), judged.items, votes)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+def _tally(_store: Judgements, _items: ItemSet, votes: Votes) -> Tally:
+    found = _store.votes(votes.set_id, votes.session, votes.without)
+    return tally(_items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
+
+
+def leave_out(judged: Judged, votes: Votes) -> Votes:
+    """The votes without raters whom the reader leaves out; those in doubt are named where names may be."""
+    everyone = _everyone(judgements(), judged.items, votes)
+    if not everyone.names:
+        return votes
+    doubtful = everyone.doubts
+    if doubtful:
+        what = "1 rater is" if len(doubtful) == 1 else f"{len(doubtful)} raters are"
+        st.warning(
+            f"{what} in doubt: their answers came faster than one can read, or from the same place on the screen.",
+            icon=":material/speed:",
+        )
+    keys: set[str] = set()
+    if doubtful and st.toggle(
+        "Leave out raters in doubt", key="judged_careful", bind="query-params", help=DOUBTS_IN_WORDS
+    ):
+        keys |= {doubt.key for doubt in doubtful}
+    if allowed().raters_names or judged.facilitates:
+        with st.expander("Raters", icon=":material/group:"):
+            chosen = st.multiselect(
+                "Leave out",
+                list(everyone.names),
+                key="judged_leave_out",
+                format_func=lambda key: as_text(everyone.names.get(key, key)),
+                placeholder="Nobody",
+                help="Here and now, in what you see; what is stored stays, and others see all raters.",
+            )
+            keys |= set(chosen)
+            if doubtful:
+                st.dataframe(_table(doubtful), hide_index=True, key="judged_doubts")
+    return replace(votes, left_out=tuple(sorted(keys & everyone.names.keys())))
+
+
+@dataclass(frozen=True)
+class _Everyone:
+    """All raters by ``rater_key``, and those in doubt."""
+
+    names: Mapping[str, str]
+    doubts: Sequence[Doubt]
+
+
+@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+def _everyone(_store: Judgements, _items: ItemSet, votes: Votes) -> _Everyone:
+    found = _store.votes(votes.set_id, votes.session, votes.without)
+    names: dict[str, str] = {}
+    for vote in found:
+        names.setdefault(rater_key(vote.rater), vote.rater)
+    return _Everyone(names, doubts(_items, found))
+
+
+def _table(doubtful: Sequence[Doubt]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "rater": [doubt.rater for doubt in doubtful],
+            "answers": [doubt.answers for doubt in doubtful],
+            "seconds per item": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
+            "same card": [f"card {d.place}: {d.at_place} times" if d.place else "" for d in doubtful],
+        }
+    )
+
+
+DOUBTS_IN_WORDS = (
+    f"From {LEAST_ANSWERS} answers on, a rater is in doubt whose median time per item is below {FAST_SECONDS:g} s, or "
+    "who chose the same place on the screen more often than chance gives one rater in a million (the cards are "
+    "shuffled for every rater)."
+)
+
+
+@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
+def findings(_tally: Tally, votes: Votes) -> Findings:  # noqa: ARG001 - votes are the cache's key
+    """Scores, tests and agreement."""
+    return Findings(scoring.scores(_tally), scoring.pair_tests(_tally), agreement(_tally))
+
+
+@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
+def groups(_tally: Tally, votes: Votes, by: By) -> tuple[Group, ...]:  # noqa: ARG001 - likewise
+    """Scores by what the queries are."""
+    return scoring.breakdown(_tally, by)

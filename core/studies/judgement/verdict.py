@@ -1,0 +1,123 @@
+"""What votes say, in sentences: who is best, whether that could be chance, how far raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from core.numerics.statistics.votes import FEWEST_RATERS, Population
+from core.studies.judgement.agreement import Agreement
+from core.studies.judgement.scoring import ALPHA, PairTest, Scores, VariantScore
+from core.studies.judgement.types import Task
+from core.types import Variant
+
+MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
+_Name = Callable[[Variant], str]
+
+
+def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
+    """Who is best, or that they are not separable, with numbers; "" where there are no votes.
+
+    Args:
+        name: how a variant is written.
+    """
+    ranked = sorted((s for s in scores.variants if s.headline.value is not None), key=_value, reverse=True)
+    if not ranked:
+        return ""
+    best, others = ranked[0], ranked[1:]
+    what = MEASURE[best.task]
+    if not others:
+        return f"{name(best.variant)}: {what} {_with_interval(best)}. {_guessing(best)}"
+    apart = [s for s in others if _is_behind(s, best, tests)]
+    level = [s for s in others if s not in apart]
+    led = f"{name(best.variant)} with {what} {_with_interval(best)}"
+    untold = [s for s in level if (test := _test(s, best, tests)) is None or test.refusal]
+    if untold:
+        listed = _listed(untold, best, tests, name)
+        return f"Ahead is {led}. No verdict yet against {listed}. {_guessing(best)}".rstrip()
+    if not level:
+        said = f"Best is {led}: more than chance ahead of {_listed(apart, best, tests, name)}."
+    elif not apart:
+        said = f"Not separable: ahead is {led}, but by no more than chance: {_listed(level, best, tests, name)}."
+    else:
+        said = (
+            f"Ahead is {led}: more than chance ahead of {_listed(apart, best, tests, name)}, not separable from "
+            f"{_listed(level, best, tests, name)}."
+        )
+    return f"{said} {_guessing(best)}"
+
+
+def _value(score: VariantScore) -> float:
+    return score.headline.value or 0.0
+
+
+def _with_interval(score: VariantScore) -> str:
+    interval = score.headline.interval
+    between = f" (95%: {interval.low:.0%} to {interval.high:.0%})" if interval else ""
+    return f"{_value(score):.0%}{between}"
+
+
+def _guessing(score: VariantScore) -> str:
+    return f"Guessing gives {score.chance:.0%}." if score.chance is not None else ""
+
+
+def _test(one: VariantScore, other: VariantScore, tests: Sequence[PairTest]) -> PairTest | None:
+    return next((t for t in tests if {t.first, t.second} == {one.variant, other.variant}), None)
+
+
+def _is_behind(score: VariantScore, best: VariantScore, tests: Sequence[PairTest]) -> bool:
+    test = _test(score, best, tests)
+    if test is None or test.p_corrected is None or test.difference is None or test.p_corrected >= ALPHA:
+        return False
+    return (test.difference > 0) == (test.first == best.variant)
+
+
+def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[PairTest], name: _Name) -> str:
+    parts = []
+    for score in found:
+        test = _test(score, best, tests)
+        if test is None or test.p_corrected is None:
+            p = "nothing to compare" if test is None else test.refusal
+        else:
+            p = p_in_words(test.p_corrected)
+        parts.append(f"{name(score.variant)} ({_value(score):.0%}, {p})")
+    return ", ".join(parts)
+
+
+def p_in_words(p: float) -> str:
+    """``p < 0.001``, ``p = 0.03``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def intervals(scores: Scores) -> str:
+    """What the intervals are over, or why there are none."""
+    if refusal := next((s.headline.refusal for s in scores.variants if s.headline.refusal), ""):
+        return f"No interval where queries are too few: {refusal}."
+    return f"Bars: 95% intervals. {speaks_of(scores)}"
+
+
+def speaks_of(scores: Scores) -> str:
+    """Whom intervals and tests speak of: raters in general, or those who voted."""
+    if scores.population is Population.RATERS:
+        return (
+            f"Intervals and tests hold for raters in general ({scores.raters:,} here) and queries in general "
+            f"({scores.queries:,} here)."
+        )
+    who = "this rater" if scores.raters == 1 else f"these {scores.raters:,} raters"
+    few = (
+        f"for raters in general it takes {FEWEST_RATERS}"
+        if scores.raters < FEWEST_RATERS
+        else "for raters in general a few of them gave too many of the votes"
+    )
+    return f"Intervals and tests hold for {who} only, over queries in general ({scores.queries:,} here): {few}."
+
+
+def agreement_in_words(found: Agreement | None) -> str:
+    """How far raters agree."""
+    if found is None:
+        return "Agreement cannot be told yet: no item has the votes of two raters."
+    between = f" (95%: {found.interval.low:.2f} to {found.interval.high:.2f})" if found.interval else ""
+    items = "1 item" if found.items == 1 else f"{found.items:,} items"
+    return (
+        f"Two raters of an item choose the same option {found.observed:.0%} of the time, where guessing gives "
+        f"{found.by_chance:.0%} ({items} with two or more votes): kappa {found.kappa:.2f}{between}."
+    )

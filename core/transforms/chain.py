@@ -1,0 +1,342 @@
+"""Transforms: post-processing fitted on a corpus and applied to embeddings.
+
+A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128`` (DESIGN
+section 6). Every step is fitted in float64 on what the steps before it make of the corpus, and gives float32.
+To add a step: in ``core.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it,
+here a line in ``STEPS``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from core.errors import BlindspotError, InputError, unknown
+from core.transforms.steps import (
+    Center,
+    FittedStep,
+    Normalize,
+    Pca,
+    RandomProject,
+    Removal,
+    Truncate,
+    Whiten,
+    ZScore,
+)
+from core.types import CancelToken, Float32
+
+WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+MOST_STEPS = 20  # of a chain
+LARGEST_ARGUMENT = 999_999_999
+
+
+@dataclass(frozen=True)
+class Argument:
+    """The whole number from 1 up that a step takes.
+
+    Attributes:
+        name: as it stands in ``abtt:K``.
+        meaning: half a sentence; of an optional argument without ``default`` it says what leaving it out means.
+    """
+
+    name: str
+    meaning: str
+    required: bool
+    default: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that exists, from which the command line, the pickers and their help are derived.
+
+    Attributes:
+        description: one sentence.
+        fit: from the corpus (``[n, d] float32``) and the argument (None where none is given or taken) to the
+            fitted step; None for the step that does nothing, and for the one that is trained.
+        learns: whether what it does to an embedding depends on the corpus.
+        is_trained: whether fitting it takes so long that it comes from a ``FlowSource``.
+    """
+
+    name: str
+    description: str
+    fit: Callable[[Float32, Any], FittedStep] | None = field(repr=False)
+    argument: Argument | None = None
+    learns: bool = True
+    is_trained: bool = False
+
+    @property
+    def usage(self) -> str:
+        """``center``, ``abtt:K`` or ``whiten[:K]``."""
+        if self.argument is None:
+            return self.name
+        return f"{self.name}:{self.argument.name}" if self.argument.required else f"{self.name}[:{self.argument.name}]"
+
+    @property
+    def help(self) -> str:
+        """The description and what the argument is."""
+        if self.argument is None:
+            return self.description
+        a = self.argument
+        default = "" if a.default is None else f"; {a.default} if left out"
+        return f"{self.description} Written {self.usage}, {a.name}: {a.meaning}{default}."
+
+    def check(self, given: str | None) -> int | None:
+        """The argument's value, the default filled in.
+
+        Raises:
+            InputError: it is missing, not taken, or no whole number from 1 up.
+        """
+        if self.argument is None:
+            if given is not None:
+                raise InputError(
+                    f"transform '{self.name}' was given the argument '{given}'",
+                    expected=f"'{self.name}' without an argument",
+                )
+            return None
+        if given is None:
+            if self.argument.required:
+                raise InputError(
+                    f"transform '{self.name}' was given no argument",
+                    expected=f"'{self.usage}', {self.argument.name}: {self.argument.meaning}",
+                )
+            return self.argument.default
+        number = int(given) if WHOLE_NUMBER.fullmatch(given) else 0
+        if number == 0:
+            raise InputError(
+                f"transform '{self.name}' was given the argument '{given}'",
+                expected=f"'{self.usage}', {self.argument.name} a whole number from 1 to {LARGEST_ARGUMENT}: "
+                f"{self.argument.meaning}",
+            )
+        return number
+
+
+STEPS = {
+    step.name: step
+    for step in (
+        Step("none", "The embeddings as the encoder gives them.", None, learns=False),
+        Step(
+            "center",
+            "Subtract the mean of the dataset's items, so that similarities are spread around zero.",
+            lambda corpus, _: Center.fit(corpus),
+        ),
+        Step(
+            "zscore",
+            "Column by column, subtract the mean of the dataset's items and divide by their standard deviation; "
+            "constant columns become 0.",
+            lambda corpus, _: ZScore.fit(corpus),
+        ),
+        Step(
+            "normalize",
+            "Scale every embedding to unit length; zero stays zero.",
+            lambda corpus, _: Normalize.fit(corpus),
+            learns=False,
+        ),
+        Step(
+            "abtt",
+            "All-but-the-top (Mu & Viswanath 2018): subtract the mean and the projections on the first principal "
+            "components.",
+            Removal.all_but_the_top,
+            Argument("K", "how many components to remove, about a hundredth of the dimension", required=True),
+        ),
+        Step(
+            "pcr",
+            "Principal component removal as in SIF (Arora et al. 2017): subtract the projections on the first "
+            "singular vectors, without centering.",
+            Removal.principal_components,
+            Argument("K", "how many components to remove", required=False, default=1),
+        ),
+        Step(
+            "whiten",
+            "BERT-whitening (Su et al. 2021): centre, rotate and scale to uncorrelated dimensions of unit variance.",
+            Whiten.fit,
+            Argument(
+                "K", "how many dimensions to keep, those of largest variance; all that vary if left out", required=False
+            ),
+        ),
+        Step(
+            "pca",
+            "Centre and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
+            Pca.fit,
+            Argument("D", "how many dimensions to keep", required=True),
+        ),
+        Step(
+            "truncate",
+            "Keep the first dimensions, as of a Matryoshka embedding; lengths are left as they come.",
+            Truncate.fit,
+            Argument("D", "how many dimensions to keep", required=True),
+            learns=False,
+        ),
+        Step(
+            "random-project",
+            "Project on random directions (Gaussian, always the same ones), to fewer or more dimensions; lengths stay "
+            "as they are in expectation.",
+            RandomProject.fit,
+            Argument("D", "how many dimensions to make", required=True),
+            learns=False,
+        ),
+        Step(
+            "flow",
+            "A small invertible flow (RealNVP, as BERT-flow, Li et al. 2020) that is trained on the dataset's items to "
+            "spread them as a Gaussian; takes about a minute, once.",
+            None,
+            is_trained=True,
+        ),
+    )
+}
+
+# What pickers offer; people type others.
+READY_CHAINS = (
+    "none",
+    "center",
+    "zscore",
+    "abtt:2",
+    "pcr:1",
+    "whiten",
+    "whiten:128",
+    "flow",
+    "pca:128",
+    "truncate:128",
+    "random-project:128",
+    "center+normalize",
+    "zscore+normalize",
+    "truncate:128+normalize",
+)
+
+
+class FlowSource(Protocol):
+    """Where trained flows come from (``core.transforms.trained_flows``)."""
+
+    def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
+        """The flow of items (``[n, d]``) after the chain ``before``, which makes ``made`` (``[n, d']``) of them."""
+        ...
+
+
+@dataclass(frozen=True)
+class StepCall:
+    """A step in a chain, with its argument: ``abtt:2``."""
+
+    name: str
+    argument: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.argument is None else f"{self.name}:{self.argument}"
+
+
+@dataclass(frozen=True)
+class TransformChain:
+    """Steps in the order in which they are applied; ``none`` is the chain of no steps."""
+
+    steps: tuple[StepCall, ...]
+
+    def __str__(self) -> str:
+        return "+".join(str(step) for step in self.steps) or "none"
+
+    @classmethod
+    def parse(cls, text: str) -> TransformChain:
+        """Read ``none``, ``abtt:2`` or ``center+whiten:128``.
+
+        Raises:
+            InputError: an unknown or empty step, or an argument that is missing, not taken or no whole
+                number from 1 up.
+        """
+        calls = []
+        parts = text.split("+", MOST_STEPS)
+        if len(parts) > MOST_STEPS:
+            raise InputError(
+                f"a chain of {text.count('+') + 1:,} transforms: {text[:40]}...", expected=f"at most {MOST_STEPS}"
+            )
+        for part in parts:
+            name, colon, argument = (piece.strip() for piece in part.partition(":"))
+            if name not in STEPS:
+                raise unknown("transform", name, STEPS)
+            step = STEPS[name]
+            value = step.check(argument if colon else None)
+            if step.fit is not None or step.is_trained:
+                calls.append(StepCall(name, value))
+        return cls(tuple(calls))
+
+    @property
+    def learns(self) -> bool:
+        """Whether what it does to an embedding depends on the corpus that it is fitted on."""
+        return any(STEPS[call.name].learns for call in self.steps)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether it has a step that comes from a ``FlowSource``."""
+        return any(STEPS[call.name].is_trained for call in self.steps)
+
+    def fit(
+        self,
+        corpus: Float32,
+        flows: FlowSource | None = None,
+        cancel: CancelToken | None = None,
+        known: tuple[FittedStep, ...] = (),
+    ) -> FittedChain:
+        """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
+
+        Args:
+            flows: trains a ``flow``, or knows it from before; not needed for other steps.
+            cancel: looked at before every step.
+            known: the first steps, where they are fitted already.
+
+        Raises:
+            InputError: an argument that the corpus's dimension or rank does not allow.
+            BlindspotError: the corpus holds NaN or infinite values; or a flow is not to be had.
+        """
+        n, d_in = corpus.shape
+        fitted: list[FittedStep] = []
+        made = corpus
+        for place, call in enumerate(self.steps):
+            if cancel is not None:
+                cancel.check()
+            if fitted:
+                made = fitted[-1].apply(made)
+            step = STEPS[call.name]
+            if place < len(known):
+                fitted.append(known[place])
+            elif step.fit is not None:
+                fitted.append(step.fit(made, call.argument))
+            elif flows is not None:
+                fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:place])), made))
+            else:
+                raise BlindspotError(
+                    f"transform '{call.name}' is trained by a run and cannot be fitted here",
+                    remedy="choose another transform",
+                )
+        return FittedChain(self, n, d_in, tuple(fitted))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedChain:
+    """A chain whose statistics are known.
+
+    Attributes:
+        n: the number of items that it was fitted on.
+        d_in: their dimension.
+        steps: one for each of ``chain.steps``.
+    """
+
+    chain: TransformChain
+    n: int
+    d_in: int
+    steps: tuple[FittedStep, ...]
+
+    @property
+    def d_out(self) -> int:
+        return self.steps[-1].d_out if self.steps else self.d_in
+
+    def apply(self, embeddings: Float32) -> Float32:
+        """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the very same array."""
+        for step in self.steps:
+            embeddings = step.apply(embeddings)
+        return embeddings
+
+    def record(self) -> dict[str, Any]:
+        """The fit as JSON values, for a run's manifest: numbers of items and dimensions, and facts per step."""
+        steps, d_in = [], self.d_in
+        for call, step in zip(self.chain.steps, self.steps, strict=True):
+            steps.append({"step": str(call), "d_in": d_in, "d_out": step.d_out, **step.facts})
+            d_in = step.d_out
+        return {"chain": str(self.chain), "n": self.n, "d_in": self.d_in, "d_out": self.d_out, "steps": steps}

@@ -1,0 +1,347 @@
+"""The steps of transforms as fitted on a corpus: each in float64 on what came before it, giving float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from core.errors import InputError
+from core.numerics.principal import (
+    PrincipalAxes,
+    blocks,
+    column_means,
+    principal_axes,
+    require_finite,
+)
+from core.numerics.similarity import row_norms
+from core.types import Float32, Float64
+
+
+class FittedStep(Protocol):
+    """A step whose statistics are known."""
+
+    @property
+    def d_out(self) -> int:
+        """Dimension of what it gives."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the fit found, for the run's manifest: finite numbers by name, or lists of them."""
+        ...
+
+    def apply(self, embeddings: Float32) -> Float32:
+        """``[n, d] float32`` in, ``[n, d'] float32`` out; the input is left as it is."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Center:
+    """Subtract the corpus mean (``mean``: ``[d] float64``). Fact: the mean's length."""
+
+    mean: Float64
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> Center:
+        return cls(column_means(corpus))
+
+    @property
+    def d_out(self) -> int:
+        return len(self.mean)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {"mean_length": float(np.linalg.norm(self.mean))}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return np.asarray(embeddings - self.mean.astype(np.float32), dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class ZScore:
+    """Column by column ``(x - mean) / sd`` (``mean``, ``sd``: ``[d] float64``, population sd of the corpus).
+
+    A constant column tells no two items apart: it becomes 0, for every text, rather than a division by nothing.
+    Constant means that its sd is within what float32 rounds off its largest value; such an ``sd`` is kept as 0.
+    Facts: the number of constant columns, and the smallest and largest sd of the others.
+    """
+
+    mean: Float64
+    sd: Float64
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> ZScore:
+        mean = column_means(corpus)
+        squares = np.zeros_like(mean)
+        largest = np.zeros_like(mean)
+        for _, block in blocks(corpus):
+            squares += ((block - mean) ** 2).sum(axis=0)
+            largest = np.maximum(largest, np.abs(block).max(axis=0))
+        require_finite(squares)
+        sd = np.sqrt(squares / len(corpus))
+        return cls(mean, np.where(sd > np.finfo(np.float32).eps * largest, sd, 0.0))
+
+    @property
+    def d_out(self) -> int:
+        return len(self.mean)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        varying = self.sd[self.sd > 0]
+        spread = {"smallest_sd": float(varying.min()), "largest_sd": float(varying.max())} if len(varying) else {}
+        return {"constant_columns": len(self.sd) - len(varying), **spread}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        factor = np.divide(1.0, self.sd, out=np.zeros_like(self.sd), where=self.sd > 0)
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) * factor, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Normalize:
+    """Scale every row to unit length; a zero row has no direction and stays zero. Fact: the zero rows of the corpus."""
+
+    d_out: int
+    zero_rows: int
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> Normalize:
+        return cls(corpus.shape[1], int(np.count_nonzero(row_norms(corpus) == 0)))
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {"zero_rows": self.zero_rows}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        def unit(x: Float64) -> Float64:
+            lengths = np.sqrt(np.einsum("nd,nd->n", x, x))[:, None]
+            return np.asarray(np.divide(x, lengths, out=np.zeros_like(x), where=lengths != 0))
+
+        return _by_blocks(embeddings, self.d_out, unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """Subtract ``origin``, then the projections on ``directions``: ``y - (y U) U^T`` with ``y = x - origin``.
+
+    Attributes:
+        origin: ``[d] float64``; zeros where nothing is subtracted.
+        directions: ``[d, k] float64``, orthonormal columns U.
+        facts: the share of the corpus's variance (``abtt``) or squared length (``pcr``) that lay along them.
+    """
+
+    origin: Float64
+    directions: Float64
+    facts: Mapping[str, float]
+
+    @classmethod
+    def all_but_the_top(cls, corpus: Float32, k: int) -> Removal:
+        """Mu & Viswanath 2018, algorithm 1: the k first principal components of the centred corpus.
+
+        As usual, and unlike the letter of the algorithm's last line, the projection that is removed is that of
+        the centred vector: the two differ by a constant vector, and only this one leaves nothing along U.
+        """
+        mean = column_means(corpus)
+        axes = _axes_to_remove("abtt", corpus, mean, k)
+        return cls(mean, axes.directions[:, :k].copy(), {"explained_variance_removed": axes.share(k)})
+
+    @classmethod
+    def principal_components(cls, corpus: Float32, k: int) -> Removal:
+        """Arora, Liang & Ma 2017, algorithm 1 (SIF): the k first right singular vectors, without centering."""
+        origin = np.zeros(corpus.shape[1])
+        axes = _axes_to_remove("pcr", corpus, origin, k)
+        return cls(origin, axes.directions[:, :k].copy(), {"squared_length_removed": axes.share(k)})
+
+    @property
+    def d_out(self) -> int:
+        return len(self.origin)
+
+    def apply(self, embeddings: Float32) -> Float32:
+        def remove(x: Float64) -> Float64:
+            y = x - self.origin
+            return np.asarray(y - (y @ self.directions) @ self.directions.T)
+
+        return _by_blocks(embeddings, self.d_out, remove)
+
+
+@dataclass(frozen=True, eq=False)
+class Whiten:
+    """``(x - mean) W`` (Su et al. 2021, equations 5 to 10), W the first k columns of ``U diag(1/sqrt(lambda))``.
+
+    U and lambda are the eigenvectors and eigenvalues of the corpus's population covariance, largest first: the
+    whitened corpus has mean zero and the identity as covariance. A direction that holds only noise
+    (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k all the others are
+    kept, and a k that asks for more is refused. Scaling all n - 1 directions in which n items can vary makes every
+    two of them equally distant: that is refused too. Facts: the share of the variance kept, and the largest over the
+    smallest eigenvalue kept.
+
+    Attributes:
+        mean: ``[d] float64``.
+        weights: ``[d, k] float64``, W.
+    """
+
+    mean: Float64
+    weights: Float64
+    facts: Mapping[str, float]
+
+    @classmethod
+    def fit(cls, corpus: Float32, k: int | None) -> Whiten:
+        dimension = corpus.shape[1]
+        if k is not None:
+            _require_at_most(f"whiten:{k}", k, dimension, dimension)
+        items = len(corpus)
+        if (dimension if k is None else k) >= items - 1 > 0:
+            fewer = f", or at most whiten:{items - 2}" if items > 2 else ""
+            raise InputError(
+                f"transform 'whiten{'' if k is None else f':{k}'}' scales {k or dimension} directions to unit "
+                f"variance, and {items} items differ in at most {items - 1}: every two would be equally far apart",
+                expected=f"more than {(k or dimension) + 1} items{fewer}",
+                remedy="fit it on a larger dataset (--fit-on), or keep fewer dimensions",
+            )
+        mean = column_means(corpus)
+        axes = principal_axes(corpus, mean)
+        if axes.rank == 0:
+            raise InputError(
+                f"transform 'whiten' finds no variance in the {len(corpus)} item(s)",
+                expected="items with different embeddings",
+            )
+        if k is not None and k > axes.rank:
+            raise InputError(
+                f"transform 'whiten:{k}' scales {k} directions to unit variance; the {len(corpus)} items vary along "
+                f"{axes.rank} of {dimension}",
+                expected=f"at most whiten:{axes.rank}",
+            )
+        k = axes.rank if k is None else k
+        variances = axes.variances[:k]
+        facts = {"explained_variance_kept": axes.share(k), "condition": float(variances[0] / variances[-1])}
+        return cls(mean, axes.directions[:, :k] / np.sqrt(variances), facts)
+
+    @property
+    def d_out(self) -> int:
+        return int(self.weights.shape[1])
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Pca:
+    """``(x - mean) U``, U the first k principal axes of the corpus: fewer dimensions, and nothing is scaled.
+
+    Axes along which the corpus does not vary at all are arbitrary: k must be below the number of items. Fact: the
+    share of the variance kept.
+
+    Attributes:
+        mean: ``[d] float64``.
+        axes: ``[d, k] float64``, orthonormal columns U.
+    """
+
+    mean: Float64
+    axes: Float64
+    facts: Mapping[str, float]
+
+    @classmethod
+    def fit(cls, corpus: Float32, k: int) -> Pca:
+        n, dimension = corpus.shape
+        _require_at_most(f"pca:{k}", k, dimension, dimension)
+        if k >= n:
+            raise InputError(
+                f"transform 'pca:{k}' needs more than {k} items, there are {n}",
+                expected=f"at most pca:{n - 1}" if n > 1 else "items with different embeddings",
+            )
+        mean = column_means(corpus)
+        found = principal_axes(corpus, mean)
+        if found.rank == 0:
+            raise InputError(
+                f"transform 'pca' finds no variance in the {n} items", expected="items with different embeddings"
+            )
+        return cls(mean, found.directions[:, :k].copy(), {"explained_variance_kept": found.share(k)})
+
+    @property
+    def d_out(self) -> int:
+        return int(self.axes.shape[1])
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.axes))
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """The first ``d_out`` columns, as of a Matryoshka embedding (Kusupati et al. 2022). Nothing is rescaled."""
+
+    d_out: int
+
+    @classmethod
+    def fit(cls, corpus: Float32, d: int) -> Truncate:
+        _require_at_most(f"truncate:{d}", d, corpus.shape[1], corpus.shape[1])
+        return cls(d)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return np.ascontiguousarray(embeddings[:, : self.d_out], dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomProject:
+    """``x R`` with independent Gaussian entries of variance 1/d' in R (``weights``: ``[d, d'] float64``).
+
+    Squared lengths and dot products stay as they are in expectation, whether d' is below or above d (Johnson &
+    Lindenstrauss 1984). R depends on ``SEED``, d and d' only. Fact: the seed.
+    """
+
+    SEED: ClassVar[int] = 20_190_828
+    MOST: ClassVar[int] = 8_192  # dimensions
+
+    weights: Float64
+
+    @classmethod
+    def fit(cls, corpus: Float32, d: int) -> RandomProject:
+        dimension = corpus.shape[1]
+        if d > cls.MOST:
+            raise InputError(f"transform 'random-project:{d}' asks for {d} dimensions", expected=f"at most {cls.MOST}")
+        drawn = np.random.default_rng(cls.SEED).standard_normal((dimension, d))
+        return cls(drawn / np.sqrt(d))
+
+    @property
+    def d_out(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {"seed": self.SEED}
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray(x @ self.weights))
+
+
+def _by_blocks(embeddings: Float32, d_out: int, function: Callable[[Float64], Float64]) -> Float32:
+    """Apply a function of rows in float64, a block of rows at a time; ``[n, d_out] float32``."""
+    out = np.empty((len(embeddings), d_out), dtype=np.float32)
+    for part, block in blocks(embeddings):
+        out[part] = function(block)
+    return out
+
+
+def _require_at_most(name: str, argument: int, limit: int, dimension: int) -> None:
+    if argument > limit:
+        raise InputError(
+            f"transform '{name}' does not fit embeddings of {dimension} dimensions", expected=f"at most {limit}"
+        )
+
+
+def _axes_to_remove(step: str, corpus: Float32, origin: Float64, k: int) -> PrincipalAxes:
+    """Axes of which k can be removed and something is left: what is then left is more than rounding."""
+    dimension = corpus.shape[1]
+    _require_at_most(f"{step}:{k}", k, dimension - 1, dimension)
+    axes = principal_axes(corpus, origin)
+    if k >= axes.rank:
+        raise InputError(
+            f"transform '{step}:{k}' leaves nothing: the {len(corpus)} items have {axes.rank} direction(s) in all",
+            expected=f"at most {step}:{axes.rank - 1}" if axes.rank > 1 else "items with different embeddings",
+        )
+    return axes

@@ -1,0 +1,81 @@
+"""The two protocols, and vectors as that of the published EvalRank toolkit prepares them.
+
+``definition`` is the paper's; ``toolkit`` is the arithmetic of github.com/BinWang28/EvalRank-Embedding-Evaluation, for
+scores that stand beside published ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.encoders.base import Encoder, VocabularyEncoder
+from core.numerics.similarity import Metric
+from core.transforms.chain import FittedChain, FlowSource, TransformChain
+from core.transforms.steps import Center
+from core.types import Bool, Float32, Float64
+
+DEFINITION, TOOLKIT = "definition", "toolkit"
+UNKNOWN_SENTENCE = 1e-9  # in every dimension: what the toolkit takes for a sentence of unknown words only
+
+
+def look_up(encoder: Encoder) -> Encoder:
+    """The encoder as the toolkit looks words up; one without a file of word vectors as it is."""
+    return encoder.as_toolkit() if isinstance(encoder, VocabularyEncoder) else encoder
+
+
+def prepare(
+    embeddings: Float32,
+    covered: Bool,
+    items: Sequence[str],
+    vocabulary: Float32 | None,
+    chain: TransformChain,
+    metric: Metric,
+    flows: FlowSource | None = None,
+) -> tuple[Float32 | Float64, FittedChain]:
+    """What the toolkit would rank, ``[n, d]``, and the transform that it went through.
+
+    Centering comes first, whatever the chain: words are centred over the whole file of word vectors
+    (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalised for cosine only. Unknown words
+    get the mean of the file's vectors, taken after that; sentences without a known word a tiny constant, which
+    makes the toolkit go on in float64, and so do we. Means are summed in the precision of the rows, since the last
+    digits decide many of its ranks. Steps after the centering are fitted as ever.
+
+    Args:
+        covered: ``[n] bool``, which rows of ``embeddings`` are vectors.
+        vocabulary: the vectors of the whole file; None where the encoder is no file of word vectors.
+        flows: as ``TransformChain.fit`` takes it.
+    """
+    center = TransformChain.parse("center").steps
+    centred = chain if chain.steps[:1] == center else TransformChain((*center, *chain.steps))
+    if vocabulary is not None and all(len(text.split()) <= 1 for text in items):  # words, not sentences
+        fitted = centred.fit(vocabulary, flows, known=(Center(_mean(vocabulary)),))
+        corpus = _unit(fitted.apply(vocabulary), metric)
+        rows = np.where(covered[:, None], embeddings, 0)
+        out = _unit(fitted.apply(np.asarray(rows, dtype=np.float32)), metric)
+        out[~covered] = corpus.mean(axis=0)
+        return out, fitted
+    if covered.all():
+        fitted = centred.fit(embeddings, flows, known=(Center(_mean(embeddings)),))
+        return _unit(fitted.apply(embeddings), metric), fitted
+    filled = np.where(covered[:, None], embeddings.astype(np.float64), UNKNOWN_SENTENCE)
+    mean = _mean(filled)
+    fitted = centred.fit(filled.astype(np.float32), flows, known=(Center(mean),))
+    out = filled - mean
+    for step in fitted.steps[1:]:
+        out = step.apply(out.astype(np.float32)).astype(np.float64)
+    return _unit(out, metric), fitted
+
+
+def _mean(rows: Float32 | Float64) -> Float64:
+    """The mean row, ``[d]``, summed row by row in the precision of ``rows``, as numpy does where rows lie together."""
+    return np.asarray(np.ascontiguousarray(rows).mean(axis=0), dtype=np.float64)
+
+
+def _unit(rows: Float32 | Float64, metric: Metric) -> Float32 | Float64:
+    """Unit rows for cosine, in the precision that they come in; a zero row stays zero."""
+    if metric is not Metric.COS:
+        return rows
+    lengths = np.linalg.norm(rows, axis=1)[:, np.newaxis]
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))

@@ -1,0 +1,127 @@
+"""Trained flows on disk: training takes a minute, so a run does it once, and whatever looks into its space finds it.
+
+A flow is kept under a digest of the items it was trained on and the steps before it. Pages and other readers only ever
+load (``StoredFlows``); where a flow is trained, there is progress and a way to cancel (``TrainedFlows``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import BlindspotError, DataCorrupt
+from core.files.in_use import use
+from core.files.writing import exclusive, write_atomically
+from core.transforms import flow as network
+from core.transforms.flow import Curve, Flow
+from core.types import CancelToken, Float32, Progress
+
+VERSION = 1  # raised whenever another flow comes out of the same items
+_WEIGHT = "weight:"  # how the names of weights begin in a file
+
+
+class NotTrained(BlindspotError):
+    """A flow that nobody has trained here yet."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the flow of exactly these items was not trained yet, which takes a run",
+            remedy="run a diagnostic with this transform on this dataset first (page Run, or python -m core run)",
+        )
+
+
+@dataclass(frozen=True)
+class StoredFlows:
+    """The flows in a folder. Reads only."""
+
+    folder: Path
+
+    def flow(self, items: Float32, before: str, made: Float32) -> Flow:
+        """The flow of some items (``[n, d]``) after the chain ``before``, which makes ``made`` (``[n, d']``) of them.
+
+        Raises:
+            InputError: no flow can be trained on so few.
+            NotTrained: it was not trained yet.
+            DataCorrupt: its file is damaged.
+        """
+        network.check(made)
+        found = self.read(key_of(items, before))
+        if found is None:
+            raise NotTrained
+        return found
+
+    def read(self, key: str) -> Flow | None:
+        """What is stored under a key, or None.
+
+        Raises:
+            DataCorrupt: the file is damaged.
+        """
+        path = self._path(key)
+        if not use(path):
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                weights = {n.removeprefix(_WEIGHT): stored[n] for n in stored.files if n.startswith(_WEIGHT)}
+                curve = Curve(stored["steps"], stored["train"], stored["held_out"])
+                return Flow(stored["mean"], stored["scale"], weights, curve)
+        except FileNotFoundError:
+            return None  # removed at this moment
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise DataCorrupt(
+                f"the stored flow {path} is damaged: {error}", remedy="delete this file and run it again"
+            ) from error
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+
+@dataclass(frozen=True)
+class TrainedFlows(StoredFlows):
+    """The flows in a folder; one that is not there is trained and kept."""
+
+    progress: Progress
+    cancel: CancelToken
+
+    def flow(self, items: Float32, before: str, made: Float32) -> Flow:
+        """See ``StoredFlows.flow``.
+
+        Raises:
+            Cancelled: while it is trained, or while another thread or process trains the same.
+        """
+        network.check(made)
+        key = key_of(items, before)
+        found = self.read(key)
+        if found is not None:
+            return found
+        with exclusive(self.folder / f"{key}.lock", self.cancel):
+            found = self.read(key)
+            if found is None:
+                found = network.train(made, self.progress, self.cancel)
+                arrays = _arrays(found)
+                write_atomically(self._path(key), lambda f: np.savez(f, **arrays))
+        return found
+
+
+def key_of(items: Float32, before: str) -> str:
+    """Digest of all that decides a flow: the items (``[n, d]``) to the last bit, the steps before it, the version."""
+    sha = hashlib.sha256(f"{VERSION} {before} {items.shape} ".encode())
+    for start in range(0, len(items), 8_192):
+        sha.update(np.ascontiguousarray(items[start : start + 8_192], dtype="<f4").tobytes())
+    return sha.hexdigest()[:32]
+
+
+def _arrays(flow: Flow) -> dict[str, Any]:
+    curve = flow.curve
+    return {
+        "mean": flow.mean,
+        "scale": flow.scale,
+        "steps": curve.steps,
+        "train": curve.train,
+        "held_out": curve.held_out,
+        **{f"{_WEIGHT}{name}": value for name, value in flow.weights.items()},
+    }

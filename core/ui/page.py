@@ -1,0 +1,40 @@
+"""What every page has: a title, the question that it answers, how it is computed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.diagnostic import DiagnosticEntry
+from core.ui.boundary import tell_failure
+from core.ui.navigation import configure, pages, ran_through_app
+from core.ui.pickers import Picks, stale_link_notice
+from core.ui.widgets.work import job_panel
+
+
+def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
+    """A page's first call: its title, what the reader can learn, and running work; the shared picks.
+
+    Where Streamlit ran the page without app.py, hand over to app.py.
+    """
+    if not ran_through_app():
+        configure()
+        st.navigation(pages(), expanded=True)
+        st.rerun()
+    st.title(title, anchor=False)
+    st.markdown(question)
+    tell_failure()
+    # In places of their own: where they come and go, all below would move on, and stay on screen a second time, greyed,
+    # until the page is drawn to its end.
+    with st.container():
+        stale_link_notice()
+    with st.container():
+        if show_jobs:
+            job_panel()
+    return Picks.current()
+
+
+def how_computed(entry: DiagnosticEntry) -> None:
+    """The expander that every diagnostic's page ends with."""
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(entry.how)
+        st.caption(f"Source: {entry.citation}. Diagnostic `{entry.id}`, version {entry.version}.")

@@ -1,0 +1,59 @@
+"""Another dataset that a page needs: read where it is here, offered for download where it is not."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry
+from core.errors import BlindspotError
+from core.types import ScoredPairs
+from core.ui.markdown import as_text
+from core.ui.resources import settings
+from core.ui.widgets.work import fetch_button
+
+
+def entry_of(dataset: str) -> DatasetEntry | None:
+    """The scored pairs that a dataset's pairs were taken from, as far as the catalog knows them."""
+    entry = datasets.DATASETS.get(dataset)
+    return datasets.SOURCES[entry.sources] if entry and entry.sources else None
+
+
+def is_here(entry: DatasetEntry) -> bool:
+    """Whether all its files are on this machine and sound."""
+    files = tuple(fetch.local_path(file, settings()) for file in entry.files)
+    if not all(path.is_file() for path in files):
+        return False
+    return _state(entry.id, tuple(path.stat().st_mtime_ns for path in files)) is fetch.DataState.DOWNLOADED
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def _state(entry_id: str, _changed_at: tuple[int, ...]) -> fetch.DataState:
+    return fetch.dataset_state(datasets.find(entry_id), settings())
+
+
+def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
+    """Say what is not here and what it would show, with the button that downloads it."""
+    size = sum(file.size for file in entry.files) / 1e6
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.info(f"{what_for} needs {entry.title} ({size:.1f} MB), which is not on this machine yet.")
+    with button:
+        fetch_button("Download", f"Download of {entry.title}", entry.id, key=key)
+
+
+def scored_pairs(entry: DatasetEntry) -> ScoredPairs | None:
+    """The scored pairs; None, having said why, where their files are of no use."""
+    try:
+        return _scored(entry.id)
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/report:")
+        return None
+
+
+@st.cache_resource(show_spinner="Reading the source sets …", max_entries=4)
+def _scored(entry_id: str) -> ScoredPairs:
+    found = fetch.load(datasets.find(entry_id), settings())
+    if not isinstance(found, ScoredPairs):
+        raise TypeError(f"{entry_id} is no set of scored pairs")
+    return found

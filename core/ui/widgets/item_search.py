@@ -1,0 +1,88 @@
+"""Searching in the items of a dataset, for every page that has such a box; only a few are sent to the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import streamlit as st
+from rapidfuzz import fuzz, process
+
+from core.texts import same_text
+from core.types import Dataset
+
+# Finding items by what their texts contain, or by how they are spelled.
+
+MOST_FOUND = 50
+LEAST_ALIKE = 60.0  # of 100: below, a spelling has little to do with what was asked for
+
+
+class Way(StrEnum):
+    """How items were found."""
+
+    CONTAINS = "contain it"
+    SPELLED = "are spelled alike"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Items that match a search, the best first.
+
+    Attributes:
+        numbers: places in the list of texts, at most ``MOST_FOUND``.
+        total: how many match; of misspelt ones only those that are shown are counted.
+    """
+
+    numbers: tuple[int, ...]
+    total: int
+    way: Way
+
+
+def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Found:
+    """Items whose text contains what is wanted (as ``same_text``): equal ones first, then those that begin with it,
+    then the shorter, then the earlier ones. Where there is none, those that are spelled most alike.
+
+    Args:
+        folded: ``same_text`` of every text, made once for many searches.
+    """
+    key = same_text(wanted)
+    if not key:
+        return Found((), 0, Way.CONTAINS)
+    hits = [i for i, text in enumerate(folded) if key in text]
+    if hits:
+        hits.sort(key=lambda i: (texts[i] != wanted, folded[i] != key, not folded[i].startswith(key), len(texts[i]), i))
+        return Found(tuple(hits[:MOST_FOUND]), len(hits), Way.CONTAINS)
+    # Single words are compared as wholes; in a sentence the misspelt word is only a part.
+    are_long = sum(map(len, folded)) > 2 * len(key) * len(folded)
+    scorer = fuzz.partial_ratio if are_long else fuzz.ratio
+    alike = process.extract(key, folded, scorer=scorer, limit=MOST_FOUND, score_cutoff=LEAST_ALIKE)
+    numbers = tuple(int(place) for _, _, place in alike)
+    return Found(numbers, len(numbers), Way.SPELLED)
+
+
+MOST_CHARACTERS = 10_000  # of a search: nothing that is longer is a text of a dataset that one would type
+NOTHING = "No item contains it, and none is spelled like it."
+
+
+def found_items(dataset: Dataset, wanted: str) -> Found:
+    """The items that match, cached by the dataset's texts."""
+    return _found(dataset, dataset.texts_digest, wanted[:MOST_CHARACTERS])
+
+
+def title_of(found: Found) -> str:
+    """How many there are and how they match, for above them."""
+    if found.way is Way.SPELLED:
+        return f"No item contains it; {len(found.numbers)} that are spelled alike"
+    title = f"{found.total:,} items contain it" if found.total > 1 else "1 item contains it"
+    return f"{title}; the first {len(found.numbers)}" if found.total > len(found.numbers) else title
+
+
+@st.cache_resource(show_spinner=False, max_entries=3)
+def _folded(_dataset: Dataset, digest: str) -> list[str]:  # noqa: ARG001 - cache key
+    return [same_text(text) for text in _dataset.items]
+
+
+@st.cache_data(show_spinner=False, max_entries=100)
+def _found(_dataset: Dataset, digest: str, wanted: str) -> Found:
+    return find_items(wanted, _dataset.items, _folded(_dataset, digest))

@@ -1,0 +1,76 @@
+"""The form that every diagnostic's page offers for another variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from core.diagnostic import DiagnosticEntry
+from core.encoders import catalog as encoders
+from core.errors import BlindspotError
+from core.runs import pipeline
+from core.runs.encoders_here import known_references
+from core.transforms.chain import READY_CHAINS, STEPS
+from core.types import Variant
+from core.ui import gone
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks
+from core.ui.resources import repository, settings
+from core.ui.widgets.work import run_button
+
+
+def encoders_in_words() -> str:
+    """Every encoder and kind of reference, as a list in Markdown, for the help of a picker."""
+    named = [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
+    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()])
+
+
+def steps_in_words() -> str:
+    """Every step of a transform, likewise."""
+    return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
+
+
+def offer_missing(entry: DiagnosticEntry, picks: Picks, lacking: Sequence[Variant]) -> None:
+    """The button that runs a diagnostic for picked variants that lack it; what cannot be run is said, and left out."""
+    requests = []
+    for variant in gone.usable(lacking):
+        try:
+            requests.append(
+                pipeline.request(entry.id, variant.encoder, variant.transform, picks.dataset, picks.params, settings())
+            )
+        except BlindspotError as error:
+            st.warning(as_text(str(error)), icon=":material/report:")
+    if requests:
+        run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
+
+
+def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
+    """Choose or type an encoder and a transform, and run a diagnostic on a dataset; what is wrong stands beside."""
+    encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
+    reference = encoder.selectbox(
+        "Encoder",
+        known_references(settings(), repository()),
+        key="new_encoder",
+        persist_state="session",
+        accept_new_options=True,
+        help=f"Choose one, or type a reference:\n\n{encoders_in_words()}",
+    )
+    chain = transform.selectbox(
+        "Transform",
+        READY_CHAINS,
+        key="new_transform",
+        persist_state="session",
+        accept_new_options=True,
+        help="Choose one, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
+    )
+    try:
+        # An emptied picker gives None, which is no encoder either.
+        request = pipeline.request(entry.id, reference or "", chain or "", dataset, params, settings())
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        title, requests = "", []
+    else:
+        title, requests = request.label, [request]
+    with button:
+        run_button("Run", title, requests, key="run_new")

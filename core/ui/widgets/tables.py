@@ -1,0 +1,173 @@
+"""Tables of scores: what is best is marked by a sign and by bold type, not by colour alone.
+
+The star says that a test was made: best, or not separable from the best. Where none was, an arrow says highest or
+lowest and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.datasets.catalog import DATASETS
+from core.diagnostic import DiagnosticEntry
+from core.store.records import RunRecord
+from core.types import Variant
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
+
+Row = TypeVar("Row")
+# Shown to the last digit that a tie or a change of batch size cannot move.
+_DECIMALS = 4
+
+TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
+
+
+def put_on_screen(table: str, key: str) -> None:
+    """Note that ``table`` is drawn under ``key``, which changes with its rows."""
+    st.session_state[f"_{table}_on_screen"] = key
+
+
+def is_on_screen(table: str, key: str) -> bool:
+    """Whether a choice of rows comes from the table that was drawn last.
+
+    A browser that is asked again before it has taken an older one away sends that one's choice once more, as if it
+    were new.
+    """
+    return bool(st.session_state.get(f"_{table}_on_screen") == key)
+
+
+def chosen_row(table: str, key: str, rows: Sequence[Row]) -> Row | None:
+    """What stands in the row that the reader chose in the table that was drawn last; None where it has no such row.
+
+    Args:
+        rows: what the table's rows stand for, from its first on.
+    """
+    places = st.session_state[key].selection.rows if is_on_screen(table, key) else []
+    return rows[places[0]] if places and places[0] < len(rows) else None
+
+
+def dataset_title(dataset: str) -> str:
+    """A heading in Markdown: the title from the catalog; a user's file, or what was in the catalog once, as code."""
+    return DATASETS[dataset].title if dataset in DATASETS else f"`{dataset.replace('`', '´')}`"
+
+
+def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
+    """One run per variant, the newest, such that scores can be compared (DESIGN 4.1, common support).
+
+    Args:
+        runs: of one dataset and one set of parameters, newest first.
+        own: each encoder on the items that it covers itself; else those runs that ranked the very same items, of
+            the support that most variants were run on, among equals the newest.
+    """
+    if own:
+        found = [r for r in runs if r.plan.own_support]
+    else:
+        variants: dict[str, set[Variant]] = {}
+        for run in runs:
+            variants.setdefault(run.plan.support_digest, set()).add(run.plan.variant)
+        widest = max(variants, key=lambda digest: len(variants[digest]), default="")
+        found = [r for r in runs if r.plan.support_digest == widest]
+    return list({r.plan.variant: r for r in reversed(found)}.values())
+
+
+def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:
+    """A row per run: its variant, then the metrics named by ``columns`` (metric name to heading)."""
+    return pd.DataFrame(
+        [{"variant": r.plan.variant.label} | {title: r.metrics[name] for name, title in columns.items()} for r in runs]
+    )
+
+
+def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
+    """A row per run: what its variant costs."""
+    return pd.DataFrame(
+        [
+            {
+                "dimension": r.manifest.get("encoder", {}).get("dimension", r.dimension),
+                "parameters": r.parameters,
+                "memory, MB": None if r.memory_bytes is None else r.memory_bytes / 1e6,
+                "texts/s": r.texts_per_second,
+            }
+            for r in runs
+        ]
+    )
+
+
+def mark_best(
+    frame: pd.DataFrame,
+    entry: DiagnosticEntry,
+    columns: Mapping[str, str],
+    alike: Mapping[str, Collection[int]] | None = None,
+    written: Mapping[tuple[int, str], str] | None = None,
+) -> Styler:
+    """``frame`` with the best value of every score marked; a tie for the best marks all of them.
+
+    Args:
+        alike: per tested metric the rows (from 0) that are not separable from the best: they have the star like it.
+            Of other metrics what is highest, or lowest where less is better, has an arrow.
+        written: how a cell (row, metric) is written, where it is not the bare number.
+    """
+    plain = f"{{:.{_DECIMALS}f}}"
+    texts: dict[str, list[str]] = {}
+    bold = np.zeros(frame.shape, dtype=bool)
+    better = {m.name: m.higher_is_better for m in entry.metrics}
+    for name, title in columns.items():
+        column = frame[title]
+        shown = column.round(_DECIMALS)
+        higher = better[name]
+        best = np.zeros(len(frame), dtype=bool)
+        if higher is not None and len(frame) >= 2:
+            best = (shown == (shown.max() if higher else shown.min())).to_numpy(dtype=bool, copy=True)
+            best[sorted((alike or {}).get(name, ()))] = True
+            bold[:, frame.columns.get_loc(title)] = best
+        sign = TESTED if name in (alike or {}) else HIGHEST if higher else LOWEST
+        cells = [(written or {}).get((row, name), plain.format(value)) for row, value in enumerate(column)]
+        texts[title] = [f"{sign} {cell}" if is_best else cell for cell, is_best in zip(cells, best, strict=True)]
+    styles = np.where(bold, "font-weight: bold", "")
+    styler = frame.style.apply(lambda _: pd.DataFrame(styles, frame.index, frame.columns), axis=None)
+    return _written(styler, frame, texts)
+
+
+def signs_in_words(
+    entry: DiagnosticEntry, columns: Collection[str], alike: Mapping[str, Collection[int]] | None = None
+) -> str:
+    """What the signs of ``mark_best`` mean, as sentences; only of those that the columns can have."""
+    better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}
+    untested = [is_higher for name, is_higher in better.items() if name not in (alike or {})]
+    said = [f"{TESTED} best of its column, or not separable from the best."] if len(untested) < len(better) else []
+    plain = [f"{HIGHEST} highest"] * any(untested) + [f"{LOWEST} lowest"] * (not all(untested))
+    if plain:
+        said.append(f"{', '.join(plain)} of its column; not tested whether the others are worse.")
+    return " ".join(said)
+
+
+def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[str]]) -> Styler:
+    """Every cell of some columns as its text says, and the columns of costs as whole numbers.
+
+    A Styler's formatter is given a cell's value, not its row. So it is one function per column that looks the text up
+    by the value; only cells whose value has another text in another row are named one by one, which takes a
+    millisecond each.
+    """
+    formatters: dict[Any, str | Callable[[Any], str] | None] = {}
+    apart: list[tuple[int, str, str]] = []
+    for title, cells in texts.items():
+        found: dict[float, str] = {}
+        for row, (value, text) in enumerate(zip(frame[title], cells, strict=True)):
+            if found.setdefault(float(value), text) != text:
+                apart.append((row, title, text))
+        formatters[title] = found.__getitem__
+    formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame}
+    styler = styler.format(formatters, na_rep="–")
+    for row, title, text in apart:
+        styler = styler.format(_constant(text), subset=pd.IndexSlice[[frame.index[row]], [title]])
+    return styler
+
+
+def _constant(text: str) -> Callable[[object], str]:
+    """A formatter that writes a cell in one way whatever is in it."""
+    return lambda _: text

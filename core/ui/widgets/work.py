@@ -1,0 +1,235 @@
+"""Background work on screen: the button that starts it, its progress, cancel, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.datasets import fetch
+from core.errors import BlindspotError
+from core.jobs.queue import Job, JobState, Task
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest, Repetition, RunRequest
+from core.store.records import RunRecord
+from core.ui.boundary import repeated
+from core.ui.markdown import as_text
+from core.ui.resources import jobs, settings, visitor
+
+_MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
+_PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
+REFRESH_SECONDS = 0.7
+SHOWN = 2  # jobs on every page; the page Run shows all
+
+
+def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
+    """A button that queues runs; while the same work is under way it says so instead."""
+    _task_button(label, "Running …", ":material/play_arrow:", title, requests, key=key, primary=primary)
+
+
+def fetch_button(label: str, title: str, dataset: str, *, key: str) -> None:
+    """A button that queues the download of a dataset's missing or corrupt files."""
+    tasks = [fetch.FetchRequest(dataset)]
+    _task_button(label, "Downloading …", ":material/download:", title, tasks, key=key, primary=True)
+
+
+def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str) -> None:
+    """A button that queues the encoding of a dataset by some encoders."""
+    tasks = [EncodeRequest(encoder, dataset) for encoder in encoders]
+    title = tasks[0].label if len(tasks) == 1 else f"Encoding {dataset} with {len(tasks)} encoders"
+    _task_button(label, "Encoding …", ":material/play_arrow:", title, tasks, key=key, primary=True)
+
+
+def task_button(label: str, busy_label: str, title: str, tasks: Sequence[Task], *, key: str) -> None:
+    """A button that queues other work; while it is under way it says so instead."""
+    _task_button(label, busy_label, ":material/play_arrow:", title, tasks, key=key, primary=True)
+
+
+def _task_button(
+    label: str, busy_label: str, icon: str, title: str, tasks: Sequence[Task], *, key: str, primary: bool
+) -> None:
+    busy = any(job.tasks == tuple(tasks) for job in jobs().active())
+    st.button(
+        busy_label if busy else label,
+        key=key,
+        type="primary" if primary else "secondary",
+        icon=":material/hourglass_top:" if busy else icon,
+        disabled=busy or not tasks,
+        on_click=_start,
+        args=(title, tuple(tasks)),
+    )
+
+
+def demo_button(*, key: str) -> None:
+    """The button that runs what an empty store is offered."""
+    run_button("Run the demo", "Demo", pipeline.demo_requests(settings()), key=key)
+
+
+def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:
+    """A button that computes stored runs again, where they were interrupted or lost their embeddings."""
+    try:
+        requests = [pipeline.request_of(run, settings()) for run in runs]
+    except BlindspotError as error:  # made by a version that knew other encoders or datasets
+        st.caption(str(error))
+    else:
+        run_button(label, title, requests, key=key, primary=False)
+
+
+def _start(title: str, tasks: tuple[Task, ...]) -> None:
+    try:
+        reader = visitor()
+        private = reader.place if reader and settings().session else None
+        job_id = jobs().submit(title, tasks, owner(), private)
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        return
+    st.session_state.setdefault(_MINE, set()).add(job_id)
+
+
+def owner() -> str:
+    """Who the reader is in the queue."""
+    reader = visitor()
+    return reader.name if reader else ""
+
+
+def may_cancel(job: Job) -> bool:
+    """Whether the reader may cancel a job."""
+    return jobs().may_cancel(job, owner())
+
+
+def title_of(job: Job) -> str:
+    """A job's title as markdown; not that of another visitor's own texts."""
+    return as_text(job.title) if _may_know(job) else "Another visitor's own texts"
+
+
+def _may_know(job: Job) -> bool:
+    return not job.is_private or owner() in job.owners
+
+
+def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
+    """Queue runs one by one, so that each can be moved and cancelled; to be called in a callback."""
+    try:
+        jobs().check_room(len(tasks), owner())
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        return
+    for task in tasks:
+        _start(task.label, (task,))
+
+
+def job_panel() -> None:
+    """Progress of running work, how much waits, and the end of what this session started."""
+    tell_ends()
+    active = jobs().active()
+    remember_seen(active)
+    if active:
+        _progress()
+
+
+def remember_seen(active: Sequence[Job]) -> None:
+    """Note what the page as a whole knows of the work; ``has_changed`` asks about it."""
+    st.session_state[_PAGE_SAW] = _done_so_far(active)
+
+
+def has_changed(active: Sequence[Job]) -> bool:
+    """Whether a job began or ended since the page was last run as a whole: then it has something else to show."""
+    return bool(st.session_state.get(_PAGE_SAW) != _done_so_far(active))
+
+
+def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
+    """State and finished tasks per active job: whenever this changes, the page has something else to show."""
+    return {job.job_id: (job.state, job.tasks_done) for job in active}
+
+
+def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
+    """Per stored run, whether a queued or running job of this server is about it."""
+    wanted = {(r.diagnostic, r.variant, r.dataset, r.params) for job in jobs().active() for r in job.requests}
+    return [
+        (r.plan.diagnostic, r.plan.variant, r.plan.dataset, tuple(sorted(r.plan.params.items()))) in wanted
+        for r in runs
+    ]
+
+
+@repeated(every=REFRESH_SECONDS)
+def _progress() -> None:
+    active = jobs().active()
+    with st.container(border=True, key="jobs"):
+        for job in active[:SHOWN]:
+            progress_row(job)
+        if len(active) > SHOWN:
+            st.page_link(
+                "pages/run.py", label=f"{len(active) - SHOWN} more are waiting: see them all", icon=":material/queue:"
+            )
+    if has_changed(active):
+        st.rerun()
+
+
+def progress_row(job: Job) -> None:
+    """A job's progress, in words and as a bar, with its button to cancel."""
+    text, button = st.columns([6, 1], vertical_alignment="center")
+    text.progress(min(max(job.fraction, 0.0), 1.0), text=_describe(job))
+    button.button(
+        "Cancel",
+        key=f"cancel_{job.job_id}",
+        on_click=jobs().cancel,
+        args=(job.job_id, owner()),
+        disabled=job.stage == "cancelling" or not may_cancel(job),
+        width="stretch",
+    )
+
+
+def _describe(job: Job) -> str:
+    if job.state is JobState.QUEUED:
+        return f"**{title_of(job)}** · waiting for its turn"
+    parts = [f"**{title_of(job)}**"]
+    if len(job.tasks) > 1:
+        parts.append(f"run {min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
+    stage = as_text(job.stage) if _may_know(job) else "under way"
+    if job.stage.startswith(fetch.STAGE):  # in bytes
+        stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB" if job.total else f", {job.done / 1e6:.1f} MB"
+    elif job.total > 1:
+        stage += f", {job.done:,} of {job.total:,}"
+    parts.append(stage)
+    if job.remaining_seconds is not None:
+        of_all = " in all" if len(job.tasks) > 1 else ""
+        parts.append(f"about {duration(job.remaining_seconds)} left{of_all}")
+    return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: "40 s", "3 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
+def tell_ends() -> None:
+    """Once, how the jobs of this session ended: what failed and was cancelled at once, the rest when all are done."""
+    mine: set[int] = st.session_state.get(_MINE, set())
+    ended = [job for job in jobs().jobs() if job.job_id in mine and not job.state.active]
+    failed: dict[str, list[Job]] = {}
+    for job in ended:
+        if job.state is JobState.FAILED:
+            failed.setdefault(job.error, []).append(job)
+    for error, group in failed.items():
+        what = group[0].title if len(group) == 1 else f"{len(group)} runs"
+        st.error(as_text(f"{what} failed: {error}"), icon=":material/error:")
+    if cancelled := [job for job in ended if job.state is JobState.CANCELLED]:
+        kept = (
+            "What was encoded is kept: start it again to continue."
+            if any(job.requests for job in cancelled)
+            else "Start it again to go on."
+        )
+        what = f"{cancelled[0].title} was" if len(cancelled) == 1 else f"{len(cancelled)} runs were"
+        st.info(f"{as_text(what)} cancelled. {kept}")
+    done = [job for job in ended if job.state is JobState.DONE]
+    for job in done:
+        if job.note:
+            st.info(f"{as_text(job.title)}: {as_text(job.note)}", icon=":material/fact_check:")
+    mine -= {job.job_id for job in ended if job.state is not JobState.DONE or job.note}
+    done = [job for job in done if not job.note]
+    if done and len(done) == len(mine):  # one word for all of them, not one for each
+        mine.clear()
+        st.toast(
+            f"{as_text(done[0].title)}: done" if len(done) == 1 else f"{len(done)} runs: done", icon=":material/check:"
+        )

@@ -1,0 +1,304 @@
+"""The parts of the page *Data*: the list of datasets, what is known of one, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets import catalog, fetch, uploads
+from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.fetch import DataState, FileState
+from core.datasets.own import files as own
+from core.datasets.own.columns import size_in_words
+from core.datasets.uploads import Upload
+from core.diagnostic import every
+from core.errors import BlindspotError
+from core.store.records import RunState
+from core.types import DatasetKind, digest_of_strings
+from core.ui.markdown import as_text
+from core.ui.navigation import page_of
+from core.ui.pickers import pick_dataset, pickable_datasets
+from core.ui.resources import allowed, repository, settings, upload_settings
+from core.ui.widgets import tables
+from core.ui.widgets.work import fetch_button
+from core.workspace.data.upload import remove_button
+
+# A sign beside the word, so that neither colour nor an icon font is needed to read it.
+SIGNS = {
+    DataState.BUILT_IN: "●",
+    DataState.YOUR_FILE: "◆",
+    DataState.DOWNLOADED: "✓",
+    DataState.MISSING: "○",
+    DataState.CORRUPT: "▲",
+}
+NOT_KNOWN = "recorded when it is first used"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A dataset in the list. ``upload`` is set for what was uploaded here."""
+
+    reference: str
+    title: str
+    kind: DatasetKind
+    size: str
+    licence: str
+    state: DataState
+    upload: Upload | None = None
+
+
+def listed(picked: str) -> list[Listed]:
+    """Every dataset that can be picked, the picked one among them; users' files are not read for it."""
+    stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
+    out = []
+    for reference in pickable_datasets():
+        if entry := catalog.DATASETS.get(reference):
+            state = dataset_state(entry)
+            out.append(Listed(reference, entry.title, entry.kind, entry.size, entry.licence, state))
+            continue
+        upload, path = stored.get(reference), own.path_of(reference)
+        state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
+        kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
+        title = upload.name if upload else path.name
+        out.append(Listed(reference, title, kind, size, "yours", state, upload))
+    if picked not in (row.reference for row in out):  # another session removed it just now
+        st.rerun()
+    return out
+
+
+def _as_run(reference: str) -> tuple[DatasetKind, str]:
+    """Kind and counts of a user's file, from its newest finished run."""
+    for run in repository().runs(dataset=reference, state=RunState.DONE):
+        entry = every().get(run.plan.diagnostic)
+        if entry and entry.dataset_kind is DatasetKind.VOCABULARY:
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, run.coverage["items"], 0, 0)
+        if entry and {"examples", "items"} <= run.coverage.keys():
+            examples, texts = run.coverage["examples"], run.coverage["items"]
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, examples, 0, texts)
+        if entry and {"pairs", "items"} <= run.coverage.keys():
+            pairs, texts = run.coverage["pairs"], run.coverage["items"]
+            originals = int(run.metrics.get("originals", pairs))
+            return entry.dataset_kind, size_in_words(entry.dataset_kind, originals, pairs // originals, texts)
+    return DatasetKind.PAIR_SET, "–"
+
+
+def dataset_state(entry: DatasetEntry) -> DataState:
+    """As ``fetch.dataset_state``, without reading files again that did not change."""
+    if not entry.files:
+        return fetch.dataset_state(entry, settings())
+    states = {file_state(file).state for file in entry.files}
+    return next((s for s in (DataState.CORRUPT, DataState.MISSING) if s in states), DataState.DOWNLOADED)
+
+
+def file_state(file: SourceFile) -> FileState:
+    """As ``fetch.file_state``; the checksum is computed once for as long as the file stays as it is."""
+    path = fetch.local_path(file, settings())
+    try:
+        stat = path.stat()
+    except OSError:
+        return fetch.file_state(file, settings())
+    known = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return _file_state(file, fetch.recorded_checksum(file, settings()), str(path), known)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def _file_state(_file: SourceFile, sha256: str, path: str, stat: tuple[int, int, int]) -> FileState:  # noqa: ARG001 - cache key
+    return fetch.file_state(_file, settings())
+
+
+# --- the list
+
+
+def choose(rows: Sequence[Listed], picked: str) -> None:
+    """The list; a row that is chosen becomes the sidebar's dataset, and the sidebar's is the row that is marked."""
+    references = [row.reference for row in rows]
+    frame = pd.DataFrame(
+        {
+            "state": [f"{SIGNS[row.state]} {row.state}" for row in rows],
+            "dataset": [row.title for row in rows],
+            "holds": [row.size for row in rows],
+            "kind": [str(row.kind) for row in rows],
+            "licence": [row.licence for row in rows],
+            "id": [uploads.short_name(reference, settings()) for reference in references],
+        }
+    )
+    # The mark follows the sidebar: Streamlit keeps a table's selection for as long as its key stays.
+    key = f"datasets_{digest_of_strings([picked, *references])[:8]}"
+    tables.put_on_screen("datasets", key)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=key,
+        on_select=lambda: _choose(key, references),
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [references.index(picked)], "columns": [], "cells": []}},
+        column_config={
+            "state": st.column_config.TextColumn(width=110),
+            "dataset": st.column_config.TextColumn(width=150),
+            "holds": st.column_config.TextColumn(
+                width=260, help="Pairs or originals, and the texts that they are among"
+            ),
+            "kind": st.column_config.TextColumn(width=110),
+            "licence": st.column_config.TextColumn(width=120),
+            "id": st.column_config.TextColumn(help="As in the sidebar"),
+        },
+    )
+    st.caption("Choose a row, or a dataset in the sidebar, to see what is in it.")
+
+
+def _choose(key: str, references: Sequence[str]) -> None:
+    if (row := tables.chosen_row("datasets", key, references)) is not None:
+        pick_dataset(row)
+
+
+# --- one dataset
+
+
+def details(row: Listed) -> DatasetEntry | None:
+    """What is known of a dataset, and what can be done about its state; its entry, if its rows can be shown."""
+    st.subheader(as_text(row.title), anchor=False)
+    try:
+        entry = catalog.find(row.reference)
+    except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
+        st.warning(as_text(str(error)), icon=":material/report:")
+        st.caption("What was computed on it is stored and stays on the other pages.")
+        _removal(row)
+        return None
+    st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
+    ready = _mend(entry, row.state)
+    with st.container(border=True, key="facts"):
+        for label, value in _facts(entry, row):
+            with st.container(horizontal=True, gap="small"):
+                st.markdown(f"**{label}**", width=110)
+                st.markdown(value, width="stretch")
+    _files(entry, row)
+    _removal(row)
+    return entry if ready else None
+
+
+def _removal(row: Listed) -> None:
+    """Of an upload, or of what was computed on another file of the user's."""
+    if own.is_own(row.reference):
+        remove_button(row.reference, row.upload)
+
+
+def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
+    """Labels and Markdown."""
+    facts = [
+        ("State", f"{SIGNS[row.state]} {row.state}"),
+        ("Kind", str(entry.kind) if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
+        ("Licence", "" if entry.own else as_text(entry.licence)),
+        ("Citation", "" if entry.own else as_text(entry.citation)),
+        ("Source", f"<{entry.url}>" if entry.url else ""),
+        ("Revision", "" if entry.own else f"`{entry.revision}`"),
+        ("Read as", as_text(_reading(entry, row))),
+        ("Id", f"`{_id_of(row).replace('`', '´')}`"),
+    ]
+    return [(label, value) for label, value in facts if value]
+
+
+def _reading(entry: DatasetEntry, row: Listed) -> str:
+    if row.upload:
+        columns = ", ".join(f"{use} from column “{column}”" for use, column in row.upload.columns)
+        return f"{columns} of {row.upload.name}"
+    return entry.own.summary if entry.own else ""
+
+
+def _files(entry: DatasetEntry, row: Listed) -> None:
+    """Sizes and checksums of what it is made of."""
+    if entry.own:
+        named = str if allowed().server_files else _last_part  # a demo's folders are no visitor's business
+        files = [(named(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
+        what = ["as read" if row.upload else "your file"]
+        if row.upload and row.upload.original.is_file():
+            original = row.upload.original
+            files.append((named(original), original.stat().st_size, row.upload.original_sha256))
+            what.append("as uploaded")
+        first, last = {"what": what}, {}
+    else:
+        files = [(f.path, _bytes(f), fetch.recorded_checksum(f, settings()) or NOT_KNOWN) for f in entry.files]
+        first, last = {}, {"from": [file.url for file in entry.files]}
+        first["state"] = [_in_words(file_state(file)) for file in entry.files]
+    if not files:
+        return
+    names, sizes, checksums = zip(*files, strict=True)
+    frame = pd.DataFrame({**first, "file": names, "kB": [n / 1e3 for n in sizes], "sha256": checksums, **last})
+    with st.expander(f"Files: {len(files)}, {_size(sum(sizes))}", icon=":material/description:"):
+        st.dataframe(
+            frame,
+            hide_index=True,
+            key="files",
+            column_config={"kB": st.column_config.NumberColumn(format="%.1f", width=80)},
+        )
+
+
+def _id_of(row: Listed) -> str:
+    return row.reference if allowed().server_files else uploads.short_name(row.reference, settings())
+
+
+def _last_part(path: Path) -> str:
+    return path.name
+
+
+def _bytes(file: SourceFile) -> int:
+    """The declared size; of a file without one that which it has here, or 0."""
+    path = fetch.local_path(file, settings())
+    return file.size or (path.stat().st_size if path.is_file() else 0)
+
+
+def _in_words(state: FileState) -> str:
+    return f"{SIGNS[state.state]} {state.state}" + (f": {state.detail}" if state.detail else "")
+
+
+def _size(n: int) -> str:
+    """Bytes for people; 0 for a size that nobody declared."""
+    if not n:
+        return "of a size that is not known"
+    return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
+
+
+def _mend(entry: DatasetEntry, state: DataState) -> bool:
+    """Offer to download what is missing or corrupt; True where everything is here."""
+    if state not in {DataState.MISSING, DataState.CORRUPT}:
+        _next_step(entry)
+        return True
+    lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
+    size, title = _size(sum(file.size for file in lacking)), f"Download of {entry.title}"
+    source = "the mirror that BLINDSPOT_MIRROR names" if settings().mirror else "its public source"
+    if not settings().mirror and not allowed().downloads:
+        st.info(
+            "It is not on this demo, and a demo downloads nothing from outside. Whoever hosts it can bring it with "
+            f"`python -m core data fetch {entry.id}`.",
+            icon=":material/cloud_off:",
+        )
+    elif state is DataState.MISSING:
+        st.info(f"It is not on this machine yet: {size} from {source}.", icon=":material/cloud_download:")
+        fetch_button("Download", title, entry.id, key="fetch")
+    else:
+        what = "; ".join(f"{Path(f.path).name}: {file_state(f).detail}" for f in lacking if file_state(f).detail)
+        st.error(
+            f"Its files on this machine are not what they should be ({as_text(what)}). "
+            f"Nothing is computed on them until they are downloaded again: {size} from {source}.",
+            icon=":material/report:",
+        )
+        fetch_button("Repair", title, entry.id, key="fetch")
+    return False
+
+
+def _next_step(entry: DatasetEntry) -> None:
+    """The pages on which encoders are tested on it."""
+    for diagnostic in (d for d in every().values() if d.dataset_kind is entry.kind and d.figures):
+        st.page_link(
+            f"pages/{page_of(diagnostic.id)}.py",
+            label=f"Test encoders on it: {diagnostic.title}",
+            icon=":material/arrow_forward:",
+        )
+
+
+def how_to_add() -> None:
+    """Where it is said how the catalog grows."""
+    st.caption("To give a dataset a name of its own in this list, see *Add a dataset* in Blindspot's `README.md`.")

@@ -1,0 +1,28 @@
+"""What the cache takes on disk, and what it may take."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.files.writing import bytes_of
+from core.ui.resources import settings
+
+FRESH_SECONDS = 30  # looking into every folder takes some milliseconds
+
+
+@st.cache_data(ttl=FRESH_SECONDS, show_spinner=False)
+def _bytes(cache: str) -> int:  # noqa: ARG001 - the key
+    return bytes_of(settings().cache)
+
+
+def note() -> None:
+    """A line with the size of the whole cache and its limit."""
+    taken, limit = _bytes(str(settings().cache)), settings().cache_limit
+    with st.container(key="cache_size"):
+        if limit is None:
+            st.caption(f"The cache takes {taken / 1e6:,.1f} MB on disk; no limit is set.")
+            return
+        st.caption(
+            f"The cache takes {taken / 1e6:,.1f} MB on disk, of at most {limit / 1e6:,.0f} MB: beyond that, "
+            "embeddings and the like that were not used for longest are removed, and made again when they are needed."
+        )

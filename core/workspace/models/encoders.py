@@ -1,0 +1,396 @@
+"""The parts of the Models page: the table of encoders, what is known of one, its removal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
+from core.errors import BlindspotError
+from core.figures.html_tables import facts_table
+from core.numerics.similarity import Metric
+from core.runs import encoders_here as shelf
+from core.runs import pipeline
+from core.runs.encoders_here import EncoderSummary, Library
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks, link_to
+from core.ui.resources import allowed, jobs, repository, scheme, settings
+from core.ui.widgets.work import demo_button, run_button
+
+KINDS = {
+    shelf.CATALOG: "built in",
+    "dir": "folder",
+    "hf": "hub model",
+    "vectors": "word vectors",
+    "table": "precomputed",
+    shelf.UNKNOWN: "not in this version",
+}
+DIAGNOSTIC = "evalrank"  # what "Run it" computes
+TRANSFORMS = ("none", "center")
+LONGEST_SHOWN = 24  # characters of a reference in the table
+_ROW = "_models_row"
+_ASKED = "_models_asked"  # reference whose removal waits for a yes
+_SAID = "_models_said"  # how the last removal ended: (whether well, sentence)
+
+
+def library() -> Library:
+    return shelf.read_library(settings(), repository())
+
+
+def empty(found: Library) -> None:
+    """Before any run there are no speeds: say so, and offer the demo."""
+    if any(e.runs for e in found.encoders):
+        return
+    with st.container(border=True, key="empty"):
+        st.markdown(
+            "No encoder has been run here yet, so how fast they are on this machine is not known. "
+            "The demo runs `minilm` on 400 sentence pairs: no download, under a minute on two CPU cores."
+        )
+        demo_button(key="run_demo")
+
+
+def table(found: Library) -> None:
+    """Every encoder that is here; choosing a row shows it below."""
+    references = [e.reference for e in found.encoders]
+    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=_ROW,
+        placeholder="–",
+        on_select=lambda: _choose(references),
+        selection_mode="single-row",
+        column_config={
+            "encoder": st.column_config.TextColumn(width=180, pinned=True, help="Its reference: how it is named."),
+            "dimension": number(width=82, help="Length of a vector."),
+            "parameters": number(width=92, format="localized", help="Trained weights."),
+            "memory, MB": number(width=95, format="%.0f", help="Size of the weights once they are loaded."),
+            "texts/s": number(width=66, format="%.0f", help="Texts encoded per second; see the note below the table."),
+            "device": st.column_config.TextColumn(width=62, help="What it was encoded on."),
+            "runs": number(width=50, help="Finished runs in the store."),
+            "disk, MB": number(width=72, format="%.1f", help="Its stored embeddings."),
+            "kind": st.column_config.TextColumn(width=90),
+            "licence": st.column_config.TextColumn(width=100),
+            "title": st.column_config.TextColumn(width=270),
+            "revision": st.column_config.TextColumn(width=140, help="What pins the weights."),
+        },
+    )
+    st.caption(_about_speed(found))
+    if found.removed:
+        names = ", ".join(f"`{name.replace('`', '´')}`" for name in found.removed)
+        st.caption(f"Removed here, their runs are kept: {names}.")
+    for path in found.damaged:
+        st.warning("A file about stored embeddings cannot be read. Delete it; the texts are then encoded again.")
+        st.text(str(path))
+
+
+def _row(encoder: EncoderSummary) -> dict[str, object]:
+    device, speed = next(iter(encoder.speeds.items()), (None, None))
+    return {
+        "encoder": _short(encoder.reference),
+        "dimension": encoder.dimension,
+        "parameters": encoder.parameters,
+        "memory, MB": None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6,
+        "texts/s": speed,
+        "device": device,
+        "runs": len(encoder.runs),
+        "disk, MB": encoder.size / 1e6 if encoder.stored else None,
+        "kind": KINDS.get(encoder.kind, encoder.kind),
+        "licence": encoder.info.licence if encoder.info else None,
+        "title": encoder.title,
+        "revision": encoder.identity.revision if encoder.identity else None,
+    }
+
+
+def _short(reference: str) -> str:
+    """A reference for a column of the table: what a long path ends in tells more than what it begins with."""
+    kind, colon, target = reference.partition(":")
+    rest = LONGEST_SHOWN - len(kind) - 2
+    return reference if len(reference) <= LONGEST_SHOWN else f"{kind}{colon}…{target[-rest:]}"
+
+
+def _about_speed(found: Library) -> str:
+    text = "texts/s: speed of encoding on this machine, loading the model left out."
+    groups = {tuple(sorted((e.reference, *e.shares_pass_with))) for e in found.encoders if e.shares_pass_with}
+    for group in sorted(groups):
+        names = ", ".join(f"`{name.replace('`', '´')}`" for name in group)
+        text += (
+            f" {names} come out of one forward pass of their model and were encoded together: "
+            "each shows the speed of the whole pass, which gave all of them."
+        )
+    return text
+
+
+def _choose(references: Sequence[str]) -> None:
+    """A row of the table was chosen; a name that is picked later wins over the row."""
+    rows = st.session_state[_ROW].selection.rows
+    if rows and rows[0] < len(references):
+        st.session_state["model"] = references[rows[0]]
+
+
+def chosen(found: Library) -> EncoderSummary | None:
+    """The encoder to look into; its reference is in the address, so that a link leads to it."""
+    _notice()
+    references = [e.reference for e in found.encoders]
+    wanted = st.query_params.get("model")
+    if wanted is not None and wanted not in references:
+        st.warning("This link names an encoder that is not here:", icon=":material/link_off:")
+        st.text(wanted[:200])
+    name = st.selectbox(
+        "Look into",
+        references,
+        index=None,
+        key="model",
+        bind="query-params",
+        placeholder="Choose an encoder here, or a row of the table",
+    )
+    return found.find(name) if name else None
+
+
+def _notice() -> None:
+    """How the last removal ended, until the next action."""
+    if said := st.session_state.pop(_SAID, None):
+        is_well, sentence = said
+        (st.success if is_well else st.error)(as_text(sentence))
+
+
+def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
+    """All that is known of one encoder, what was done with it, and its removal."""
+    with st.container(border=True, key="details"):
+        st.markdown(f"**{as_text(encoder.title)}**")
+        st.markdown(as_text(encoder.description))
+        prompt_note(encoder)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            st.html(facts_table(_what_and_cost(encoder), scheme(), "What it is and what it costs"))
+        with right:
+            if encoder.identity:
+                facts = _identity(encoder.identity, encoder.unused_prompts)
+                st.html(facts_table(facts, scheme(), "What decides its numbers"))
+            else:
+                st.caption("What decides its numbers is not known yet: check it below, or run it.")
+        _runs(encoder, picks)
+        _on_disk(encoder)
+        _removal(encoder, found)
+
+
+def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
+    speeds = ", ".join(f"{speed:,.0f} texts/s on {device}" for device, speed in encoder.speeds.items())
+    if speeds and encoder.shares_pass_with:
+        speeds += f"; the whole pass, together with {', '.join(encoder.shares_pass_with)}"
+    return {
+        "reference": encoder.reference,
+        "kind": KINDS.get(encoder.kind, encoder.kind),
+        **_about(encoder.info),
+        **_size(encoder.dimension, encoder.parameters, encoder.memory_bytes),
+        "speed here": speeds or "not known yet: it was not run",
+    }
+
+
+def found_facts(encoder: EncoderSummary) -> dict[str, str]:
+    """What a check found."""
+    facts = {"title": encoder.title, **_about(encoder.info)}
+    facts |= _size(encoder.dimension, encoder.parameters, encoder.memory_bytes)
+    return facts | _identity(encoder.identity, encoder.unused_prompts) if encoder.identity else facts
+
+
+def prompt_note(encoder: EncoderSummary) -> None:
+    """That it declares prompts which are not applied; nothing where it does not."""
+    if warning := prompt_warning(encoder.unused_prompts):
+        st.warning(as_text(f"{encoder.reference} {warning}"), icon=":material/report:")
+
+
+def _about(info: EncoderInfo | None) -> dict[str, str]:
+    if info is None:
+        return {"licence": "not known"}
+    partial = {"coverage": "some texts may have no vector"} if info.is_partial else {}
+    link = {"link": info.url} if info.url.startswith("https://") else {}  # a browser opens no file of the server's
+    return {"licence": info.licence or "not known", "citation": info.citation, **link, **partial}
+
+
+def _size(dimension: int | None, parameters: int | None, memory_bytes: int | None) -> dict[str, str]:
+    return {
+        "dimension": "not known yet" if dimension is None else f"{dimension:,}",
+        "parameters": "not known yet" if parameters is None else f"{parameters:,}",
+        "size in memory": "not known yet" if memory_bytes is None else _bytes(memory_bytes),
+    }
+
+
+def _identity(identity: EncoderIdentity, unused: Mapping[str, str]) -> dict[str, str]:
+    """``unused``: prompts that it declares and that are not applied."""
+    return {
+        "revision": identity.revision,
+        "pooling": identity.pooling,
+        "prompt": f"“{identity.prompt}”" if identity.prompt else "none applied" if unused else "none",
+        **({"prompts not applied": prompts_in_words(unused)} if unused else {}),
+        "max length": f"{identity.max_length:,} tokens, then cut off" if identity.max_length else "no limit",
+        "precision": identity.dtype,
+        "libraries": ", ".join(identity.libraries) or "none whose version matters",
+    }
+
+
+def _bytes(size: int) -> str:
+    """A size for people, in decimal units."""
+    if size < 1e5:
+        return f"{size:,.0f} bytes"
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _runs(encoder: EncoderSummary, picks: Picks) -> None:
+    """Where it was run, with links to what came out, and the offer of a run on the picked dataset."""
+    st.markdown("**Runs**")
+    ours = [run for run in encoder.runs if run.plan.diagnostic == DIAGNOSTIC]
+    for dataset in sorted({run.plan.dataset for run in ours}):
+        runs = [run for run in ours if run.plan.dataset == dataset]
+        metrics = sorted({run.plan.params.get("metric", Metric.COS.value) for run in runs})
+        variants = list(dict.fromkeys(run.plan.variant for run in reversed(runs)))  # the first run first
+        transforms = ", ".join(variant.transform for variant in variants)
+        link = link_to(dataset, metrics[0], variants)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            label = f"EvalRank on {as_text(dataset)}: {as_text(transforms)}"
+            st.page_link("pages/evalrank.py", label=label, icon=":material/leaderboard:", query_params=link)
+            st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
+    if not ours:
+        st.caption("It was not run yet.")
+    offer(encoder.reference, picks, key="run_chosen", primary=not ours)
+
+
+def _cut_off(share: float | None) -> str:
+    """How many texts of a dataset were longer than the encoder reads."""
+    if share is None:
+        return "How many texts were cut off was not recorded."
+    if share == 0:
+        return "No text was cut off."
+    return f"{share:.1%} of the texts were cut off." if share >= 0.001 else "Fewer than 0.1% of the texts were cut off."
+
+
+def _on_disk(encoder: EncoderSummary) -> None:
+    if not encoder.stored:
+        return
+    st.markdown("**Embeddings on disk**")
+    rows = [
+        {
+            "texts of": ", ".join(encoder.datasets.get(stored.facts.digest, ())) or "not known",
+            "texts": stored.facts.texts,
+            "MB": stored.size / 1e6,
+            "encoded on": stored.facts.device,
+            "seconds": stored.facts.seconds,
+            "texts cut off": stored.facts.truncated,
+        }
+        for stored in encoder.stored
+    ]
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        pd.DataFrame(rows).astype({"texts cut off": "Int64"}),
+        hide_index=True,
+        key="on_disk",
+        placeholder="–",
+        column_config={
+            "texts": number(format="localized"),
+            "MB": number(format="%.1f"),
+            "seconds": number(format="%.1f"),
+        },
+    )
+
+
+def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
+    """The button that runs an encoder on the picked dataset."""
+    try:
+        requests = [
+            pipeline.request(DIAGNOSTIC, reference, t, picks.dataset, {"metric": picks.metric}, settings())
+            for t in TRANSFORMS
+        ]
+    except BlindspotError as error:  # its folder is gone, or the dataset's file
+        st.warning(f"It cannot be run now: {as_text(str(error))}")
+        return
+    title = f"{reference} on {picks.dataset}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        run_button(f"Run it on {as_text(picks.dataset)}", title, requests, key=key, primary=primary)
+        st.caption(
+            f"EvalRank with the transforms {' and '.join(TRANSFORMS)}, similarity {picks.metric}. "
+            "The sidebar has other datasets; a run that is stored is found, not computed again."
+        )
+
+
+# --- removal
+
+
+def _removal(encoder: EncoderSummary, found: Library) -> None:
+    """Remove an encoder, or the embeddings of one of the catalog; asks before it does."""
+    if not allowed().changes:
+        return
+    if encoder.is_of_catalog and not encoder.stored:
+        st.caption("It is built in and has no embeddings on disk: there is nothing to remove.")
+        return
+    label = "Clear its embeddings" if encoder.is_of_catalog else "Remove it"
+    if _in_use(encoder):
+        st.button(f"{label} …", key="remove", icon=":material/delete:", disabled=True)
+        st.caption("A run with this encoder is waiting or being computed. Cancel it or wait for its end.")
+        return
+    if st.session_state.get(_ASKED) != encoder.reference:
+        st.button(f"{label} …", key="remove", icon=":material/delete:", on_click=_ask, args=(encoder.reference,))
+        return
+    with st.container(border=True, key="confirm"):
+        st.markdown(_consequences(encoder, found))
+        with st.container(horizontal=True):
+            st.button(label, key="remove_yes", type="primary", on_click=_remove, args=(encoder.reference,))
+            st.button("Keep", key="remove_no", on_click=_ask, args=(None,))
+
+
+def _consequences(encoder: EncoderSummary, found: Library) -> str:
+    """What a removal deletes and what stays, as Markdown."""
+    removal = shelf.removal_of(encoder, found, settings())
+    parts = []
+    if removal.embeddings:
+        parts.append("1 set of embeddings" if removal.embeddings == 1 else f"{removal.embeddings} sets of embeddings")
+    if removal.upload:
+        parts.append("the uploaded file")
+    text = "It leaves this list; it has no embeddings on disk."
+    if parts:
+        text = f"**This deletes** {' and '.join(parts)} ({_bytes(removal.size)})."
+    if encoder.runs:
+        runs = "1 run" if len(encoder.runs) == 1 else f"{len(encoder.runs)} runs"
+        text += f" **Kept** are {runs} with all scores. "
+        text += (
+            "Single pairs of them cannot be looked into afterwards."
+            if removal.upload
+            else "Looking into single pairs of them then needs encoding again."
+        )
+    if encoder.kind == "hf":
+        text += " The model's downloaded files stay in the cache too."
+    elif encoder.kind != shelf.CATALOG and not removal.upload:
+        text += " The files that its reference names stay where they are."
+    return text
+
+
+def _in_use(encoder: EncoderSummary) -> bool:
+    """Whether a queued or running job of this server, or a run of another process, is about it."""
+    queued = any(encoder.reference in job.encoders for job in jobs().active())
+    return queued or encoder.is_running
+
+
+def _ask(reference: str | None) -> None:
+    st.session_state[_ASKED] = reference
+
+
+def _remove(reference: str) -> None:
+    st.session_state[_ASKED] = None
+    found = library()
+    encoder = found.find(reference)
+    if encoder and _in_use(encoder):  # since the page was drawn
+        st.session_state[_SAID] = (False, f"{reference} is in use and was not removed.")
+        return
+    try:
+        removal = shelf.remove(reference, settings(), repository())
+    except BlindspotError as error:
+        st.session_state[_SAID] = (False, str(error))
+        return
+    is_gone = bool(encoder and not encoder.is_of_catalog)
+    if is_gone:
+        st.session_state["model"] = None
+    what = "was removed" if is_gone else "has no embeddings on disk any more"
+    deleted = f" {_bytes(removal.size)} were deleted." if removal.size else ""
+    st.session_state[_SAID] = (True, f"{reference} {what}.{deleted}")

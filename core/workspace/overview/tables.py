@@ -1,0 +1,142 @@
+"""The parts of the Overview."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.diagnostic import DiagnosticEntry, Parameter
+from core.diagnostics.evalrank.page import uncertainty
+from core.store.records import Leaderboard, RunRecord, RunState
+from core.ui.pickers import Picks
+from core.ui.resources import repository
+from core.ui.widgets import tables
+from core.ui.widgets.work import being_computed, demo_button, rerun_button
+
+TOP = 25  # variants per dataset: more cannot be told apart in a figure
+TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
+# What captions speak of, the first that a run has: what was counted, and how it is said.
+COUNTED = {
+    "originals": "{:,.0f} original sentences with their rewrites",
+    "questions": "{:,.0f} questions",
+    "tested": "{:,.0f} tested examples",
+    "words": "{:,.0f} words",
+    "n": "{:,.0f} pairs with people's scores",
+    "pairs": "{:,.0f} pairs",
+}
+COUNTS = (*COUNTED, "background")
+
+
+def interrupted() -> None:
+    """Offer to go on with runs whose process ended."""
+    lost = repository().runs(state=RunState.INTERRUPTED)
+    lost = [r for r, busy in zip(lost, being_computed(lost), strict=True) if not busy]
+    if not lost:
+        return
+    with st.container(border=True, key="interrupted"):
+        what = "1 run was" if len(lost) == 1 else f"{len(lost)} runs were"
+        st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
+        rerun_button("Continue", "Interrupted runs", lost, key="resume")
+
+
+def empty() -> None:
+    """Nothing was run yet: say what happens next and offer it."""
+    with st.container(border=True, key="empty"):
+        st.subheader("Nothing has been run yet", anchor=False)
+        st.markdown(
+            "The demo tests a real encoder, **all-MiniLM-L6-v2**, with and without centering, on Blindspot's own 1,400 "
+            "sentences: EvalRank ranks 400 pairs of them, HEROS asks whether it notices an antonym, a negation, a "
+            "typo. It needs no download and takes under a minute on two CPU cores. "
+            "Afterwards you can look at every pair that the encoder gets wrong."
+        )
+        demo_button(key="run_demo")
+
+
+def _value(parameter: Parameter, picks: Picks) -> str:
+    """As picked in the sidebar; the default where that has no picker for it."""
+    return picks.params.get(parameter.name, parameter.default)
+
+
+def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
+    """Say with which values of what the sidebar does not ask for the scores are."""
+    chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
+    if chosen:
+        st.caption(f"All with {', '.join(chosen)}. Other values stand on the page below.")
+
+
+def leaderboards(entry: DiagnosticEntry, picks: Picks, columns: Sequence[str]) -> list[Leaderboard]:
+    """Per dataset the best of the picked variants, the picked dataset first."""
+    params = {p.name: _value(p, picks) for p in entry.parameters}
+    boards = repository().leaderboards(entry, params, picks.variants, [*columns, *COUNTS], TOP)
+    return sorted(boards, key=lambda board: board.dataset != picks.dataset)
+
+
+def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
+    """There are runs, but none that the pickers leave."""
+    said = {"metric": "similarity"}
+    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
+    asked = f" with {' and '.join(chosen)}" if chosen else ""
+    st.info(f"No runs of {entry.title}{asked} for these variants. Change the pickers in the sidebar.")
+
+
+def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataFrame:
+    """For ``figures.score_dots``."""
+    return pd.DataFrame(
+        [
+            {"variant": r.plan.variant, "dataset": board.dataset, "score": r.metrics[entry.headline]}
+            for board in boards
+            for r in board.runs
+            if entry.headline in r.metrics
+        ],
+        columns=["variant", "dataset", "score"],
+    )
+
+
+def tested(boards: Sequence[Leaderboard]) -> set[str]:
+    """Datasets whose variants are tested against the best one: the first, and as many others as take no time.
+
+    A store of thousands of runs may hold many datasets; the tests read every pair of every variant.
+    """
+    found: set[str] = set()
+    pairs = 0.0
+    for board in boards:
+        pairs += sum(run.metrics.get("pairs", 0.0) for run in board.runs)
+        if not found or pairs <= TESTED_PAIRS:
+            found.add(board.dataset)
+    return found
+
+
+def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str, str], *, test: bool) -> None:
+    """One dataset's table.
+
+    Args:
+        columns: metric to heading; a metric that some run lacks is left out.
+        test: whether to mark what is not separable from the best, too.
+    """
+    runs = list(board.runs)
+    shared = {name: title for name, title in columns.items() if all(name in r.metrics for r in runs)}
+    st.subheader(tables.dataset_title(board.dataset), anchor=False)
+    frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
+    alike = uncertainty.stored_marks(entry, runs) if test else None
+    styled = tables.mark_best(frame, entry, shared, alike)
+    st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
+    signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
+    more = (
+        f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
+        if board.variants > len(runs)
+        else ""
+    )
+    devices = ", ".join(sorted({r.device for r in runs if r.device}))
+    st.caption(
+        f"`{board.dataset}`: {_what(runs[0])}. {signs}{more} texts/s: speed of encoding on {devices}; poolings of one "
+        "model share one pass, and each shows the whole pass's speed."
+    )
+
+
+def _what(run: RunRecord) -> str:
+    found = [said.format(run.metrics[name]) for name, said in COUNTED.items() if name in run.metrics]
+    among = f" among {run.metrics['background']:,.0f} items" if "background" in run.metrics else ""
+    known = " that all of them have a vector for" if run.plan.support_digest else ""
+    return f"{found[0] if found else 'items'}{among}{known}"

@@ -1,0 +1,220 @@
+"""The parts of the Run page that choose what to compute and say what it will cost."""
+
+from __future__ import annotations
+
+import psutil
+import streamlit as st
+
+from core import diagnostic as diagnostics
+from core.datasets import uploads
+from core.diagnostic import in_words
+from core.errors import BlindspotError
+from core.numerics.similarity import Metric
+from core.runs import estimates, sweeps
+from core.runs.encoders_here import known_references
+from core.runs.estimates import Estimate
+from core.runs.sweeps import Expansion, Sweep
+from core.transforms.chain import READY_CHAINS
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, known_datasets
+from core.ui.resources import jobs, repository, settings
+from core.ui.widgets.run_form import encoders_in_words, steps_in_words
+from core.ui.widgets.work import duration, submit_each
+
+DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
+DEFAULT_TRANSFORMS = ("none", "center")
+MANY_RUNS = 500  # more than anybody waits for; the command line has no limit
+
+
+def choose() -> Sweep:
+    """The widgets that say what to run; what is left empty is said by ``planned``."""
+    left, right = st.columns(2)
+    references = left.multiselect(
+        "Encoders",
+        known_references(settings(), repository()),
+        default=["minilm"],
+        key="run_encoders",
+        persist_state="session",
+        accept_new_options=True,
+        placeholder="Choose, or type a reference",
+        help=f"Choose some, or type a reference and press Enter:\n\n{encoders_in_words()}",
+    )
+    chains = right.multiselect(
+        "Transforms",
+        READY_CHAINS,
+        default=DEFAULT_TRANSFORMS,
+        key="run_transforms",
+        persist_state="session",
+        accept_new_options=True,
+        placeholder="Choose, or type a chain",
+        help="Every encoder runs with each of them. Type steps joined by `+`, for example `center+whiten:64`.\n\n"
+        + steps_in_words(),
+    )
+    chosen = left.multiselect(
+        "Datasets",
+        known_datasets(),
+        default=DEFAULT_DATASETS,
+        key="run_datasets",
+        persist_state="session",
+        format_func=lambda reference: uploads.short_name(reference, settings()),
+        help="The page *Data* shows each of them, and takes files of your own.",
+    )
+    titles = {entry.id: entry.title for entry in diagnostics.every().values()}
+    asked = right.multiselect(
+        "Diagnostics",
+        list(titles),
+        default=[entry.id for entry in diagnostics.every().values() if entry.figures],  # those that have a page
+        key="run_diagnostics",
+        persist_state="session",
+        format_func=lambda name: titles.get(name, name),
+        help="\n".join(f"- **{e.title}**: {e.question}" for e in diagnostics.every().values())
+        + "\n\nEach runs on the datasets of its kind.",
+    )
+    with left.container(horizontal=True):
+        metrics = st.pills(
+            "Similarity",
+            [m.value for m in Metric],
+            selection_mode="multi",
+            default=[DEFAULT_METRIC],
+            key="run_metrics",
+            persist_state="session",
+            help="cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either.",
+        )
+        protocols = st.pills(
+            "Protocol",
+            PROTOCOLS,
+            selection_mode="multi",
+            default=[DEFAULT_PROTOCOL],
+            key="run_protocols",
+            persist_state="session",
+            help="Of EvalRank. definition: the paper's, exact, with ties. toolkit: the published toolkit's arithmetic, "
+            "rounding included; only its scores can be compared with published ones.",
+        )
+    common = right.toggle(
+        "Rank only what all of them cover",
+        value=True,
+        key="run_common",
+        persist_state="session",
+        help="Word vectors and tables lack some texts. On: EvalRank ranks the items for which all the chosen encoders "
+        "have a vector, so that their scores can be compared. Off: each encoder on what it covers itself.",
+    )
+    params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
+    known = {p.name for name in asked for p in diagnostics.find(name).parameters}
+    return Sweep(
+        tuple(references),
+        tuple(chains),
+        tuple(chosen),
+        tuple(asked),
+        {name: values for name, values in params.items() if name in known},
+        common,
+    )
+
+
+def planned(sweep: Sweep) -> Expansion | None:
+    """What the choice amounts to; what is wrong with it stands on the page instead."""
+    try:
+        expansion = sweeps.expand(sweep, settings())
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return None
+    _say_what_is_idle(sweep, expansion)
+    if len(expansion.requests) > MANY_RUNS:  # a demo's lower limit counts what is not stored yet: ``submit_each``
+        st.error(
+            f"These are {len(expansion.requests):,} runs, more than the {MANY_RUNS} that this page starts at once. "
+            "Choose fewer, or use `python -m core sweep`.",
+            icon=":material/error:",
+        )
+        return None
+    return expansion
+
+
+def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
+    """Name what was chosen and will do nothing: a diagnostic without a dataset of its kind, and the other way round."""
+    running = {r.diagnostic for r in expansion.requests}
+    for entry in (diagnostics.find(name) for name in sweep.diagnostics if name not in running):
+        st.caption(f"{entry.title} has nothing to run on: it needs a {entry.dataset_kind}.")
+    used = {r.dataset for r in expansion.requests}
+    for dataset in (name for name in sweep.datasets if name not in used):
+        st.caption(f"No chosen diagnostic runs on {as_text(uploads.short_name(dataset, settings()))}.")
+
+
+def cost_and_start(expansion: Expansion) -> None:
+    """What it will take, and the button that starts it."""
+    try:
+        cost = estimates.estimate(expansion.requests, settings(), repository())
+    except BlindspotError as error:  # a file that changed just now
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    under_way = {request for job in jobs().active() for request in job.requests}
+    wanted = [request for request in cost.wanted if request not in under_way]
+    with st.container(border=True, key="estimate"):
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        with text:
+            st.markdown(_summary(cost, len(cost.wanted) - len(wanted)))
+            _warnings(cost)
+        button.button(
+            f"Run {len(wanted)}" if wanted else "Running …" if cost.wanted else "Nothing to run",
+            key="run_all",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=not wanted,
+            on_click=submit_each,
+            args=(wanted,),
+            width="stretch",
+        )
+        with st.expander(f"All {len(cost.runs)} runs", icon=":material/list:"):
+            st.dataframe(
+                [
+                    {
+                        "run": run.request.label,
+                        "params": in_words(dict(run.request.params)) or "–",
+                        "state": "in the store" if run.is_stored else "to compute",
+                        "time": "–" if run.is_stored else _seconds(run.seconds),
+                    }
+                    for run in cost.runs
+                ],
+                hide_index=True,
+                key="estimate_runs",
+                column_config={"run": st.column_config.TextColumn(width="large")},
+            )
+
+
+def _summary(cost: Estimate, under_way: int) -> str:
+    wanted, stored = len(cost.wanted), len(cost.runs) - len(cost.wanted)
+    if not wanted:
+        return f"All {stored} are in the store already: see below, or the pages of the diagnostics."
+    runs = f"**{wanted} run{'s' if wanted != 1 else ''}** to compute"
+    if stored:
+        runs += f", {stored} in the store already"
+    if under_way:
+        runs += f", {under_way} of them under way"
+    parts = [
+        f"about **{duration(cost.seconds)}**",
+        f"{cost.memory_bytes / 1e9:.1f} GB of memory",
+        f"{cost.disk_bytes / 1e6:,.0f} MB on disk" if cost.disk_bytes else "nothing new on disk",
+    ]
+    if cost.downloads:
+        size = f"{cost.download_bytes / 1e6:.1f} MB" if cost.download_bytes else "size not known"
+        parts.append(f"a download of {', '.join(cost.downloads)} ({size})")
+    return f"{runs}: {', '.join(parts)}."
+
+
+def _warnings(cost: Estimate) -> None:
+    for name, info in cost.infos.items():
+        if info.prompt_warning:
+            st.warning(as_text(f"{name} {info.prompt_warning}"), icon=":material/report:")
+    if cost.guessed:
+        names = ", ".join(f"`{as_text(name)}`" for name in cost.guessed[:4])
+        more = f" and {len(cost.guessed) - 4} more" if len(cost.guessed) > 4 else ""
+        st.caption(f"The time is a rough guess: {names}{more} did not run on this machine yet.")
+    free = psutil.virtual_memory().available
+    if cost.memory_bytes > free:
+        st.warning(
+            f"Only {free / 1e9:.1f} GB of memory are free on this machine: close something, or choose a smaller "
+            "encoder or dataset.",
+            icon=":material/memory:",
+        )
+
+
+def _seconds(seconds: float | None) -> str:
+    return "not known" if seconds is None else f"about {duration(seconds)}"

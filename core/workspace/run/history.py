@@ -1,0 +1,344 @@
+"""The history on the Run page: what was computed, each run's manifest, two of them compared, repeat and delete."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core import diagnostic as diagnostics
+from core.datasets import uploads
+from core.diagnostic import FIT_ON, in_words
+from core.errors import BlindspotError
+from core.runs import manifests, pipeline
+from core.runs.manifests import NOT_THERE
+from core.runs.pipeline import Repetition
+from core.store.records import RunRecord, RunState
+from core.ui.markdown import as_text
+from core.ui.navigation import page_of
+from core.ui.pickers import Picks, link_to
+from core.ui.resources import allowed, repository, scheme, settings
+from core.ui.widgets import downloads
+from core.ui.widgets.downloads import Holds
+from core.ui.widgets.work import submit_each
+from core.workspace.run import flow_figure as figures
+
+PER_PAGE = 15
+ALL = "all"
+_CHOSEN = "_chosen_runs"  # ids, in the order in which they were chosen
+_ASKED = "_delete_asked"  # ids whose deletion waits for a yes
+_SAID = "_history_said"
+_ROUND = "_history_round"
+
+
+def history(picks: Picks) -> list[RunRecord]:
+    """The runs in the store, page by page; those that are chosen."""
+    st.subheader("What was computed", anchor=False)
+    counts = repository().counts()
+    if not counts:
+        st.info("Nothing yet. Choose above what to run: the defaults need no download and take a few seconds.")
+        return []
+    first, second, third = st.columns(3)
+    diagnostic = first.selectbox(
+        "Diagnostic", [ALL, *dict.fromkeys(c.diagnostic for c in counts)], key="history_diagnostic"
+    )
+    dataset = second.selectbox(
+        "Dataset",
+        [ALL, *dict.fromkeys(c.dataset for c in counts)],
+        key="history_dataset",
+        format_func=lambda name: name if name == ALL else uploads.short_name(name, settings()),
+    )
+    state = third.selectbox("State", [ALL, *RunState], key="history_state")
+    page_no = int(st.session_state.get("history_page", 1))
+    entries = diagnostics.every().values()
+    headlines = list({name for entry in entries for name in (entry.headline, entry.headline_instead) if name})
+    page = repository().page(
+        diagnostic=None if diagnostic == ALL else diagnostic,
+        dataset=None if dataset == ALL else dataset,
+        state=None if state == ALL else RunState(state),
+        variants=picks.variants or None,
+        metrics=headlines,
+        limit=PER_PAGE,
+        skip=(page_no - 1) * PER_PAGE,
+    )
+    if not page.runs and page_no > 1:  # deleted, or filtered away
+        st.session_state["history_page"] = 1
+        st.rerun()
+    if not page.runs:
+        st.info("No run fits these filters and the variants picked in the sidebar.")
+        return _chosen_records()
+    _table(page.runs)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        st.pagination(-(-page.total // PER_PAGE), key="history_page")
+    picked = " of the picked variants" if picks.variants else ""
+    number = "1 run" if page.total == 1 else f"{page.total:,} runs"
+    right.caption(f"{number}{picked}. Choose one to see what it rests on, two to compare them.")
+    return _chosen_records()
+
+
+def _table(runs: Sequence[RunRecord]) -> None:
+    """A page of runs; what is chosen in it is remembered by id, since rows move as runs finish."""
+    ids = [run.run_id for run in runs]
+    chosen: list[str] = st.session_state.setdefault(_CHOSEN, [])
+    round_no = st.session_state.get(_ROUND, 0)  # a table of another key has forgotten what was chosen in it
+    key = f"history_{round_no}_{hashlib.sha256(' '.join(ids).encode()).hexdigest()[:12]}"
+    event = st.dataframe(
+        pd.DataFrame([_row(run) for run in runs]),
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},
+        column_config={
+            "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm"),
+            "variant": st.column_config.TextColumn(width="medium"),
+            "time": st.column_config.TextColumn(help="all stages together"),
+        },
+    )
+    now = [ids[row] for row in event.selection.rows if row < len(ids)]
+    kept = [run_id for run_id in chosen if run_id not in ids or run_id in now]
+    st.session_state[_CHOSEN] = kept + [run_id for run_id in now if run_id not in kept]
+
+
+def _row(run: RunRecord) -> dict[str, object]:
+    entry = diagnostics.every().get(run.plan.diagnostic)
+    headline = entry.headline_of(run.metrics) if entry else ""
+    return {
+        "started": run.started_at.replace(tzinfo=None),
+        "diagnostic": entry.title if entry else run.plan.diagnostic,
+        "variant": run.plan.variant.label,
+        "dataset": uploads.short_name(run.plan.dataset, settings()),
+        "parameters": in_words(run.plan.params) or NOT_THERE,
+        "score": f"{headline} {run.metrics[headline]:.4f}" if headline else NOT_THERE,
+        "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
+        "state": str(run.state),
+        "run": run.run_id,
+    }
+
+
+def _chosen_records() -> list[RunRecord]:
+    """What is chosen and still there, in the order of the choice."""
+    chosen: list[str] = st.session_state.get(_CHOSEN, [])
+    found = {r.run_id: r for run_id in chosen for r in repository().runs(run_id=run_id)}
+    st.session_state[_CHOSEN] = [run_id for run_id in chosen if run_id in found]
+    return [found[run_id] for run_id in st.session_state[_CHOSEN]]
+
+
+# --- what can be done with chosen runs
+
+
+def actions(runs: Sequence[RunRecord]) -> None:
+    """Repeat, delete, let go of the choice."""
+    for went_well, said in st.session_state.pop(_SAID, []):
+        (st.success if went_well else st.error)(as_text(said))
+    if not runs:
+        return
+    if not allowed().changes:
+        st.button("Choose none", key="choose_none", on_click=_choose_none)
+        st.caption("This is a demo that strangers share: what is stored cannot be deleted or repeated.")
+        return
+    many = f"{len(runs)} runs" if len(runs) > 1 else "this run"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Repeat {many}",
+            key="repeat",
+            icon=":material/replay:",
+            on_click=_repeat,
+            args=(runs,),
+            help="Computes it again and says whether the scores are the same. What is stored stays.",
+        )
+        st.button(
+            f"Delete {many} …", key="delete", icon=":material/delete:", on_click=_ask, args=([r.run_id for r in runs],)
+        )
+        st.button("Choose none", key="choose_none", on_click=_choose_none)
+    asked: list[str] = st.session_state.get(_ASKED, [])
+    if asked and set(asked) == {r.run_id for r in runs}:
+        with st.container(border=True, key="confirm_delete"):
+            st.markdown(
+                f"**Delete {many}?** Scores, rows and manifest are removed from the store. Embeddings stay on disk, so "
+                "that computing again is quick."
+            )
+            with st.container(horizontal=True):
+                st.button("Delete", key="delete_yes", type="primary", on_click=_delete, args=(runs,))
+                st.button("Keep", key="delete_no", on_click=_ask, args=([],))
+
+
+def _ask(run_ids: list[str]) -> None:
+    st.session_state[_ASKED] = run_ids
+
+
+def _choose_none() -> None:
+    st.session_state[_CHOSEN] = []
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+
+
+def _delete(runs: Sequence[RunRecord]) -> None:
+    if busy := [r for r in runs if r.state is RunState.RUNNING]:
+        _say(False, f"Nothing was deleted: {busy[0].run_id} is being computed. Cancel it first.")
+        return
+    if not allowed().changes:
+        _say(False, "Nothing was deleted: this is a demo that strangers share.")
+        return
+    for run in runs:
+        repository().delete(run)
+    _say(True, f"{len(runs)} run{'s were' if len(runs) > 1 else ' was'} deleted.")
+    _choose_none()
+    _ask([])
+
+
+def _repeat(runs: Sequence[RunRecord]) -> None:
+    tasks: list[Repetition] = []
+    for run in runs:
+        try:
+            tasks.append(Repetition(run.run_id, pipeline.request_of(run, settings())))
+        except BlindspotError as error:  # made by a version that knew other encoders or datasets
+            _say(False, f"{run.run_id} cannot be repeated: {error}")
+    submit_each(tasks)
+
+
+def _say(went_well: bool, what: str) -> None:
+    """Have it shown by the run of the script that follows a callback."""
+    st.session_state.setdefault(_SAID, []).append((went_well, what))
+
+
+def details(runs: Sequence[RunRecord]) -> None:
+    """One run's manifest, or two laid beside each other."""
+    if len(runs) == 1:
+        _one(runs[0])
+    elif len(runs) == 2:
+        _two(*runs)
+    elif runs:
+        st.info(f"{len(runs)} runs are chosen. Choose two to compare them, one to see its manifest.")
+
+
+def _one(run: RunRecord) -> None:
+    with st.container(border=True, key="manifest"):
+        st.markdown(f"**{as_text(_title(run))}**")
+        _link(run)
+        if run.state is not RunState.DONE:
+            st.caption(f"It is {run.state}: it has no scores and no manifest. Repeat it to compute it.")
+            return
+        scores, facts = st.columns(2)
+        entry = diagnostics.every().get(run.plan.diagnostic)
+        meaning = {m.name: m.description for m in entry.metrics} if entry else {}
+        names = _in_order(run.metrics, run)
+        scores.dataframe(
+            pd.DataFrame(
+                [{"score": n, "value": run.metrics[n], "meaning": meaning.get(n, "")} for n in names],
+            ),
+            hide_index=True,
+            key="manifest_scores",
+            height=360,
+            column_config={"value": st.column_config.NumberColumn(format="%.6g")},
+        )
+        with facts:
+            stages = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in run.timings.items())
+            st.caption(f"Run `{run.run_id}` · {stages}")
+            st.json(dict(run.manifest), expanded=1)
+        _flows(run)
+        downloads.button(
+            "Download the manifest",
+            lambda: json.dumps(dict(run.manifest), ensure_ascii=False, indent=2).encode(),
+            Holds(run.plan.dataset, (run.run_id,)),
+            file_name=f"{run.run_id}.json",
+            mime=downloads.JSON,
+            key="manifest_download",
+        )
+
+
+def _flows(run: RunRecord) -> None:
+    """How the flows among a run's transforms were trained."""
+    steps = run.manifest.get("transform", {}).get("steps", [])
+    for number, step in enumerate(step for step in steps if "curve" in step):
+        st.markdown("**How the flow was trained**")
+        st.plotly_chart(
+            figures.likelihood(**step["curve"], kept=step["kept_after_steps"], scheme=scheme()), key=f"flow_{number}"
+        )
+        st.caption(
+            f"Log-likelihood of the items under the flow, seed {step['seed']}; it is kept as it was when the held-out "
+            "items were most likely."
+        )
+
+
+def _two(first: RunRecord, second: RunRecord) -> None:
+    with st.container(border=True, key="comparison"):
+        st.markdown(
+            f"**A:** {as_text(_title(first))} `{first.run_id}`  \n**B:** {as_text(_title(second))} `{second.run_id}`"
+        )
+        facts = manifests.compare(first, second)
+        different = [f for f in facts if f.differs]
+        matter = list(dict.fromkeys(f.group for f in different if f.can_matter))
+        if matter:
+            st.markdown(f"They differ in: **{', '.join(matter)}**.")
+        else:
+            st.markdown("Nothing that decides the numbers differs.")
+        st.dataframe(
+            pd.DataFrame(
+                [{"what": f"{f.group} {f.name}".strip(), "A": f.first, "B": f.second} for f in different],
+                columns=["what", "A", "B"],
+            ),
+            hide_index=True,
+            key="differences",
+        )
+        shared = _in_order([name for name in first.metrics if name in second.metrics], first)
+        if shared:
+            st.markdown("**Scores**")
+            st.dataframe(
+                pd.DataFrame(
+                    [
+                        {
+                            "score": name,
+                            "A": first.metrics[name],
+                            "B": second.metrics[name],
+                            "B - A": second.metrics[name] - first.metrics[name],
+                        }
+                        for name in shared
+                    ]
+                ),
+                hide_index=True,
+                key="compared_scores",
+                column_config={c: st.column_config.NumberColumn(format="%.6g") for c in ("A", "B", "B - A")},
+            )
+        with st.expander(f"{len(facts) - len(different)} facts are the same", icon=":material/equal:"):
+            same = [{"what": f"{f.group} {f.name}".strip(), "both": f.first} for f in facts if not f.differs]
+            st.dataframe(pd.DataFrame(same, columns=["what", "both"]), hide_index=True, key="same_facts")
+
+
+def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:
+    """Names of scores as their diagnostic lists them, its headline first."""
+    entry = diagnostics.every().get(run.plan.diagnostic)
+    if entry is None:
+        return sorted(names)
+    order = {name: i for i, name in enumerate([entry.headline, *(m.name for m in entry.metrics)][::-1])}
+    return sorted(names, key=lambda name: -order.get(name, -1))
+
+
+def _title(run: RunRecord) -> str:
+    entry = diagnostics.every().get(run.plan.diagnostic)
+    params = f" ({in_words(run.plan.params)})" if run.plan.params else ""
+    name = entry.title if entry else run.plan.diagnostic
+    return f"{name} of {run.plan.variant.label} on {uploads.short_name(run.plan.dataset, settings())}{params}"
+
+
+def _link(run: RunRecord) -> None:
+    """To the page that shows the run."""
+    plan = run.plan
+    if run.state is not RunState.DONE or plan.diagnostic not in diagnostics.every():
+        return
+    entry = diagnostics.find(plan.diagnostic)
+    if FIT_ON in plan.params:
+        st.caption(f"The page {entry.title} shows runs whose transform was fitted on their own items only.")
+        return
+    address = link_to(
+        uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
+    ) | {"protocol": plan.params.get("protocol", "definition")}
+    st.page_link(
+        f"pages/{page_of(entry.id)}.py",
+        label=f"See it on the page {entry.title}",
+        icon=":material/arrow_forward:",
+        query_params=address,
+    )

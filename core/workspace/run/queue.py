@@ -1,0 +1,79 @@
+"""The queue on the Run page: what runs, what waits in which order, and how to change that."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.jobs.queue import Job, JobState
+from core.ui.boundary import fragment
+from core.ui.resources import allowed, jobs
+from core.ui.widgets import work
+
+SHOWN = 12  # waiting jobs; each has four buttons
+IDLE_REFRESH_SECONDS = 2.0  # so that what another session starts appears here
+
+
+def queue() -> None:
+    """The running job and those that wait; follows what other sessions do."""
+    work.tell_ends()
+    active = jobs().active()
+    work.remember_seen(active)
+    fragment(_queue, run_every=work.REFRESH_SECONDS if active else IDLE_REFRESH_SECONDS)()
+
+
+def _queue() -> None:
+    active = jobs().active()
+    if active:
+        running = [job for job in active if job.state is JobState.RUNNING]
+        waiting = [job for job in active if job.state is JobState.QUEUED]
+        with st.container(border=True, key="jobs"):
+            for job in running:
+                work.progress_row(job)
+            _waiting(waiting)
+    if work.has_changed(active):
+        st.rerun()
+
+
+def _waiting(waiting: list[Job]) -> None:
+    if not waiting:
+        return
+    text, button = st.columns([6, 1], vertical_alignment="center")
+    text.markdown(f"**{len(waiting)} waiting**, in this order")
+    mine = [job for job in waiting if work.may_cancel(job)]
+    label = "Cancel all" if allowed().orders_queue else "Cancel mine"
+    button.button(label, key="cancel_all", on_click=_cancel, args=(mine,), disabled=not mine, width="stretch")
+    for place, job in enumerate(waiting[:SHOWN]):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"waiting_{job.job_id}"):
+            st.markdown(work.title_of(job), width="stretch")
+            if allowed().orders_queue:
+                _move(job, ":material/vertical_align_top:", "Run it next", -place, place == 0)
+                _move(job, ":material/arrow_upward:", "Earlier", -1, place == 0)
+                _move(job, ":material/arrow_downward:", "Later", 1, place == len(waiting) - 1)
+            st.button(
+                "",
+                key=f"drop_{job.job_id}",
+                icon=":material/close:",
+                help="Cancel",
+                disabled=not work.may_cancel(job),
+                on_click=jobs().cancel,
+                args=(job.job_id, work.owner()),
+            )
+    if len(waiting) > SHOWN:
+        st.caption(f"and {len(waiting) - SHOWN} more after these")
+
+
+def _move(job: Job, icon: str, what: str, places: int, disabled: bool) -> None:
+    st.button(
+        "",
+        key=f"{what.split(maxsplit=1)[0]}_{job.job_id}",
+        icon=icon,
+        help=what,
+        disabled=disabled,
+        on_click=jobs().move,
+        args=(job.job_id, places),
+    )
+
+
+def _cancel(waiting: list[Job]) -> None:
+    for job in waiting:
+        jobs().cancel(job.job_id, work.owner())

@@ -1,0 +1,243 @@
+"""The benchmarks measure what they say: the same work on both sides, in turn, and the median of it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.benchmarks import app, backend, catalog, encoding, measuring, ranking
+from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.errors import InputError
+from core.numerics.ranking.ranks import rank_pairs
+from core.numerics.similarity import Metric
+from core.runs import pipeline
+from core.settings import Settings
+from core.store.repository import Repository
+from core.types import CancelToken, no_progress
+from core.ui.navigation import SECTIONS
+
+
+def test_ratios_come_from_interleaved_pairs_after_a_warm_up() -> None:
+    calls: list[str] = []
+    told: list[tuple[str, int, int]] = []
+
+    def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
+        told.append((stage, done, total))
+
+    ratios = measuring.interleaved_ratios(
+        lambda: calls.append("ours"), lambda: calls.append("theirs"), progress, "label"
+    )
+    assert calls == ["ours", "theirs"] * (1 + PAIRS_OF_TIMINGS)
+    assert len(ratios) == PAIRS_OF_TIMINGS
+    assert all(ratio > 0 for ratio in ratios)
+    assert told == [("label", i, PAIRS_OF_TIMINGS) for i in range(PAIRS_OF_TIMINGS)]
+
+
+def test_a_ratio_is_ours_over_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of our own, on which the first takes three seconds and the second one takes two."""
+    now = [0.0]
+
+    def takes(seconds: float) -> None:
+        now[0] += seconds
+
+    monkeypatch.setattr(measuring, "perf_counter", lambda: now[0])
+    ratios = measuring.interleaved_ratios(lambda: takes(3.0), lambda: takes(2.0), no_progress, "")
+    assert ratios == (1.5,) * PAIRS_OF_TIMINGS
+
+
+def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    report = catalog.run(["encode_backend"])
+    assert report.results == ()
+    assert report.not_measured == {
+        "encode_backend": "openvino is not installed (pip install openvino; it is no requirement)"
+    }
+
+
+def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    pytest.importorskip("openvino")
+    few = fetch.load(datasets.find("demo-pairs"), settings).items[:40]
+    monkeypatch.setattr(backend, "sentences", lambda *_: few)
+    ratio, difference = backend.encode_backend(no_progress)
+    assert ratio.value > 0
+    assert 0 < difference.value < 1e-4, "0 would say that torch was compared with itself"
+
+
+def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:
+    items, queries, dimension = 500, 120, 48
+    matrix, query_items, mates = ranking.ranking_problem(dimension, items, queries)
+    assert (matrix.shape, matrix.dtype) == ((items, dimension), np.float32)
+    assert np.allclose(np.linalg.norm(matrix, axis=1), 1.0, atol=1e-6)
+    assert len(set(query_items.tolist())) == len(set(mates.tolist())) == queries
+    assert not set(query_items.tolist()) & set(mates.tolist())
+    again, _, _ = ranking.ranking_problem(dimension, items, queries)
+    assert np.array_equal(matrix, again)
+    counts = rank_pairs(matrix, query_items, mates, Metric.COS, no_progress, CancelToken())
+    assert np.median(counts.greater) == 0  # the mate lies near its query
+    assert counts.ties.sum() == 0
+
+
+def test_rank_vs_gemm_reports_the_worst_dimension_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = functools.partial(ranking.ranking_problem, items=300, queries=40)
+    asked: list[int] = []
+
+    def small_problem(dimension: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        asked.append(dimension)
+        return problem(dimension)
+
+    monkeypatch.setattr(ranking, "ranking_problem", small_problem)
+    report = catalog.run(["rank_vs_gemm"])
+    assert asked == [384, 768]
+    headline, *each = report.results
+    assert [result.name for result in each] == ["rank_vs_gemm_384", "rank_vs_gemm_768"]
+    worst = max(each, key=lambda result: result.value)
+    assert headline == BenchmarkResult("rank_vs_gemm", worst.value, "ratio", worst.samples)
+    assert all(result.value == np.median(result.samples) for result in each)
+    assert list(report.as_json()["results"]) == [result.name for result in report.results]
+
+
+def test_poolings_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = fetch.load(datasets.find("demo-pairs"), Settings.from_environment({}))
+    few = replace(dataset, items=dataset.items[:20])
+    monkeypatch.setattr(encoding.fetch, "load", lambda _entry, _settings: few)
+    (result,) = catalog.run(["encode_poolings"]).results
+    assert (result.name, result.unit, len(result.samples)) == ("encode_poolings", "ratio", PAIRS_OF_TIMINGS)
+    assert result.value == np.median(result.samples) > 0
+
+
+def test_our_encoding_is_compared_with_the_librarys_on_the_same_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def few(_settings: Settings, count: int) -> tuple[str, ...]:
+        asked.append(count)
+        return ("Rain fell all night.", "It rained.", "A dog sleeps in the sun.", "it rained.")
+
+    monkeypatch.setattr(encoding, "sentences", few)
+    ratio, difference = catalog.run(["encode_vs_st"]).results
+    assert asked == [4_000]
+    assert (ratio.name, ratio.unit, len(ratio.samples)) == ("encode_vs_st", "ratio", 3)
+    assert ratio.value == np.median(ratio.samples) > 0
+    assert difference.name == "encode_vs_st_difference"
+    assert 0 <= difference.value < 1e-5
+
+
+def test_sentences_that_are_not_here_are_told_and_not_replaced(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    monkeypatch.setenv("BLINDSPOT_MIRROR", str(tmp_path / "empty"))
+    with pytest.raises(NotMeasured, match="needs the sentences of 'evalrank-sent'"):
+        encoding.encode_vs_st(no_progress)
+
+
+def test_sentences_are_drawn_once_and_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = fetch.load(datasets.find("demo-pairs"), Settings.from_environment({}))
+    monkeypatch.setattr(encoding.fetch, "load", lambda _entry, _settings: dataset)
+    some = encoding.sentences(Settings.from_environment({}), 50)
+    assert len(set(some)) == 50
+    assert set(some) <= set(dataset.items)
+    assert encoding.sentences(Settings.from_environment({}), 60)[:50] == some != dataset.items[:50]
+
+
+def test_reruns_are_runs_of_their_own_from_cached_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a cheap encoder, once to warm up and once to measure."""
+    runs: list[tuple[str, str, int, Path]] = []
+    real = pipeline.run
+
+    def run(request: pipeline.RunRequest, settings: Settings, repository: Repository) -> pipeline.RunOutcome:
+        cheap = replace(request, variant=replace(request.variant, encoder="random-projection"))
+        outcome = real(cheap, settings, repository)
+        encoded_now = outcome.record.manifest["embeddings"]["encoded_now"]
+        runs.append((request.variant.transform, dict(request.params)["metric"], encoded_now, settings.cache))
+        return outcome
+
+    monkeypatch.setattr(encoding.pipeline, "run", run)
+    monkeypatch.setattr(encoding, "FIRST_RUNS", 1)
+    worst, *each = catalog.run(["rerun"]).results
+    texts = len(fetch.load(datasets.find("demo-pairs"), Settings.from_environment({})).items)
+    assert [run[:3] for run in runs] == [("none", "cos", texts), ("none", "l2", 0), ("center", "cos", 0)] * 2
+    assert len({cache for *_, cache in runs}) == 2
+    assert [result.name for result in each] == ["rerun_metric", "rerun_transform"]
+    assert worst == replace(max(each, key=lambda result: result.value), name="rerun")
+    assert all(result.value == np.median(result.samples) and len(result.samples) == 1 for result in each)
+
+
+def test_without_a_gpu_its_encoding_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(NotMeasured, match="no CUDA device"):
+        encoding.gpu_encode(no_progress)
+
+
+def test_the_full_size_is_that_of_evalrank() -> None:
+    matrix, query_items, mates = ranking.ranking_problem(2)
+    assert matrix.shape == (24_957, 2)
+    assert len(query_items) == len(mates) == 6_989
+
+
+def test_an_unknown_benchmark_is_refused_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "ranking_problem", None)  # to measure would fail
+    with pytest.raises(InputError, match="did you mean 'rank_vs_gemm'"):
+        catalog.run(["rank_vs_gemm", "rank_vs_gemn"])
+
+
+# --- what is to be reached, and what is left out
+
+
+@pytest.mark.parametrize(
+    ("result", "value", "words", "verdict"),
+    [
+        ("rank_vs_gemm", 1.15, "at most 1.15", "reached"),
+        ("rank_vs_gemm", 1.16, "at most 1.15", "missed"),
+        ("rank_vs_gemm_384", 9.0, "", "reported"),
+        ("cold_start", 4.1, "at most 4 s", "missed"),
+        ("cold_start_chart", 4.1, "at most 6 s", "reached"),
+        ("page_evalrank", 401.0, "at most 400 ms", "missed"),
+    ],
+)
+def test_a_result_is_laid_beside_what_it_is_to_reach(result: str, value: float, words: str, verdict: str) -> None:
+    unit = {"rank": "ratio", "cold": "s", "page": "ms"}[result[:4]]
+    measured = BenchmarkResult(result, value, unit, (value,))
+    assert (catalog.reach_in_words(measured), catalog.verdict(measured)) == (words, verdict)
+
+
+def test_at_least_is_reached_from_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = replace(catalog.BENCHMARKS["rank_vs_gemm"], name="speed", reach=40.0, is_at_most=False)
+    monkeypatch.setitem(catalog.BENCHMARKS, "speed", entry)
+    for value, verdict in ((40.0, "reached"), (39.9, "missed")):
+        assert catalog.verdict(BenchmarkResult("speed", value, "ratio", (value,))) == verdict
+    assert catalog.reach_in_words(BenchmarkResult("speed", 1.0, "ratio", ())) == "at least 40"
+
+
+def test_a_part_belongs_to_the_benchmark_with_the_longest_fitting_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalog.BENCHMARKS, "page_map", replace(catalog.BENCHMARKS["page"], name="page_map"))
+    assert catalog.benchmark_of("page_map_pca").name == "page_map"
+    assert catalog.benchmark_of("page_maps").name == "page"
+    with pytest.raises(KeyError):
+        catalog.benchmark_of("pages")
+
+
+def test_without_a_browser_its_benchmarks_are_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("BLINDSPOT_CHROMIUM", raising=False)
+    report = catalog.run(["interaction", "cold_start"])
+    assert report.results == ()
+    assert set(report.not_measured) == {"interaction", "cold_start"}
+    assert "no chromium" in report.not_measured["interaction"]
+    assert report.as_json().keys() == {"machine", "results"}
+
+
+def test_every_page_is_measured() -> None:
+    entries = [entry.stem for entries in SECTIONS.values() for entry in entries]
+    assert sorted(app.PAGES) == sorted(entries)
+
+
+def test_of_twenty_samples_the_second_largest_is_the_95th_percentile() -> None:
+    assert app.percentile_95(tuple(range(20, 0, -1))) == 19
+    assert app.percentile_95((3.0, 1.0)) == 3.0

@@ -1,0 +1,108 @@
+"""The benchmarks of ranking, neighbours and intervals, on small problems: both sides do what they say."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+
+from core.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident
+from core.benchmarks.measuring import PAIRS_OF_TIMINGS
+from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from core.numerics.ranking.ranks import Exclusions
+from core.numerics.similarity import Metric
+from core.types import CancelToken, Float32, Int32, no_progress
+
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = functools.partial(ranking.ranking_problem, queries=30)
+
+    def small_problem(dimension: int, items: int = 300) -> tuple[Float32, Int32, Int32]:
+        return problem(dimension, items)
+
+    monkeypatch.setattr(ranking, "ranking_problem", small_problem)
+
+
+def test_the_toolkits_way_gives_the_toolkits_ranks() -> None:
+    matrix, queries, mates = ranking.ranking_problem(24, 400, 60)
+    mates = np.roll(mates, 7)  # ranks of every size
+    mates[0] = queries[0]
+    found = [ranking.rank_as_toolkit(matrix, int(q), int(y)) for q, y in zip(queries, mates, strict=True)]
+    expected = rank_pairs_as_toolkit(
+        matrix, queries, mates, Metric.COS, Exclusions(NOTHING, NOTHING), no_progress, CancelToken()
+    )
+    assert np.abs(np.array(found) - expected.rank).max() <= 1, "but for where the mate's own score is rounded to"
+    assert max(found) > 100
+
+
+@pytest.mark.usefixtures("small")
+def test_the_toolkits_time_is_scaled_to_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "TOOLKIT_PAIRS", 10)
+    monkeypatch.setattr(ranking, "interleaved_ratios", lambda *_: (2.0, 3.0, 4.0))
+    (result,) = ranking.rank_vs_toolkit(no_progress)
+    assert (result.value, result.samples) == (9.0, (6.0, 9.0, 12.0))
+
+
+@pytest.mark.usefixtures("small")
+def test_scaling_reports_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "SCALES", (200, 2_000))
+    time, memory = catalog.run(["rank_scaling"]).results
+    assert (time.name, time.unit, len(time.samples)) == ("rank_scaling", "ratio", ranking.PAIRS_OF_SCALES)
+    assert (memory.name, memory.unit) == ("rank_scaling_memory", "MB")
+    assert catalog.BENCHMARKS["rank_scaling"].part_reaches == {"rank_scaling_memory": 600.0}
+    assert 0 <= memory.value < 100
+
+
+def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = 40_000
+    monkeypatch.setattr(ranking, "OUT_OF_CORE", (items, 10))
+    peak, *parts = catalog.run(["rank_out_of_core"]).results
+    assert (peak.name, peak.unit) == ("rank_out_of_core", "GB")
+    found = {part.name: part.value for part in parts}
+    assert found.pop("rank_out_of_core_seconds") > 0
+    file = items * resident.DIMENSION * 4 / 1e9
+    assert peak.value > file, "every page of the file was looked at"
+    for own in found.values():  # where the system tells them apart
+        assert own < peak.value - 0.9 * file
+
+
+def test_intervals_are_those_of_the_pages() -> None:
+    """Eight runs on pairs that share nothing: each interval around its own value."""
+    sample = bootstrap.sample(pairs=300)
+    assert len(sample.run_ids) == 8
+    assert sample.dependence.units == 300
+    for run_id, found in sample.estimates().items():
+        value, interval = found["mrr"].value, found["mrr"].interval
+        assert value == np.mean(sample.values[run_id, "mrr"])
+        assert interval is not None
+        assert interval.low < value < interval.high
+        median = found["median_rank"]
+        assert median.value == np.median(sample.values[run_id, "median_rank"])
+        assert median.low <= median.value <= median.high
+    (result,) = bootstrap.bootstrap(no_progress)
+    assert (result.name, result.unit, len(result.samples)) == ("bootstrap", "s", PAIRS_OF_TIMINGS)
+
+
+@pytest.mark.usefixtures("small")
+def test_neighbours_are_compared_with_faiss() -> None:
+    (result,) = catalog.run(["neighbours"]).results
+    assert (result.name, result.unit, len(result.samples)) == ("neighbours", "ratio", neighbours.PAIRS_OF_SEARCHES)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_gpus_part_works_on_any_device() -> None:
+    results = gpu.measured("cpu:0", no_progress)
+    names = ["gpu_rank", "gpu_rank_vs_gemm", "gpu_rank_float16", "gpu_rank_float16_vs_gemm"]
+    assert [result.name for result in results] == names
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_without_a_gpu_its_part_is_left_out() -> None:
+    report = catalog.run(["gpu_rank"])
+    assert report.results == ()
+    assert report.not_measured == {"gpu_rank": "torch sees no CUDA device"}

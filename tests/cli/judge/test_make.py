@@ -1,0 +1,76 @@
+"""``python -m core judge make``, in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core import cli
+from core.settings import Settings
+from tests.support.making_world import WORDS, register
+
+
+@pytest.fixture(autouse=True)
+def world(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+    register(monkeypatch)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    path = tmp_path / "mine.csv"
+    path.write_text("word,part_of_speech\n" + "".join(f"{w},noun\n" for w in ["zebra", *WORDS[:40], WORDS[0].upper()]))
+    return str(path)
+
+
+ON_WORDS = ["judge", "make", "--dataset", "words-300", "--encoder", "trigrams", "--encoder", "bigrams"]
+
+
+def test_items_are_made_from_a_file_and_found_again(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [*ON_WORDS, "--task", "comparative", "-k", "5", "-k", "1", "--queries", own, "--title", "[b]T[/b]"]
+    assert cli.main([*command, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["task"] == "comparative"
+    assert said["title"] == "[b]T[/b]"
+    assert said["variants"] == ["trigrams~none", "bigrams~none"]
+    assert said["manifest"]["rule"] == {"ranks": [1, 5]}
+    assert said["manifest"]["about"] == "41 queries of mine.csv. 1 more were repetitions and are left out."
+    assert said["items"] + sum(said["skipped"].values()) == 2 * said["queries"]
+    assert "zebra" in said["unknown"]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{said['set_id']}  [b]T[/b]\n{said['items']} items of {said['queries']} queries.")
+    assert "Not in the vocabulary: " in out
+    assert cli.main(["judge", "list"]) == 0
+    assert capsys.readouterr().out.count(said["set_id"]) == 1
+
+
+def test_transforms_make_variants_and_queries_can_be_sampled(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+    transforms = ["--transform", "none", "--transform", "center", "--sample", "15", "--rule", "count"]
+    assert cli.main([*ON_WORDS, "--task", "intruder", "--queries", own, *transforms, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len(said["variants"]) == 4
+    assert said["queries"] == 15
+    assert said["manifest"]["rule"] == {"count": 500.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--queries", "sentences:x"], "expected sentences:N, for example sentences:100"),
+        (["--queries", "sentences:5", "--sample", "3"], "--sample stands beside sentences:N"),
+        (["--queries", "nowhere.txt"], "there is no such file"),
+        (["--queries", "no\0where"], "no\\x00where"),
+        (["--encoder", "trigram"], "did you mean 'trigrams'"),
+        (["--sample", "0"], "0 queries are asked for"),
+        (["--queries", "sentences:5"], "has no item of at least 4 words"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert cli.main([*ON_WORDS, "--task", "intruder", *arguments]) == 2
+    said = capsys.readouterr()
+    assert message in said.err.replace("\0", "")
+    assert said.out == ""

@@ -1,0 +1,73 @@
+"""``python -m core neighbours``, in this process: an item, a text of one's own, and what is wrong with a query."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core import cli, policy
+from core.settings import Settings
+from tests.support.small_world import (
+    DOG,
+    SMALL_PAIRS,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+)
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    register_encoder(monkeypatch, GramEncoder())
+    register_encoder(monkeypatch, GramEncoder("bigrams", size=2))
+
+
+ON_SMALL = ["--dataset", "small-pairs", "--encoder", "trigrams", "--encoder", "bigrams"]
+
+
+def test_an_item_is_encoded_and_looked_up(world: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["neighbours", DOG, *ON_SMALL, "--transform", "none", "--transform", "center", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    number = SMALL_PAIRS.items.index(DOG)
+    assert said["query"] == {"text": DOG, "item": number}
+    assert [(v["encoder"], v["transform"]) for v in said["variants"]] == [
+        (encoder, transform) for encoder in ("trigrams", "bigrams") for transform in ("none", "center")
+    ]
+    for variant in said["variants"]:
+        assert [one["rank"] for one in variant["neighbours"]] == list(range(1, 11))
+        assert number not in [one["item"] for one in variant["neighbours"]]
+        for one in variant["neighbours"]:
+            assert SMALL_PAIRS.items[one["item"]] == one["text"]
+    assert len(said["overlap"]) == 6
+    assert all(o["k"] == 10 and 0 <= o["jaccard"] <= 1 and 0 <= o["rbo"] <= 1 for o in said["overlap"])
+
+
+def test_a_text_of_ones_own(world: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["neighbours", "A dog rests in a [b]park[/b].", *ON_SMALL, "-k", "3", "--metric", "l2"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Nearest to own text 'A dog rests in a [b]park[/b].' among" in out
+    assert "rests" in out.partition("among")[2]
+    assert "trigrams / bigrams" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([" ", *ON_SMALL], "the text is empty"),
+        (["x" * (policy.LOCAL.text + 1), *ON_SMALL], "the text has 20,001 characters"),
+        (["dog", *ON_SMALL, "-k", "51"], "-k is 51; expected 1 to 50"),
+        (["dog", "--dataset", "small-pears", "--encoder", "trigrams"], "did you mean 'small-pairs'"),
+        (["dog", *ON_SMALL, "--transform", "centre"], "did you mean 'center'"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    world: None, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert cli.main(["neighbours", *arguments]) == 2
+    said = capsys.readouterr()
+    assert message in said.err
+    assert said.out == ""

@@ -1,0 +1,91 @@
+"""``file:PATH?query=NAME&mate=NAME``: columns that somebody named, in a reference that says the same for good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.datasets import catalog
+from core.datasets.own import files as own
+from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
+from core.errors import InputError
+from core.types import DatasetKind
+
+CELLS = {
+    "a b": "a text",
+    "c&d": "its mate",
+    "e": "third text",
+    "n": 3,
+    "w": "word",
+    "kind": "x",
+    "part": "train",
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Rows that may be read as any kind: texts differ per row, classes and parts repeat."""
+    rows = []
+    for row in range(24):
+        texts = {name: f"{cell} {row}" if name in {"a b", "c&d", "e", "w"} else cell for name, cell in CELLS.items()}
+        rows.append(texts | {"n": row + 1, "kind": "xy"[row % 2], "part": ("train", "test")[row // 12]})
+    file = tmp_path / "own?.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "names"),
+    [
+        ("mate=c%26d&query=a%20b", DatasetKind.PAIR_SET, ["a b", "c&d"]),
+        ("text1=e&text2=a b&score=n", DatasetKind.SCORED_PAIRS, ["e", "a b", "n"]),
+        ("text=e&label=kind", DatasetKind.LABELLED_TEXTS, ["e", "kind"]),
+        ("text1=e&text2=w&label=kind&split=part", DatasetKind.LABELLED_TEXTS, ["e", "w", "kind", "part"]),
+        ("word=w&count=n", DatasetKind.VOCABULARY, ["w", "n"]),
+        ("original=a b&rewrite=c%26d&rewrite=e", DatasetKind.MINIMAL_PAIR_SET, ["a b", "c&d", "e"]),
+    ],
+)
+def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: DatasetKind, names: list[str]) -> None:
+    entry = catalog.find(f"file:{path}?{columns}")
+    assert entry.own is not None
+    assert (entry.kind, [column.name for column in entry.own.used.values()]) == (kind, names)
+    assert {column.why for column in entry.own.used.values()} == {"as asked"}
+    again = catalog.find(entry.id)
+    assert (again.id, again.own) == (entry.id, entry.own), "the reference that is stored finds the same"
+    path.unlink()
+    assert catalog.canonical(entry.id) == entry.id, "also once the file is gone"
+    assert own.path_of(entry.id) == path
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("query=e", "query only.*query, mate"),
+        ("query=e&mate=w&label=kind", "only"),
+        ("query=e&query=w&mate=e", "two columns.*query"),
+        ("qery=e&mate=w", "did you mean 'query'"),
+        ("query&mate=w", "'query' is given without a column"),
+        ("query=x&mate=w", "no column 'x'.*a b, c&d, e, n, w, kind, part"),
+        ("query=e&mate=e", "cannot be both"),
+        ("original=e&rewrite=w&rewrite=w", "2 columns for w"),
+    ],
+)
+def test_wrong_names_are_said(path: Path, columns: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        catalog.find(f"file:{path}?{columns}")
+
+
+def test_columns_beside_a_reference(path: Path) -> None:
+    columns = NamedColumns.of([("mate", "e"), ("query", "a b")])
+    reference = with_columns(f"file:{path}", columns)
+    assert reference == f"file:{path}?query=a%20b&mate=e"
+    assert with_columns(reference, columns) == reference
+    with pytest.raises(InputError, match="twice"):
+        with_columns(f"file:{path}?query=e&mate=w", columns)
+
+
+def test_a_mark_in_a_name_is_no_column(path: Path) -> None:
+    assert OwnReference.parse(f"file:{path}") == OwnReference(path)
+    assert OwnReference.parse("file:/no/such file?.csv") == OwnReference(Path("/no/such file?.csv"))

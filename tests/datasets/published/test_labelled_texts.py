@@ -1,0 +1,227 @@
+"""Files of labelled texts: what is read, what is refused, and that the real ones are counted as they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.datasets import catalog, fetch
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
+from core.datasets.labelled_counts import LabelledCounts
+from core.datasets.published import labelled_texts as read
+from core.datasets.published.labelled_texts import Example, labelled_texts
+from core.datasets.published.transfer_tasks import LABELLED
+from core.errors import DataCorrupt
+from core.settings import Settings
+
+Reader = Callable[[Path, int], list[Example]]
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "file"
+    path.write_bytes(content)
+    return path
+
+
+def test_one_text_per_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "good .\r\n\r\n  \n caf\u00e9\u2028au lait \n".encode())
+    assert read.one_per_line(path, "p") == [Example("p", "good ."), Example("p", "caf\u00e9\u2028au lait")]
+
+
+def test_trec_is_latin_1_and_its_coarse_classes_count(tmp_path: Path) -> None:
+    path = written(tmp_path, b"DESC:manner How does a caf\xe9: work ?\r\n\nHUM:ind  Who ?\n")
+    assert read.trec(path, TEST) == [
+        Example("DESC", "How does a caf\u00e9: work ?", None, TEST),
+        Example("HUM", "Who ?", None, TEST),
+    ]
+
+
+def test_sst2_has_the_label_after_the_last_tab(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a\tb\t1\r\n\nbad\t0\n")
+    assert read.sst2(path, DEV) == [Example("positive", "a\tb", None, DEV), Example("negative", "bad", None, DEV)]
+
+
+def test_sst5_has_the_label_first(tmp_path: Path) -> None:
+    path = written(tmp_path, b"4 so good\r\n0 2 bad\n2 .\n")
+    assert read.sst5(path, TRAIN) == [
+        Example("very positive", "so good", None, TRAIN),
+        Example("very negative", "2 bad", None, TRAIN),
+        Example("neutral", ".", None, TRAIN),
+    ]
+
+
+def test_mrpc_has_a_header_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, '\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t7\t8\tHe "ran .\tHe ran\r\n'.encode()
+    )
+    assert read.mrpc(path, TEST) == [Example("paraphrase", 'He "ran .', "He ran", TEST)]
+
+
+def test_sick_entailment(tmp_path: Path) -> None:
+    header = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    path = written(tmp_path, header + b"1\tA dog\tNo dog\t3.3\tCONTRADICTION\r\n2\ta\tb\t1\tNEUTRAL\n")
+    assert read.sick(path, DEV) == [Example("contradiction", "A dog", "No dog", DEV), Example("neutral", "a", "b", DEV)]
+
+
+def test_scicite_is_json_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, b'{"text": " We use \\u00e9. ", "label": "method", "id": 3}\r\n\n')
+    assert read.scicite(path, TRAIN) == [Example("method", "We use \u00e9.", None, TRAIN)]
+
+
+@pytest.mark.parametrize(
+    ("reader", "content"),
+    [
+        (read.trec, b"DESC:a ok ?\nno class\n"),
+        (read.trec, b"DESC:a ok ?\nDESC a question\n"),
+        (read.trec, b"DESC:a ok ?\nDESC:a\n"),
+        (read.sst2, b"ok\t1\nno label\n"),
+        (read.sst2, b"ok\t1\ntext\t2\n"),
+        (read.sst5, b"1 ok\n5 too good\n"),
+        (read.sst5, b"1 ok\n3\n"),
+        (read.mrpc, b"header\n2\ta\tb\tc\td\n"),
+        (read.mrpc, b"header\n1\ta\tb\tc\n"),
+        (read.mrpc, b"header\n1\ta\tb\t\td\n"),
+        (read.sick, b"header\n1\ta\tb\t3.3\tPERHAPS\n"),
+        (read.sick, b"header\n1\ta\tb\n"),
+        (read.sick, b"header\n1\t \tb\t3.3\tNEUTRAL\n"),
+        (read.scicite, b'{"text": "a", "label": "b"}\n{"text": "a"}\n'),
+        (read.scicite, b'{"text": "a", "label": "b"}\n["a", "b"]\n'),
+        (read.scicite, b'{"text": "a", "label": "b"}\n{"text": "a", "label"\n'),
+        (read.scicite, b'{"text": "a", "label": "b"}\n{"text": " ", "label": "b"}\n'),
+        (read.scicite, b'{"text": "a", "label": "b"}\n{"text": "a", "label": 1}\n'),
+    ],
+)
+def test_a_broken_line_is_named(tmp_path: Path, reader: Reader, content: bytes) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(DataCorrupt, match=rf"{re.escape(str(path))}, line 2: .*; expected") as error:
+        reader(path, TRAIN)
+    assert "\n" not in str(error.value)
+
+
+def test_another_encoding_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataCorrupt, match=r"is not utf-8 \(byte 3\); expected a text file in utf-8"):
+        read.one_per_line(written(tmp_path, b"caf\xe9\n"), "p")
+
+
+def test_items_are_distinct_and_in_order_of_appearance() -> None:
+    rows = [Example("q", "b", "a", TRAIN), Example("p", "a", "c", TEST), Example("q", "b", "a", DEV)]
+    data = labelled_texts("x", ("p", "q"), rows)
+    assert data.items == ("b", "a", "c")
+    assert (data.firsts.tolist(), data.seconds.tolist()) == ([0, 1, 0], [1, 2, 1])
+    assert (data.labels.tolist(), data.splits.tolist()) == ([1, 0, 1], [TRAIN, TEST, DEV])
+    assert data.has_pairs
+    assert data.is_split
+    single = labelled_texts("x", ("p", "q"), [Example("q", "b"), Example("p", "b")])
+    assert (single.items, single.firsts.tolist(), single.seconds.tolist()) == (("b",), [0, 0], [])
+    assert (single.has_pairs, single.is_split) == (False, False)
+    assert set(single.splits.tolist()) == {UNSPLIT}
+    with pytest.raises(DataCorrupt, match="'x' has examples of class 'r'; expected p, q"):
+        labelled_texts("x", ("p", "q"), [Example("r", "b")])
+
+
+# --- the real files, counted without the readers
+
+
+def _lines(settings: Settings, path: str, encoding: str = "utf-8") -> list[str]:
+    text = (Path(settings.mirror) / "evalrank/data/sent_classification" / path).read_text(encoding)
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def _counted(name: str, settings: Settings) -> Counter[tuple[str, str]]:
+    """(class, split) as the files have them."""
+    parts = {"train": "train", "dev": "dev", "test": "test"}
+    match name:
+        case "mr" | "cr" | "mpqa":
+            stem = {"mr": "MR/rt-polarity", "cr": "CR/custrev", "mpqa": "MPQA/mpqa"}[name]
+            names = {"negative": f"{stem}.neg", "positive": f"{stem}.pos"}
+        case "subj":
+            names = {label: f"SUBJ/subj.{label}" for label in ("objective", "subjective")}
+        case "sst2" | "sst5":
+            out: Counter[tuple[str, str]] = Counter()
+            for part in parts:
+                if name == "sst2":
+                    labels = [line.rstrip()[-1] for line in _lines(settings, f"SST/binary/sentiment-{part}")]
+                    words = {"0": "negative", "1": "positive"}
+                else:
+                    labels = [line[0] for line in _lines(settings, f"SST/fine/sentiment-{part}")]
+                    words = dict(zip("01234", read.SST5_CLASSES, strict=True))
+                out.update((words[label], part) for label in labels)
+            return out
+        case "trec":
+            files = {"train": "TREC/train_5500.label", "test": "TREC/TREC_10.label"}
+            return Counter((x.split(":")[0], p) for p, f in files.items() for x in _lines(settings, f, "latin-1"))
+        case "mrpc":
+            return Counter(
+                (("no paraphrase", "paraphrase")[int(line[0])], part)
+                for part in ("train", "test")
+                for line in _lines(settings, f"MRPC/msr_paraphrase_{part}.txt")[1:]
+            )
+        case "sick-e":
+            files = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
+            return Counter(
+                (line.split()[-1].lower(), p) for p, f in files.items() for line in _lines(settings, f"SICK/{f}")[1:]
+            )
+        case "scicite":
+            return Counter((json.loads(x)["label"], p) for p in parts for x in _lines(settings, f"SCICITE/{p}.txt"))
+        case _:
+            raise AssertionError(name)
+    return Counter({(label, ""): len(_lines(settings, file)) for label, file in names.items()})
+
+
+def _pairs(data: LabelledTexts) -> list[tuple[str, str]]:
+    return [(data.items[a], data.items[b]) for a, b in zip(data.firsts.tolist(), data.seconds.tolist(), strict=True)]
+
+
+LEAKS = {"trec": 11, "sst2": 2, "sst5": 2, "sick-e": 81, "mrpc": 0, "scicite": 0}
+SWAPPED = {"sick-e": 45}  # tested pairs whose two texts stand in training in the other order
+REPEATED = {"mpqa": 3_253, "mr": 0, "subj": 0, "cr": 12}
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", [name for name, entry in LABELLED.items() if entry.files])
+def test_the_real_files(name: str, shared_settings: Settings) -> None:
+    data = fetch.load(catalog.find(name), shared_settings)
+    assert isinstance(data, LabelledTexts)
+    counts = LabelledCounts.of(data)
+    found = {
+        (c.name, part): n
+        for c in counts.classes
+        for part, n in (("train", c.train), ("dev", c.dev), ("test", c.test), ("", 0 if data.is_split else c.examples))
+        if n
+    }
+    expected = _counted(name, shared_settings)
+    assert found == expected
+    assert all(text == text.strip() != "" for text in data.items)
+    part = "test" if data.is_split else ""
+    trained = {c: n for (c, p), n in expected.items() if p == ("train" if data.is_split else "")}
+    majority = max(trained, key=lambda c: trained[c])
+    assert counts.majority.name == majority
+    of_part = sum(n for (_, p), n in expected.items() if p == part)
+    assert counts.baseline == expected[(majority, part)] / of_part
+    assert (counts.leaked if data.is_split else counts.repeated) == (LEAKS if data.is_split else REPEATED)[name]
+    assert data.overlaps.sum() == (counts.leaked if data.is_split else counts.repeated)
+    if data.has_pairs:
+        pairs = [(a.casefold(), b.casefold()) for a, b in _pairs(data)]
+        learned = {pair for pair, part in zip(pairs, data.splits, strict=True) if part == TRAIN}
+        asked = [pair for pair, part in zip(pairs, data.splits, strict=True) if part == TEST and pair[0] != pair[1]]
+        assert sum((b, a) in learned for a, b in asked) == SWAPPED.get(name, 0)
+        assert counts.leaked == sum((a, b) in learned or (b, a) in learned for a, b in asked)
+    if name == "mpqa":
+        assert f"{counts.repeated / counts.examples:.1%}" == "30.7%"
+        assert (counts.examples, counts.contradictory) == (10_603, 98)
+
+
+def test_the_demo_needs_no_download(settings: Settings) -> None:
+    data = fetch.load(catalog.find("demo-negation"), settings)
+    assert isinstance(data, LabelledTexts)
+    counts = LabelledCounts.of(data)
+    assert [(c.name, c.examples) for c in counts.classes] == [("affirmed", 1_000), ("negated", 400)]
+    assert (counts.repeated, counts.contradictory, counts.is_split) == (0, 0, False)
+    negated = [text for text, label in zip(data.items, data.labels, strict=True) if label == 1]
+    words = re.compile(r"\b(not|no|never|nobody|nothing|none|cannot|without|nor|neither|hardly)\b|n't|\bun|\bdis", re.I)
+    assert sum(bool(words.search(text)) for text in negated) > 300

@@ -1,0 +1,242 @@
+"""The EvalRank page's view of pairs by AppTest: what stands in the table is what a loop over stored rows finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import diagnostic as diagnostics
+from core.diagnostics.evalrank.page import pairs as evalrank_pairs
+from core.errors import StoreBusy
+from core.runs import pipeline
+from core.store.repository import Repository
+from core.types import Variant
+from tests.conftest import make_settings
+
+A, B = Variant("minilm", "none"), Variant("minilm", "center")
+PAGE = 10
+OpenApp = Callable[..., AppTest]
+Row = dict[str, float | str]
+
+
+def table(app: AppTest) -> list[Row]:
+    (frame,) = [frame.value for frame in app.dataframe if "query" in frame.value]
+    return list(frame.to_dict("records"))
+
+
+def written(app: AppTest) -> str:
+    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.text])
+
+
+@pytest.fixture(scope="module")
+def stored(demo_cache: Path) -> list[Row]:
+    """A plain row per pair: its ranks and ties under A and B, as they are stored."""
+    repository = Repository.at(demo_cache / "results.duckdb")
+    runs = {
+        r.plan.variant: r.run_id
+        for r in repository.runs(diagnostic="evalrank", dataset="demo-pairs")
+        if dict(r.plan.params) == {"metric": "cos", "protocol": "definition"}
+    }
+    rows = []
+    sides = [repository.items(diagnostics.find("evalrank"), [runs[v]], texts=True).to_dict("records") for v in (A, B)]
+    for a, b in zip(*sides, strict=True):
+        row = {"pair": a["item_no"], "query": a["query"], "mate": a["mate"], "self": a["query_no"] == a["mate_no"]}
+        for letter, one in (("A", a), ("B", b)):
+            row[letter] = 1 + one["greater"] + one["ties"] / 2
+            row[f"filtered {letter}"] = 1 + one["greater_filtered"] + one["ties_filtered"] / 2
+            row[f"ties {letter}"] = one["ties"]
+            row[f"similarity {letter}"] = one["similarity"]
+        rows.append(row)
+    repository.database.close()
+    return rows
+
+
+def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
+    app = open_app(cache, "evalrank", **({"a": str(A), "b": str(B)} | query))
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_what_the_view_cannot_do_stands_in_its_place(
+    open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view is drawn again alone, without the page around it that would say so; the rest of the page stays."""
+
+    def held(runs: object) -> None:
+        raise StoreBusy("the store is held by another program")
+
+    monkeypatch.setattr(evalrank_pairs, "compared_pair", held)
+    app = open_app(demo_cache, "evalrank", a=str(A), b=str(B), view="pairs")
+    assert not app.exception
+    assert [error.value for error in app.error] == ["the store is held by another program"]
+    assert any("How is this computed?" in expander.label for expander in app.expander)
+
+
+@pytest.mark.parametrize(
+    ("show", "keeps"),
+    [
+        ("all", lambda r: True),
+        ("only A finds it", lambda r: r["A"] == 1 < r["B"]),
+        ("only B finds it", lambda r: r["B"] == 1 < r["A"]),
+        ("worst for A", lambda r: r["A"] > 1),
+        ("B worse than A", lambda r: r["B"] > r["A"]),
+        ("tied", lambda r: r["ties A"] > 0 or r["ties B"] > 0),
+        ("text with itself", lambda r: r["self"]),
+    ],
+)
+def test_a_filter_shows_the_pairs_that_a_loop_finds(
+    open_app: OpenApp, demo_cache: Path, stored: list[Row], show: str, keeps: Callable[[Row], bool]
+) -> None:
+    app = view(open_app, demo_cache, show=show, order="pair", direction="low to high")
+    expected = [row for row in stored if keeps(row)]
+    if not expected:
+        assert "No pair is left" in written(app)
+        return
+    assert f"{len(expected):,} pairs." in written(app)
+    got = table(app)
+    assert [row["pair"] for row in got] == [row["pair"] for row in expected[:PAGE]]
+    assert [(row["rank in A"], row["rank in B"], row["A − B"]) for row in got] == [
+        (row["A"], row["B"], row["A"] - row["B"]) for row in expected[:PAGE]
+    ]
+
+
+@pytest.mark.parametrize("ranks", ["raw", "filtered"])
+@pytest.mark.parametrize("direction", ["high to low", "low to high"])
+def test_the_order_is_that_of_a_plain_sort(
+    open_app: OpenApp, demo_cache: Path, stored: list[Row], ranks: str, direction: str
+) -> None:
+    way = "" if ranks == "raw" else "filtered "
+    app = view(open_app, demo_cache, order="rank difference", direction=direction, ranks=ranks)
+    sign = -1 if direction == "high to low" else 1
+    expected = sorted(stored, key=lambda row: sign * (row[f"{way}A"] - row[f"{way}B"]))
+    assert [row["pair"] for row in table(app)] == [row["pair"] for row in expected[:PAGE]]
+    app.selectbox(key="order").set_value("similarity in B").run()
+    expected = sorted(stored, key=lambda row: sign * row["similarity B"])
+    got = table(app)
+    assert [row["pair"] for row in got] == [row["pair"] for row in expected[:PAGE]]
+    assert [row["similarity in B"] for row in got] == [row["similarity B"] for row in expected[:PAGE]]
+
+
+def test_choosing_a_filter_puts_the_telling_pairs_first(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
+    app = view(open_app, demo_cache)
+    app.selectbox(key="show").set_value("B worse than A").run()
+    worse = sorted((row for row in stored if row["B"] > row["A"]), key=lambda row: row["A"] - row["B"])
+    assert [row["A − B"] for row in table(app)] == [row["A"] - row["B"] for row in worse[:PAGE]]
+
+
+def test_an_area_of_the_figure_filters_and_survives_a_sort_and_is_cleared(
+    open_app: OpenApp, demo_cache: Path, stored: list[Row]
+) -> None:
+    app = view(open_app, demo_cache, area="1-1,2-40; 3-4,1-2")
+    expected = [
+        row["pair"]
+        for row in stored
+        if (row["A"] == 1 and 2 <= row["B"] <= 40) or (3 <= row["A"] <= 4 and row["B"] <= 2)
+    ]
+    assert expected
+    said = f"**{len(expected)} pairs selected in the figure**"
+    assert said in written(app)
+    app.selectbox(key="order").set_value("pair").run()
+    app.segmented_control(key="direction").set_value("low to high").run()
+    assert said in written(app)
+    assert [row["pair"] for row in table(app)] == expected[:PAGE]
+    app.button(key="clear_area").click().run()
+    assert f"{len(stored)} pairs." in written(app)
+    app.text_input(key="area").set_value("somewhere").run()
+    assert "is no area of the figure" in written(app)
+    assert f"{len(stored)} pairs." in written(app)
+
+
+def test_previous_and_next_follow_the_table(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
+    app = view(open_app, demo_cache, order="rank in A")
+    order = [row["pair"] for row in sorted(stored, key=lambda row: -row["A"])]
+    app.button(key="next_pair").click().run()
+    assert app.number_input(key="pair").value == order[0]
+    assert app.button(key="previous_pair").disabled
+    app.number_input(key="pair").set_value(int(order[PAGE - 1])).run()
+    app.button(key="next_pair").click().run()
+    assert app.number_input(key="pair").value == order[PAGE]
+    assert [row["pair"] for row in table(app)] == order[PAGE : 2 * PAGE], "the table was turned to its page"
+    assert f"{PAGE + 1} of {len(order)} in the table" in written(app)
+    app.number_input(key="pair").set_value(int(order[-1])).run()
+    assert app.button(key="next_pair").disabled
+    app.button(key="previous_pair").click().run()
+    assert app.number_input(key="pair").value == order[-2]
+
+
+def test_the_two_best_are_compared_at_first_and_the_address_names_them(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank")
+    repository = Repository.at(demo_cache / "results.duckdb")
+    runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
+    best = [str(r.plan.variant) for r in sorted(runs, key=lambda r: -r.metrics["mrr"])]
+    assert [app.selectbox(key=key).value for key in ("a", "b")] == best
+    assert [app.query_params[key] for key in ("a", "b")] == best
+    app.selectbox(key="a").set_value(best[1]).run()
+    app.selectbox(key="b").set_value(best[0]).run()
+    assert not app.exception
+    assert [app.selectbox(key=key).value for key in ("a", "b")] == best[::-1]
+
+
+def test_a_stale_choice_of_a_falls_back_to_the_best(open_app: OpenApp, demo_cache: Path) -> None:
+    app = view(open_app, demo_cache, a="gone~none")
+    assert app.selectbox(key="a").value in {str(A), str(B)}
+
+
+def test_one_variant_alone_has_no_figure_and_no_filters_that_need_two(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", enc=str(A))
+    assert not app.exception
+    assert "to see its ranks against these" in written(app)
+    assert app.selectbox(key="show").options == ["all", "worst for A", "tied", "text with itself"]
+    assert "rank in B" not in app.selectbox(key="order").options
+    assert all(
+        trace["type"] != "scattergl"
+        for chart in app.get("plotly_chart")
+        for trace in json.loads(chart.proto.spec)["data"]
+    )
+
+
+def test_columns_can_be_added(open_app: OpenApp, demo_cache: Path) -> None:
+    app = view(open_app, demo_cache, cols=["overlap", "ties in B", "words in mate"])
+    assert {"overlap", "ties in B", "words in mate"} <= set(table(app)[0])
+    assert "similarity in A" not in table(app)[0]
+
+
+def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cache: Path) -> None:
+    app = view(open_app, demo_cache, pair="7", hubs="true")
+    tables = [element.proto.body for element in app.get("html")]
+    assert len(tables) == 2
+    for body in tables:
+        assert " words" in body
+    assert app.toggle(key="hubs").value
+    app.toggle(key="hubs").set_value(False).run()
+    assert not app.exception
+
+
+def test_encode_again_is_offered_in_this_view(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(demo_cache, cache)
+    shutil.rmtree(cache / "embeddings")
+    app = view(open_app, cache, pair="0", hubs="true")
+    assert "no longer in the cache" in written(app)
+
+
+def test_words_have_frequencies(open_app: OpenApp, tmp_path: Path) -> None:
+    settings = make_settings(tmp_path)
+    repository = Repository.at(settings.store)
+    for transform in ("none", "center"):
+        request = pipeline.request("evalrank", "random-projection", transform, "demo-words", {}, settings)
+        pipeline.run(request, settings, repository)
+    repository.database.close()
+    app = open_app(tmp_path, "evalrank", data="demo-words", order="frequency of mate")
+    assert not app.exception
+    zipf = [row["frequency of mate"] for row in table(app)]
+    assert zipf == sorted(zipf, reverse=True)
+    assert zipf[0] > 6
+    app.button(key="next_pair").click().run()
+    assert any("frequent word" in element.proto.body for element in app.get("html"))

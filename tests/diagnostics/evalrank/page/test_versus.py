@@ -1,0 +1,129 @@
+"""The EvalRank page's scores with intervals and its view of A against B: the numbers of the read side."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import diagnostic as diagnostics
+from core.diagnostics.evalrank import uncertainty as numbers
+from core.diagnostics.evalrank.pairs import pair_table
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import Variant
+
+ENTRY = diagnostics.find("evalrank")
+VIEW = "A against B"
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def stored(demo_cache: Path) -> tuple[list[RunRecord], numbers.Sample]:
+    """The demo's runs, best first, and their pairs."""
+    repository = Repository.at(demo_cache / "results.duckdb")
+    runs = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"})
+    runs = sorted(runs, key=lambda run: -run.metrics["mrr"])
+    ids = [run.run_id for run in runs]
+    return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, numbers.WITH_INTERVAL)
+
+
+def written(app: AppTest) -> str:
+    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning])
+
+
+def cells(app: AppTest, column: str) -> bytes:
+    """What stands in the cells of the first styled table that has a column."""
+    table = next(frame for frame in app.dataframe if column in frame.value)
+    return bytes(table.proto.arrow_data.styler.display_values)
+
+
+def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, stored) -> None:
+    runs, sample = stored
+    app = open_app(demo_cache, "evalrank")
+    assert not app.exception
+    assert numbers.method_in_words(sample) in written(app)
+    bars = [t for t in json.loads(app.get("plotly_chart")[0].proto.spec)["data"] if t["type"] == "bar"]
+    shown = cells(app, "MRR optimistic")
+    for run, bar in zip(runs, bars, strict=True):
+        estimate = sample.estimates()[run.run_id]
+        heights = [estimate[m].interval.high - estimate[m].value for m in ("mrr", "hits@1", "hits@3", "hits@10")]
+        assert bar["error_y"]["array"] == pytest.approx(heights)
+        interval = estimate["mrr"].interval
+        assert f"{run.metrics['mrr']:.4f} [{interval.low:.4f}, {interval.high:.4f}]".encode() in shown
+
+
+def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
+    open_app: OpenApp, demo_cache: Path, stored
+) -> None:
+    runs, sample = stored
+    alike = numbers.best_and_alike(sample)["mrr"]
+    assert len(alike) == 2, "centering changes next to nothing"
+    for page, column in (("evalrank", "MRR optimistic"), ("overview", "texts/s")):
+        app = open_app(demo_cache, page)
+        assert "not separable from the best" in written(app)
+        shown = cells(app, column).decode("utf-8", "replace")
+        for run in runs:
+            assert f"★ {run.metrics['mrr']:.4f}" in shown
+
+
+@pytest.mark.parametrize("ranks", ["raw", "filtered"])
+def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
+    open_app: OpenApp, demo_cache: Path, stored, ranks: str
+) -> None:
+    runs, sample = stored
+    baseline = next(run for run in runs if run.plan.variant == Variant("minilm", "center"))
+    app = open_app(demo_cache, "evalrank", view=VIEW, base="minilm~center", ranks=ranks)
+    assert not app.exception
+    assert app.selectbox(key="base").value == "minilm~center"
+    suffix = "" if ranks == "raw" else "_filtered"
+    expected = numbers.against(sample, baseline.run_id, [f"{m}{suffix}" for m in numbers.COMPARED])
+    (table,) = (frame.value for frame in app.dataframe if "verdict" in frame.value)
+    assert len(table) == len(expected)
+    for row, d in zip(table.to_dict("records"), expected, strict=True):
+        assert row["difference"] == numbers.shown(d.contrast.metric, d.value, sign=True)
+        assert row["interval"] == numbers.shown_interval(d.contrast.metric, d.interval, sign=True)
+        assert row["p"] == ("–" if d.p_value is None else f"{d.p_value:.4f}")
+        assert row["p corrected"] == ("–" if d.p_corrected is None else f"{d.p_corrected:.4f}")
+        assert (row["better"], row["alike"], row["worse"]) == (d.wins, d.ties, d.losses)
+        assert row["verdict"].endswith(d.verdict)
+    forest = json.loads(app.get("plotly_chart")[-1].proto.spec)["data"]
+    assert [trace["name"] for trace in forest] == ["minilm"]
+    assert forest[0]["x"] == pytest.approx([d.value for d in expected[:4]])
+    assert "Against **minilm + center**" in written(app)
+
+
+def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
+    assert not app.exception
+    assert "The baseline of this link is not among the variants shown: gone\\~none" in written(app)
+    assert app.selectbox(key="base").value == "best"
+
+
+def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", view=VIEW, enc="minilm~none")
+    assert not app.exception
+    assert "There is one variant only" in written(app)
+
+
+def test_the_overview_goes_without_marks_where_rows_are_gone(
+    open_app: OpenApp, demo_cache: Path, tmp_path: Path
+) -> None:
+    """Of one run, of all of them, and with their table."""
+    cache = tmp_path / "cache"
+    shutil.copytree(demo_cache, cache)
+    repository = Repository.at(cache / "results.duckdb")
+    run = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"}, limit=1)[0]
+    for statement in (f"DELETE FROM {ENTRY.table} WHERE run_seq = {run.run_seq}", f"DROP TABLE {ENTRY.table}"):
+        with repository.database.transaction() as cursor:
+            cursor.execute(statement)
+        repository.database.close()
+        app = open_app(cache, "overview")
+        assert not app.exception
+        assert "★" not in written(app), "nothing was tested"
+        assert "↑" in written(app)
+        assert app.dataframe[0].value["MRR"].notna().all()

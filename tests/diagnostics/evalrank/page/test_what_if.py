@@ -1,0 +1,211 @@
+"""The EvalRank page's view "what if", and its published scores: AppTest on the demo's real runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import diagnostic as diagnostics
+from core.diagnostics.evalrank import published as reference
+from core.diagnostics.evalrank import what_if
+from core.diagnostics.evalrank.page import published as evalrank_published
+from core.runs import pipeline
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from tests.conftest import make_settings
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+OpenApp = Callable[..., AppTest]
+ENTRY = diagnostics.find("evalrank")
+WHAT_IF = {"view": "what if", "if_variant": "minilm~none"}
+
+
+@pytest.fixture(autouse=True)
+def forget_vectors() -> Iterator[None]:
+    yield
+    what_if._transformed.cache_clear()
+
+
+def texts(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "info", "warning", "error")
+    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
+
+
+def table(app: AppTest, column: str) -> Any:
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def figure(app: AppTest, name: str) -> dict[str, Any]:
+    """A chart by its key, which ends its id."""
+    (found,) = (chart for chart in app.get("plotly_chart") if name in chart.proto.id)
+    spec: dict[str, Any] = json.loads(found.proto.spec)
+    return spec
+
+
+def demo_run(demo_cache: Path, transform: str) -> RunRecord:
+    runs = Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")
+    (run,) = (r for r in runs if str(r.plan.variant) == f"minilm~{transform}" and r.plan.params["metric"] == "cos")
+    return run
+
+
+@pytest.mark.parametrize(("ranks", "suffix"), [("raw", ""), ("filtered", "_filtered")])
+def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
+    open_app: OpenApp, demo_cache: Path, ranks: str, suffix: str
+) -> None:
+    app = open_app(demo_cache, "evalrank", **WHAT_IF, ranks=ranks)
+    assert not app.exception
+    assert app.selectbox(key="if_variant").value == "minilm~none"
+    rows = table(app, "95% interval").set_index("score")
+    before, after = demo_run(demo_cache, "none").metrics, demo_run(demo_cache, "center").metrics
+    for name, title in what_if.SHOWN.items():
+        assert rows.loc[title, "before"] == before[f"{name}{suffix}"]
+        assert rows.loc[title, "after"] == after[f"{name}{suffix}"]
+        assert rows.loc[title, "change"] == after[f"{name}{suffix}"] - before[f"{name}{suffix}"]
+    assert "On all 400 pairs: a run would store these scores." in texts(app)
+    stored = f"MRR {before[f'mrr{suffix}']:.4f} → {after[f'mrr{suffix}']:.4f}"
+    assert stored in texts(app), "the run that this would be is in the store"
+    assert all(button.key != "if_run" for button in app.button)
+
+
+def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="truncate:128+normalize", if_metric="l2")
+    assert not app.exception
+    (slider,) = app.slider
+    assert (slider.label, slider.value, slider.max) == ("D of truncate", 128, 384)
+    before = table(app, "95% interval")["after"].tolist()
+    slider.set_value(64).run()
+    assert not app.exception
+    # What AppTest makes of it; it cannot go on from a value that was not offered.
+    assert app.selectbox(key="if_transform").value == "truncate:64+normalize"
+    assert app.query_params["if_transform"] == "truncate:64+normalize"
+    assert app.slider[0].value == 64
+    assert table(app, "95% interval")["after"].tolist() != before
+    assert not app.button(key="if_run").disabled
+
+
+def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="whiten:128")
+    rows = table(app, "mate")
+    factors = [max(b / a, a / b) for b, a in zip(rows["before"], rows["after"], strict=True)]
+    assert factors == sorted(factors, reverse=True)
+    assert factors[-1] > 1
+    first = rows.iloc[0]
+    before = Repository.at(demo_cache / "results.duckdb").items(
+        ENTRY, [demo_run(demo_cache, "none").run_id], texts=True
+    )
+    stored = before.set_index("item_no").loc[first["pair"]]
+    assert stored["rank"] == first["before"]
+    assert (stored["query"], stored["mate"]) == (first["query"], first["mate"])
+
+    app.number_input(key="pair").set_value(int(first["pair"])).run()
+    assert not app.exception
+    tables = [element.proto.body for element in app.get("html")]
+    assert len(tables) == 2
+    assert all(body.count("●") == 1 for body in tables)
+    assert [body.count("▲") > 0 for body in tables] == [first["before"] > 1, first["after"] > 1]
+    points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in figure(app, "if_scatter")["data"])
+    assert points == len(figure(app, "if_scatter")["data"])
+    app.number_input(key="pair").set_value(99_999).run()
+    assert "There is no pair 99999 among the 400 that this variant ranked." in texts(app)
+
+
+def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="none")
+    assert not app.exception
+    assert "This is what is stored." in texts(app)
+    assert all("95% interval" not in frame.value for frame in app.dataframe)
+
+
+@pytest.mark.parametrize(
+    ("chain", "sentence"),
+    [("centre", "unknown transform 'centre'"), ("truncate:999", "does not fit embeddings of 384 dimensions")],
+)
+def test_a_chain_that_does_not_fit_is_said(open_app: OpenApp, demo_cache: Path, chain: str, sentence: str) -> None:
+    app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform=chain)
+    assert not app.exception
+    assert any(sentence in error.value for error in app.error)
+
+
+def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(demo_cache, cache)
+    shutil.rmtree(cache / "embeddings")
+    app = open_app(cache, "evalrank", **WHAT_IF)
+    assert not app.exception
+    assert "no longer in the cache" in texts(app)
+    assert not app.button(key="if_again").disabled
+
+
+# --- under the toolkit protocol
+
+
+@pytest.fixture
+def toolkit_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with small runs under both protocols, on a dataset that published scores are of."""
+    register_encoder(monkeypatch, GramEncoder())
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    monkeypatch.setitem(reference.KINDS, "small-pairs", "sentence")
+    settings = make_settings(tmp_path / "cache")
+    repository = Repository.at(settings.store)
+    for protocol in ("definition", "toolkit"):
+        for transform in ("center", "whiten:2"):
+            request = pipeline.request(
+                "evalrank", "trigrams", transform, "small-pairs", {"protocol": protocol}, settings
+            )
+            pipeline.run(request, settings, repository)
+    repository.database.close()
+    return settings.cache
+
+
+def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenApp, toolkit_cache: Path) -> None:
+    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if")
+    assert not app.exception
+    rows = table(app, "published in")
+    assert len(rows) == 7
+    assert rows.set_index("model").loc["SimCSE", "MRR"] == 0.6950
+    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    assert {"SimCSE · published", "trigrams + center", "trigrams + whiten:2"} <= set(names)
+    assert "What if is computed by the definition only." in texts(app)
+
+    app.segmented_control(key="published").set_value("whitening").run()
+    assert table(app, "published in")["model"].tolist() == ["BERT-whitening"]
+    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    assert set(names) == {"BERT-whitening · published", "trigrams + whiten:2"}
+
+    app = open_app(toolkit_cache, "evalrank", data="small-pairs")
+    assert not app.exception
+    assert "published" not in texts(app).casefold().replace("published with the evalrank toolkit", "").replace(
+        "published toolkit", ""
+    )
+    assert all("published in" not in frame.value for frame in app.dataframe)
+
+
+def test_the_page_says_where_nothing_was_published_with_a_similarity(
+    open_app: OpenApp, toolkit_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(toolkit_cache)
+    repository = Repository.at(settings.store)
+    params = {"protocol": "toolkit", "metric": "l2"}
+    request = pipeline.request("evalrank", "trigrams", "none", "small-pairs", params, settings)
+    pipeline.run(request, settings, repository)
+    repository.database.close()
+    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
+    assert not app.exception
+    assert "None of these was published with the similarity l2" in texts(app)
+    assert len(table(app, "published in")) == 7
+    monkeypatch.setitem(reference.KINDS, "small-pairs", "word")
+    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
+    assert len(table(app, "published in")) == 20
+    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    assert {"toy_emb · published", "toy_emb + abtt · published"} <= set(names)
+
+
+def test_a_filter_is_among_the_published_kinds() -> None:
+    kinds = {row.post_processing for row in reference.evalrank_scores()}
+    assert evalrank_published.ALL not in kinds

@@ -1,0 +1,205 @@
+"""Filters, orders, areas and files of pairs, against loops over plain rows."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+import pandas as pd
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.datasets.word_frequency import zipf_of
+from core.diagnostics.evalrank import browsing as pair_browsing
+from core.diagnostics.evalrank.browsing import NEED_B, Area, Compared, Which
+from core.diagnostics.evalrank.pairs import PairTable
+from core.errors import InputError
+from core.files.export import as_file
+from core.numerics.ranking.ranks import expected_reciprocal_rank
+from core.texts import lexical_overlap
+from core.types import Variant
+
+RUNS = ("aa", "bb", "cc")
+WORDS = "the a dog cat runs sleeps Dog not".split()
+LEFT_OUT = 0.15  # share of pairs that a run did not rank
+
+
+def make_table(seed: int, pairs: int = 40) -> PairTable:
+    """Pairs as ``explore.pair_table`` gives them: ties, gaps in the numbers, pairs that a run did not rank."""
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(WORDS, rng.integers(1, 6))) for _ in range(2 * pairs)]
+    queries, mates = np.arange(pairs), np.where(rng.random(pairs) < 0.1, np.arange(pairs), np.arange(pairs) + pairs)
+    frame = pd.DataFrame(
+        {
+            "item_no": np.sort(rng.choice(3 * pairs, pairs, replace=False)),
+            "query_no": queries,
+            "mate_no": mates,
+            "query": [texts[i] for i in queries],
+            "mate": [texts[i] for i in mates],
+        }
+    )
+    for run in RUNS:
+        greater, ties = rng.geometric(0.3, pairs) - 1.0, rng.integers(0, 3, pairs) * (rng.random(pairs) < 0.3)
+        out = rng.random(pairs) < LEFT_OUT
+        greater = np.where(out, np.nan, greater)
+        for way, above in (("", greater), ("filtered ", np.maximum(greater - 1, 0))):
+            frame[f"{run} {way}rank"] = 1 + above + ties / 2
+            frame[f"{run} {way}reciprocal rank"] = expected_reciprocal_rank(above, ties)
+        frame[f"{run} similarity"] = np.where(out, np.nan, rng.random(pairs))
+        frame[f"{run} ties"] = np.where(out, np.nan, ties)
+    return PairTable(frame)
+
+
+def described(table: PairTable, b: str | None = "bb", *, filtered: bool = False) -> pd.DataFrame:
+    features = pair_browsing.text_features(table.frame["query"].tolist(), table.frame["mate"].tolist())
+    return pair_browsing.described(table, features, RUNS, Compared("aa", b, filtered))
+
+
+def keep(row: pd.Series, which: Which) -> bool:
+    """What the filters mean, for one pair."""
+    a, b = row["rank in A"], row.get("rank in B", math.nan)
+    if which is Which.SELF:
+        return bool(row["query_no"] == row["mate_no"])
+    if which is Which.TIED:
+        return bool(row["ties in A"] > 0 or row.get("ties in B", 0) > 0)
+    return {
+        Which.ALL: True,
+        Which.ONLY_A: a == 1 and b > 1,
+        Which.ONLY_B: b == 1 and a > 1,
+        Which.WORST: a > 1,
+        Which.REGRESSIONS: b > a,
+    }[which]
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
+    table = make_table(0)
+    frame = described(table, filtered=filtered)
+    way = "filtered " if filtered else ""
+    assert len(frame) == len(table.frame)
+    for row, (_, stored) in zip(frame.to_dict("records"), table.frame.iterrows(), strict=True):
+        assert (row["pair"], row["query"], row["mate"]) == (stored["item_no"], stored["query"], stored["mate"])
+        a, b = stored[f"aa {way}rank"], stored[f"bb {way}rank"]
+        ranks = [rank for run in RUNS if not math.isnan(rank := stored[f"{run} {way}rank"])]
+        np.testing.assert_equal(row["worst rank"], max(ranks, default=math.nan))
+        np.testing.assert_equal([row["rank in A"], row["rank in B"]], [a, b])
+        np.testing.assert_equal(row["rank difference"], a - b)
+        lead = stored[f"bb {way}reciprocal rank"] - stored[f"aa {way}reciprocal rank"]
+        np.testing.assert_equal(row["1/rank difference"], lead)
+        np.testing.assert_equal(
+            [row["similarity in B"], row["ties in A"]], [stored["bb similarity"], stored["aa ties"]]
+        )
+        np.testing.assert_equal(row["overlap"], lexical_overlap([stored["query"]], [stored["mate"]])[0])
+        assert row["words in mate"] == len(stored["mate"].split())
+
+
+def test_the_mean_of_the_differences_is_the_difference_in_mrr() -> None:
+    table = make_table(1)
+    frame = described(table)
+    both = frame["1/rank difference"].notna().to_numpy()
+    mrr = [table.reciprocal_ranks(run, filtered=False)[both].mean() for run in ("aa", "bb")]
+    assert frame["1/rank difference"].mean() == pytest.approx(mrr[1] - mrr[0])
+
+
+@pytest.mark.parametrize("which", Which)
+@pytest.mark.parametrize("b", ["bb", None])
+def test_filters_keep_what_a_loop_keeps(which: Which, b: str | None) -> None:
+    if b is None and which in NEED_B:
+        return
+    seen = set()
+    for seed in range(6):
+        frame = described(make_table(seed), b)
+        got = pair_browsing.kept(frame, which)
+        assert got.tolist() == [keep(row, which) for _, row in frame.iterrows()]
+        seen |= set(got.tolist())
+    assert True in seen
+    assert (False in seen) == (which is not Which.ALL)
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_orders_are_those_of_a_plain_sort(descending: bool) -> None:
+    frame = described(make_table(2, 60))
+    names = pair_browsing.orders(frame)
+    assert names[0] == "worst rank"
+    assert {"rank difference", "similarity in B", "ties in A", "overlap", "query"} <= set(names)
+    for name in names:
+        rows = frame.to_dict("records")
+        known = [row for row in rows if not (isinstance(row[name], float) and math.isnan(row[name]))]
+        missing = [row for row in rows if row not in known]
+
+        def value(row: dict, name: str = name) -> object:
+            return row[name].casefold() if isinstance(row[name], str) else row[name]
+
+        values = sorted({value(row) for row in known}, reverse=descending)
+        expected = [row["pair"] for v in values for row in known if value(row) == v]  # equal ones: the dataset's order
+        got = pair_browsing.in_order(frame, name, descending=descending)["pair"].tolist()
+        assert got[: len(known)] == expected, name
+        assert sorted(got[len(known) :]) == sorted(row["pair"] for row in missing), name
+
+
+@pytest.mark.parametrize("wanted", ["", "dog", "DOG ", "not a", "nobody", ".*"])
+def test_search_finds_what_stands_in_query_or_mate(wanted: str) -> None:
+    frame = described(make_table(3))
+    expected = [
+        wanted.lower() in q.lower() or wanted.lower() in m.lower()
+        for q, m in zip(frame["query"], frame["mate"], strict=True)
+    ]
+    assert pair_browsing.containing(frame, wanted).tolist() == expected
+
+
+def test_frequency_is_there_for_words_alone() -> None:
+    words = pair_browsing.text_features(["dog", "cat"], ["hound", "feline"])
+    np.testing.assert_array_equal(words["frequency of mate"], zipf_of(["hound", "feline"]))
+    assert pair_browsing.are_words(words)
+    sentences = pair_browsing.text_features(["a dog"], ["a hound"])
+    assert "frequency of mate" not in sentences
+    assert not pair_browsing.are_words(sentences)
+
+
+RANKS = st.lists(st.tuples(*[st.sampled_from([1.0, 1.5, 2.0, 7.0, 300.0, math.nan])] * 2), min_size=1, max_size=20)
+ENDS = st.lists(st.floats(0.5, 400, allow_nan=False), min_size=4, max_size=4)
+
+
+@given(RANKS, ENDS)
+def test_an_area_holds_what_lies_in_it_and_can_be_written_by_its_ranks(
+    ranks: list[tuple[float, float]], ends: list[float]
+) -> None:
+    area = Area(*sorted(ends[:2]), *sorted(ends[2:]))
+    a, b = np.array(ranks).T
+    inside = [area.a_low <= x <= area.a_high and area.b_low <= y <= area.b_high for x, y in ranks]
+    assert area.holds(a, b).tolist() == inside
+    around = area.around(a, b)
+    assert (around is not None) == any(inside)
+    if around is not None:
+        assert Area.parse(str(around)) == around
+        assert around.holds(a, b).tolist() == inside
+
+
+def test_an_area_is_read_however_it_is_spaced() -> None:
+    assert Area.parse(" 1-3 , 10 - 500.5") == Area(1, 3, 10, 500.5)
+    for wrong in ("", "1-3", "1-3,5", "a-b,c-d", "1-3,5-6,7-8"):
+        with pytest.raises(InputError, match="no area of the figure"):
+            Area.parse(wrong)
+
+
+def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers() -> None:
+    table = make_table(4)
+    frame = described(table)
+    found = pair_browsing.in_order(frame[pair_browsing.kept(frame, Which.WORST)], "rank in A", descending=True)
+    variants = {"aa": Variant("x", "none"), "bb": Variant("y", "center")}
+    out = pair_browsing.for_export(found, table, variants, ["overlap", "words in query"])
+    assert out["item_no"].tolist() == found["pair"].tolist()
+    stored = table.frame.set_index("item_no")
+    for row in out.to_dict("records"):
+        one = stored.loc[row["item_no"]]
+        assert (row["query"], row["mate_no"]) == (one["query"], one["mate_no"])
+        np.testing.assert_equal(row["rank x~none"], one["aa rank"])
+        np.testing.assert_equal(row["filtered_reciprocal_rank y~center"], one["bb filtered reciprocal rank"])
+        np.testing.assert_equal(row["ties y~center"], one["bb ties"])
+    for read, ending in ((pyarrow.csv.read_csv, ".csv"), (pyarrow.parquet.read_table, ".parquet")):
+        again = read(io.BytesIO(as_file(out, ending))).to_pandas()
+        pd.testing.assert_frame_equal(again, out, check_dtype=False)

@@ -1,0 +1,143 @@
+"""Kinds of pair, and the score on each: against loops over the pairs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.datasets.published.scored_pairs import scored_pairs
+from core.diagnostics.evalrank.definition import ENTRY
+from core.diagnostics.evalrank.kinds import Grouping, Kind, grouping, scores_by_kind
+from core.diagnostics.evalrank.pairs import RunRows, Score, pair_table, rows_of_runs
+from core.diagnostics.evalrank.sources import find_sources
+from core.numerics.ranking.problem import RankCounts
+from core.numerics.statistics.pairs import Dependence, share
+from core.runs import pipeline
+from core.settings import Settings
+from core.store.repository import Repository
+from core.texts import length
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+QUERIES = ["a b c d", "a b c d", "a b c d e f", "x y", "!!", "same text"]
+MATES = ["e f g h", "a b", "a b c d e z", "x Y q r s t u v w", "??", "Same, text!"]
+
+
+def labels(groups: Grouping, pair: int, side: str = "pair") -> list[str]:
+    return [g.label for g in groups.groups if g.side == side and g.inside[pair]]
+
+
+def test_pairs_are_sorted_by_the_words_they_share() -> None:
+    groups = grouping(Kind.OVERLAP, QUERIES, MATES)
+    found = [labels(groups, pair) for pair in range(6)]
+    assert found == [["none"], ["0.5 to 0.75"], ["0.5 to 0.75"], ["under 0.25"], [], ["all words"]]
+    assert groups.ordered
+
+
+def test_pairs_are_sorted_by_length() -> None:
+    groups = grouping(Kind.LENGTH, QUERIES, MATES)
+    for pair, (query, mate) in enumerate(zip(QUERIES, MATES, strict=True)):
+        mean = (length(query) + length(mate)) / 2
+        assert labels(groups, pair) == ["up to 5" if mean <= 5 else "over 5 to 10"]
+    assert "words" in groups.axis["pair"]
+
+
+def test_single_words_are_as_long_as_they_have_letters() -> None:
+    groups = grouping(Kind.LENGTH, ["cat", "automobile"], ["dog", "car"])
+    assert "letters" in groups.axis["pair"]
+    assert [labels(groups, 0), labels(groups, 1)] == [["up to 4"], ["over 6 to 8"]]  # means 3 and 6.5
+    assert labels(grouping(Kind.LENGTH, ["automobile"], ["it"]), 0) == ["over 4 to 6"]  # its upper end is in
+
+
+def test_query_and_mate_have_a_frequency_each() -> None:
+    groups = grouping(Kind.FREQUENCY, ["the", "zzyzx"], ["ulna", "of"])
+    assert labels(groups, 0, "query") == labels(groups, 1, "mate") == ["over 100"]
+    assert labels(groups, 1, "query") == ["under 1"]
+    assert list(groups.axis) == ["query", "mate"]
+
+
+def test_a_pair_of_several_sources_counts_in_each() -> None:
+    scored = scored_pairs("s", {"one": [("a", "b", 1.0)], "two": [("b", "a", 2.0), ("c", "d", 1.0)], "three": []})
+    texts = ["a", "d", "a"], ["b", "c", "c"]
+    groups = grouping(Kind.SOURCE, *texts, find_sources(*texts, scored))
+    assert [labels(groups, pair) for pair in range(3)] == [["one", "two"], ["two"], ["in none of them"]]
+    assert "three" not in [g.label for g in groups.groups]
+    with pytest.raises(ValueError, match="sources"):
+        grouping(Kind.SOURCE, *texts)
+
+
+def small_rows(rng: np.random.Generator, m: int) -> RunRows:
+    greater, ties = rng.integers(0, 4, m), rng.integers(0, 3, m)
+    filtered = RankCounts(np.zeros(m), np.maximum(greater - 1, 0), ties)
+    return RunRows(np.arange(m) * 2, RankCounts(np.zeros(m), greater, ties), filtered)
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
+    rng = np.random.default_rng(3)
+    m = 60
+    queries, mates = rng.integers(0, 30, m), rng.integers(0, 30, m)
+    texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(1, 7))) for _ in range(30)]
+    q, t = [texts[i] for i in queries], [texts[i] for i in mates]
+    rows = small_rows(rng, m - 10)  # the run did not rank the last ten
+    groups = grouping(Kind.OVERLAP, q, t)
+    found = scores_by_kind(groups, rows, np.arange(m) * 2, queries, mates, filtered=filtered)
+    assert found["pairs"].sum() == m - 10
+    for group, row in zip(groups.groups, found.to_dict("records"), strict=True):
+        reciprocal, hits, inside = [], [], []
+        for pair in range(m - 10):
+            if group.inside[pair]:
+                g, ties = rows.counts(filtered).greater[pair], rows.counts(filtered).ties[pair]
+                reciprocal.append(np.mean([1 / (1 + g + i) for i in range(ties + 1)]))
+                hits.append(np.mean([1 + g + i <= 1 for i in range(ties + 1)]))
+                inside.append(pair)
+        assert row["pairs"] == len(inside)
+        assert row["mrr"] == pytest.approx(np.mean(reciprocal) if inside else np.nan, nan_ok=True)
+        assert row["hits@1"] == pytest.approx(np.mean(hits) if inside else np.nan, nan_ok=True)
+        if not reciprocal:
+            assert (row["independent"], np.isnan(row["mrr_low"])) == (0, True)
+            continue
+        known = share(np.array(reciprocal), Dependence.of(queries[inside], mates[inside]))
+        low, high = (np.nan, np.nan) if known.interval is None else (known.low, known.high)
+        assert row["mrr_low"] == pytest.approx(low, nan_ok=True)
+        assert row["mrr_high"] == pytest.approx(high, nan_ok=True)
+        assert row["independent"] == max(1, round(known.effective))
+
+
+def test_no_pairs_have_no_score() -> None:
+    assert np.isnan(Score.of(np.array([]), np.array([])).mrr)
+
+
+def test_the_command_prints_the_means_of_stored_rows(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    settings: Settings,
+    repository: Repository,
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    register_encoder(monkeypatch, GramEncoder())
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    run = pipeline.run(
+        pipeline.request("evalrank", "trigrams", "none", "small-pairs", {}, settings), settings, repository
+    ).record
+    for by in ("overlap", "length", "frequency"):
+        assert main(["runs", "kinds", run.run_id[:6], "--by", by, "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert (printed["run_id"], printed["by"]) == (run.run_id, by)
+        frame = pair_table(ENTRY, [run.run_id], repository).frame
+        rows = rows_of_runs(ENTRY, [run.run_id], repository)[run.run_id]
+        groups = grouping(Kind(by), frame["query"].tolist(), frame["mate"].tolist())
+        for group, kind in zip(groups.groups, printed["kinds"], strict=True):
+            assert (kind["side"], kind["label"], kind["pairs"]) == (group.side, group.label, group.inside.sum())
+            assert kind["mrr"] == pytest.approx(rows.reciprocal_ranks(False)[group.inside].mean())
+            assert kind["mrr_filtered"] == pytest.approx(rows.reciprocal_ranks(True)[group.inside].mean())
+            assert kind["hits@1_filtered"] == pytest.approx(rows.hits_at_1(True)[group.inside].mean())
+    score = rows.score(filtered=False)
+    assert score.mrr == pytest.approx(run.metrics["mrr"])
+    assert score.hits_at_1 == pytest.approx(run.metrics["hits@1"])
+    assert main(["runs", "kinds", run.run_id]) == 0
+    assert "hits@1_low" in capsys.readouterr().out
+    assert main(["runs", "kinds", run.run_id, "--by", "source"]) == 2
+    assert "it is not known where the pairs of 'small-pairs' come from" in capsys.readouterr().err

@@ -1,0 +1,230 @@
+"""What the drill-down shows is what the stored ranks count: on the real demo, and on pairs with every oddity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import cli
+from core import diagnostic as diagnostics
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostics.evalrank.pairs import (
+    RankedItem,
+    around_mate,
+    pair_table,
+)
+from core.errors import BlindspotError
+from core.numerics.ranking.problem import TAU, Relation
+from core.runs import pipeline
+from core.runs.embeddings import EmbeddingsGone
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import PairSet
+from tests.support.small_world import (
+    CAT,
+    DOG,
+    DOG_IS,
+    DOG_THE,
+    SMALL_PAIRS,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+)
+
+ENTRY = diagnostics.find("evalrank")
+ALL = 1_000_000
+VARIANTS = [(transform, metric) for transform in ("none", "center") for metric in ("cos", "l2")]
+VARIANTS += [("abtt:2", "cos"), ("center+whiten:4+normalize", "l2")]
+
+
+def compute(
+    settings: Settings, repository: Repository, encoder: str, dataset: str, transform: str, metric: str
+) -> RunRecord:
+    request = pipeline.request("evalrank", encoder, transform, dataset, {"metric": metric}, settings)
+    return pipeline.run(request, settings, repository).record
+
+
+@pytest.fixture(scope="module")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return Repository.at(tmp_path_factory.mktemp("explore") / "results.duckdb")
+
+
+@pytest.fixture(scope="module")
+def demo_runs(demo_cache: Path, shared_settings: Settings, demo_store: Repository) -> dict[tuple[str, str], RunRecord]:
+    """The demo by MiniLM, for several transforms and both metrics."""
+    return {variant: compute(shared_settings, demo_store, "minilm", "demo-pairs", *variant) for variant in VARIANTS}
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[PairSet]:
+    """The small pairs and the trigram encoder, in the catalogs."""
+    register_encoder(monkeypatch, GramEncoder())
+    return register_dataset(monkeypatch, SMALL_PAIRS)
+
+
+def check_against_stored(shown: list[RankedItem], row: pd.Series, dataset: PairSet, run: RunRecord) -> None:
+    """All items of a query's ranking against the stored counts of the pair."""
+    kinds = Counter(item.relation for item in shown)
+    kept = Counter(item.relation for item in shown if not item.left_out)
+    label = f"pair {row['item_no']} of {run.plan.variant} by {run.plan.params['metric']}"
+    assert kinds[Relation.ABOVE] == row["greater"], label
+    assert kinds[Relation.TIED] == row["ties"], label
+    assert kept[Relation.ABOVE] == row["greater_filtered"], label
+    assert kept[Relation.TIED] == row["ties_filtered"], label
+
+    candidates = set(range(len(dataset.items))) - {row["query_no"]} | {row["mate_no"]}
+    assert {item.item_no for item in shown} == candidates
+    assert [item.position for item in shown] == list(range(1, len(candidates) + 1))
+    assert all(item.text == dataset.items[item.item_no] for item in shown)
+
+    (mate,) = (item for item in shown if item.relation is Relation.MATE)
+    assert mate.item_no == row["mate_no"]
+    assert mate.position == row["greater"] + 1
+    assert mate.similarity == pytest.approx(row["similarity"], abs=1e-12)
+    assert mate.left_out == ""
+    values = np.array([item.similarity for item in shown])
+    assert np.all(np.diff(values) <= TAU)  # falling; among the tied the mate comes first
+    order = [Relation.ABOVE, Relation.MATE, Relation.TIED, Relation.BELOW]
+    ranks = [order.index(item.relation) for item in shown]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize(("transform", "metric"), VARIANTS)
+def test_the_list_has_as_many_items_above_and_tied_as_the_store_says(
+    demo_runs: dict[tuple[str, str], RunRecord],
+    demo_store: Repository,
+    shared_settings: Settings,
+    transform: str,
+    metric: str,
+) -> None:
+    run = demo_runs[transform, metric]
+    dataset = fetch.load(datasets.find("demo-pairs"), shared_settings)
+    rows = demo_store.items(ENTRY, [run.run_id], texts=True)
+    assert len(rows) == 400
+    for _, row in rows.iloc[::10].iterrows():
+        shown = around_mate(run, row["query_no"], row["mate_no"], shared_settings, demo_store, ALL, ALL)
+        check_against_stored(shown, row, dataset, run)
+
+
+@pytest.mark.parametrize(("transform", "metric"), VARIANTS)
+def test_it_agrees_on_twins_self_pairs_and_texts_without_a_vector(
+    small: PairSet, settings: Settings, repository: Repository, transform: str, metric: str
+) -> None:
+    run = compute(settings, repository, "trigrams", small.id, transform, metric)
+    rows = repository.items(ENTRY, [run.run_id], texts=True)
+    assert len(rows) == len(small.queries)
+    assert rows["ties"].sum() > 0
+    for _, row in rows.iterrows():
+        shown = around_mate(run, row["query_no"], row["mate_no"], settings, repository, ALL, ALL)
+        check_against_stored(shown, row, small, run)
+
+
+def test_it_says_why_filtered_ranks_leave_an_item_out(
+    small: PairSet, settings: Settings, repository: Repository
+) -> None:
+    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
+    number = {text: i for i, text in enumerate(small.items)}
+    shown = around_mate(run, number[DOG], number[DOG_IS], settings, repository, ALL, ALL)
+    assert {item.text: item.left_out for item in shown if item.left_out} == {
+        DOG_THE: "another mate",
+        "a DOG runs in the park!": "twin",
+        "A dog is running,  in the park": "twin",
+    }
+    by_text = {item.text: item for item in shown}
+    assert by_text["a DOG runs in the park!"].relation is Relation.ABOVE
+    assert by_text["A dog is running,  in the park"].relation is Relation.TIED
+
+
+def test_a_text_with_itself_stands_first_and_its_twins_are_tied(
+    small: PairSet, settings: Settings, repository: Repository
+) -> None:
+    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
+    cat = small.items.index(CAT)
+    shown = around_mate(run, cat, cat, settings, repository)
+    assert shown[0].relation is Relation.MATE
+    assert shown[0].item_no == cat
+    assert shown[0].similarity == pytest.approx(1.0)
+    assert [(item.text, item.relation, item.left_out) for item in shown[1:3]] == [
+        ("a cat sleeps on the SOFA", Relation.TIED, "twin"),
+        ("A cat sleeps on the sofa!", Relation.TIED, "twin"),
+    ]
+
+
+def test_the_mate_is_shown_however_low_it_stands(
+    demo_runs: dict[tuple[str, str], RunRecord], demo_store: Repository, shared_settings: Settings
+) -> None:
+    run = demo_runs["none", "cos"]
+    rows = demo_store.items(ENTRY, [run.run_id], texts=True)
+    worst = rows.loc[rows["greater"].idxmax()]
+    assert worst["greater"] > 4
+    shown = around_mate(run, worst["query_no"], worst["mate_no"], shared_settings, demo_store, limit=2, below=3)
+    place = worst["greater"] + 1
+    assert [item.position for item in shown] == [1, 2, place, place + 1, place + 2, place + 3]
+    assert [item.relation for item in shown[:3]] == [Relation.ABOVE, Relation.ABOVE, Relation.MATE]
+    everything = around_mate(run, worst["query_no"], worst["mate_no"], shared_settings, demo_store, ALL, ALL)
+    assert shown == [everything[item.position - 1] for item in shown]
+
+
+def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(
+    small: PairSet, settings: Settings, repository: Repository
+) -> None:
+    run = compute(settings, repository, "trigrams", small.id, "center", "cos")
+    number = {text: i for i, text in enumerate(small.items)}
+    arguments = (run, number[DOG], number[DOG_IS], settings, repository)
+    before = around_mate(*arguments)
+    (settings.embeddings / f"{run.plan.embedding_digest}.npy").unlink()
+
+    with pytest.raises(EmbeddingsGone, match=r"'trigrams' on 'small-pairs'.*run it again") as caught:
+        around_mate(*arguments)
+    assert isinstance(caught.value, BlindspotError)
+
+    again = pipeline.run(pipeline.request_of(run, settings), settings, repository, keep_embeddings=True)
+    assert not again.computed
+    assert around_mate(*arguments) == before
+
+
+# --- the table of pairs
+
+
+def test_the_pair_table_is_the_export_side_by_side(
+    demo_runs: dict[tuple[str, str], RunRecord], demo_store: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [demo_runs["none", "cos"], demo_runs["center", "l2"]]
+    table = pair_table(ENTRY, [run.run_id for run in runs], demo_store)
+    assert len(table.frame) == 400
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(demo_store.database.path.parent))
+    for run in runs:
+        file = tmp_path / f"{run.run_id}.parquet"
+        assert cli.main(["export", run.run_id, "--output", str(file)]) == 0
+        exported = pd.read_parquet(file)
+        for column in ("item_no", "query_no", "mate_no", "query", "mate"):
+            assert table.frame[column].tolist() == exported[column].tolist()
+        assert table.frame[f"{run.run_id} similarity"].tolist() == exported["similarity"].tolist()
+        assert table.frame[f"{run.run_id} ties"].tolist() == exported["ties"].tolist()
+        raw = 1 + exported["greater"] + exported["ties"] / 2
+        filtered = 1 + exported["greater_filtered"] + exported["ties_filtered"] / 2
+        assert table.ranks(run.run_id, filtered=False).tolist() == raw.tolist()
+        assert table.ranks(run.run_id, filtered=True).tolist() == filtered.tolist()
+    first, second = (table.ranks(run.run_id, filtered=False) for run in runs)
+    assert np.any(first != second)
+
+
+def test_the_pair_table_tells_raw_from_filtered(small: PairSet, settings: Settings, repository: Repository) -> None:
+    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
+    table = pair_table(ENTRY, [run.run_id], repository)
+    rows = repository.items(ENTRY, [run.run_id], texts=False)
+    raw = 1 + rows["greater"] + rows["ties"] / 2
+    filtered = 1 + rows["greater_filtered"] + rows["ties_filtered"] / 2
+    assert any(rows["greater"] > rows["greater_filtered"])
+    assert any(rows["ties"] > rows["ties_filtered"])
+    assert table.ranks(run.run_id, filtered=False).tolist() == raw.tolist()
+    assert table.ranks(run.run_id, filtered=True).tolist() == filtered.tolist()
+    assert table.frame["query"].tolist() == [small.items[i] for i in small.queries]
+    assert table.frame["mate"].tolist() == [small.items[i] for i in small.mates]

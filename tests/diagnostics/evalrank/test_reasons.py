@@ -1,0 +1,64 @@
+"""Hubs are counted as a loop counts them, among the items that a run ranked; and what is said of an item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.diagnostics.evalrank import reasons as hubs
+from core.diagnostics.evalrank.reasons import Occurrences, occurrences, reasons
+from core.numerics.similarity import Metric, similarity_to_all
+from core.runs import pipeline
+from core.runs.embeddings import EmbeddingsGone
+from core.settings import Settings
+from core.store.repository import Repository
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+
+@pytest.mark.parametrize("most", [1_000, 3])
+def test_hubs_are_counted_in_the_variant_of_the_run(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository, most: int
+) -> None:
+    monkeypatch.setattr(hubs, "MOST_QUERIES", most)
+    monkeypatch.setattr(hubs, "K", 2)
+    encoder = GramEncoder()
+    register_encoder(monkeypatch, encoder)
+    small = register_dataset(monkeypatch, SMALL_PAIRS)
+    request = pipeline.request("evalrank", "trigrams", "center", small.id, {}, settings)
+    run = pipeline.run(request, settings, repository).record
+    queries = np.unique(small.queries).astype(np.int64)
+    got = occurrences(run, queries, settings, repository)
+    asked = queries if most >= len(queries) else queries[np.linspace(0, len(queries) - 1, most).astype(int)]
+    assert got.queries == len(asked)
+    assert got.counts.sum() == 2 * len(asked)
+    assert got.mean == pytest.approx(2 * len(asked) / len(small.items))
+    vectors = GramEncoder().encode(small.items, None)
+    vectors = vectors - vectors.mean(axis=0)
+    low, high = np.zeros(len(vectors)), np.zeros(len(vectors))  # a tie for the second place may fall either way
+    for query in asked:
+        similarity = similarity_to_all(vectors, int(query), Metric.COS)
+        similarity[query] = -np.inf
+        second = np.sort(similarity)[-2]
+        low += similarity > second + 1e-6
+        high += similarity > second - 1e-6
+    assert ((low <= got.counts) & (got.counts <= high)).all()
+    for file in settings.embeddings.iterdir():
+        file.unlink()
+    with pytest.raises(EmbeddingsGone):
+        occurrences(run, queries, settings, repository)
+
+
+def test_what_is_said_of_a_sentence() -> None:
+    counted = Occurrences(np.array([0, 40, 3]), 100, 0.5)
+    texts = ["A dog  runs.", "the cat sleeps on the dog", "rain falls"]
+    got = reasons("a dog sleeps", [0, 1, 2], texts, of_words=False, hubs=counted)
+    assert got == [
+        ("2 of 3 words", "same length"),
+        ("2 of 3 words", "hub: near 40 of 100 queries"),
+        (),
+    ]
+
+
+def test_what_is_said_of_a_word() -> None:
+    assert reasons("dog", [0, 1], ["house", "abseil"], of_words=True, hubs=None) == [("frequent word",), ()]
+    assert not Occurrences(np.zeros(3, dtype=np.int64), 0, 0.0).is_hub(1)

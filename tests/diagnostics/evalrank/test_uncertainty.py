@@ -1,0 +1,295 @@
+"""EvalRank's intervals and tests are of the stored rows: values, draws and counts against loops, page words, CLI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from core import cli
+from core import diagnostic as diagnostics
+from core.datasets.published import pairs as loaders
+from core.diagnostics.evalrank import uncertainty as numbers
+from core.diagnostics.evalrank.pairs import pair_table
+from core.diagnostics.evalrank.uncertainty import (
+    COMPARED,
+    TESTED,
+    WITH_INTERVAL,
+    Contrast,
+    Sample,
+    Verdict,
+)
+from core.errors import InputError
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics import resampling
+from core.numerics.statistics.estimate import Unit
+from core.runs import pipeline
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import PairSet
+from tests.runs.test_support import write_vectors
+from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+
+ENTRY = diagnostics.find("evalrank")
+ENCODERS = ("bigrams", "trigrams", "pentagrams")
+SYLLABLES = "ba de fi go lu ma ne pi ro su ta ve".split()
+
+
+def pairs_of_words(shared: float, count: int = 40, *, ring: bool = False) -> PairSet:
+    """Made-up words and their variations, both ways round.
+
+    Args:
+        shared: the share of them that vary one word.
+        ring: every word is also paired with the next one, which ties all of them together.
+    """
+    draw = np.random.default_rng(4)
+    words = ["".join(draw.choice(SYLLABLES, 3)) for _ in range(3 * count)]
+    pairs = []
+    for i in range(count):
+        query = words[0] if i < shared * count else words[i]
+        mate = query[: 6 if i % 2 else 4] + SYLLABLES[i % 12] + ("" if i % 3 else SYLLABLES[i % 7])
+        pairs += [(query, mate + "x" * (i // 12)), (mate + "x" * (i // 12), query)]
+        if ring:
+            pairs.append((words[i], words[(i + 1) % count]))
+    return loaders.pair_set("words", pairs, words)
+
+
+def sample_of(
+    dataset: PairSet, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[RunRecord], Sample]:
+    for size, name in zip((2, 3, 5), ENCODERS, strict=True):
+        register_encoder(monkeypatch, GramEncoder(name, size))
+    register_dataset(monkeypatch, dataset)
+    runs = [
+        pipeline.run(pipeline.request("evalrank", e, "none", "words", {}, settings), settings, repository).record
+        for e in ENCODERS
+    ]
+    ids = [run.run_id for run in runs]
+    return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, WITH_INTERVAL)
+
+
+@pytest.mark.parametrize(("shared", "unit"), [(0.0, Unit.COMPONENTS), (0.6, Unit.TEXTS)], ids=["groups", "texts"])
+def test_values_are_the_stored_scores_and_the_data_decide_what_is_independent(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, shared: float, unit: Unit
+) -> None:
+    runs, sample = sample_of(pairs_of_words(shared, ring=shared > 0), settings, repository, monkeypatch)
+    assert sample.dependence.unit is unit
+    estimates = sample.estimates()
+    for run in runs:
+        assert set(estimates[run.run_id]) == set(WITH_INTERVAL)
+        for metric, estimate in estimates[run.run_id].items():
+            assert estimate.value == run.metrics[metric]
+            assert (estimate.unit, estimate.units) == (unit, sample.dependence.units)
+            if unit is Unit.TEXTS and "median" in metric:
+                assert estimate.interval is None
+                assert "median" in estimate.refusal
+            else:
+                assert estimate.interval.low <= estimate.value <= estimate.interval.high
+                assert estimate.interval.low < estimate.interval.high or "median" in metric
+    said = numbers.method_in_words(sample)
+    assert sample.dependence.independent in said
+    assert ("dyadic" in said) == (unit is Unit.TEXTS)
+
+
+def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+    first, second = (run.run_id for run in runs[:2])
+    rows = repository.items(ENTRY, [first, second], texts=False).set_index(["run_id", "item_no"]).sort_index()
+    rank = {r: (1 + rows.loc[r]["greater"] + rows.loc[r]["ties"] / 2).to_numpy() for r in (first, second)}
+    groups = sample.dependence.groups
+    number = groups.max() + 1
+    draw = np.random.default_rng(resampling.SEED)
+    medians = []
+    for _ in range(2_000):
+        drawn = np.concatenate([np.flatnonzero(groups == c) for c in draw.integers(number, size=number)])
+        medians.append([np.median(rank[r][drawn]) for r in (first, second)])
+    found = sample.estimates()[first]["median_rank"].interval
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(np.array(medians)[:, 0], [0.025, 0.975])))
+    (moved,) = sample.differences([Contrast("median_rank", first, second)])
+    expected = np.quantile(np.array(medians) @ [1, -1], [0.025, 0.975])
+    assert (moved.interval.low, moved.interval.high) == pytest.approx(tuple(expected))
+
+    (difference,) = sample.differences([Contrast("mean_rank", first, second)])
+    assert difference.estimate == statistics.difference(rank[first], rank[second], sample.dependence, np.inf)
+    paired = (rank[first] - rank[second])[:, np.newaxis]
+    assert difference.smallest == statistics.smallest_detectable(paired, sample.dependence, 1, 0.05)[0]
+    assert difference.p_value == resampling.sign_flip_p_values(paired, groups)[0], "whole groups are turned"
+    assert sample.estimates()[first]["mean_rank"] == statistics.mean_rank(rank[first], sample.dependence)
+    reciprocal = sample.values[first, "mrr"]
+    assert sample.estimates()[first]["mrr"] == statistics.share(reciprocal, sample.dependence)
+    assert difference.wins == np.count_nonzero(rank[first] < rank[second])
+    assert difference.losses == np.count_nonzero(rank[first] > rank[second])
+    assert difference.wins + difference.ties + difference.losses == len(rank[first])
+
+
+def test_all_tests_are_corrected_together(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+    differences = numbers.against(sample, runs[0].run_id, COMPARED)
+    assert len(differences) == 2 * len(COMPARED)
+    tested = [d for d in differences if d.p_value is not None]
+    assert {d.contrast.metric for d in tested} == set(TESTED)
+    corrected = multipletests([d.p_value for d in tested], method="holm")[1]
+    assert [d.p_corrected for d in tested] == pytest.approx(corrected.tolist())
+    assert {d.verdict for d in differences if d.p_value is None} <= {Verdict.UNTESTED, Verdict.SAME}
+    assert {d.verdict for d in tested} >= {Verdict.WORSE, Verdict.ALIKE}
+    for d in tested:
+        if d.verdict in {Verdict.BETTER, Verdict.WORSE}:
+            assert d.p_corrected < 0.05
+            assert (d.verdict is Verdict.BETTER) == ((d.value > 0) != (d.contrast.metric == "mean_rank"))
+    reverse = numbers.against(sample, runs[1].run_id, COMPARED)
+    back = next(d for d in reverse if d.contrast == Contrast("mrr", runs[0].run_id, runs[1].run_id))
+    forth = next(d for d in differences if d.contrast == Contrast("mrr", runs[1].run_id, runs[0].run_id))
+    assert back.value == -forth.value
+    assert (back.p_value, back.wins, back.losses) == (forth.p_value, forth.losses, forth.wins)
+    assert {back.verdict, forth.verdict} in ({Verdict.BETTER, Verdict.WORSE}, {Verdict.ALIKE})
+
+
+def test_a_run_is_the_same_as_itself_and_among_the_best(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+    (none,) = sample.differences([Contrast("mrr", runs[0].run_id, runs[0].run_id)])
+    assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.SAME, 1.0, 0.0, None)
+    marked = numbers.best_and_alike(sample)
+    assert set(marked) == {f"{name}{suffix}" for suffix in ("", "_filtered") for name in TESTED}
+    for metric, ids in marked.items():
+        values = {run.run_id: run.metrics[metric] for run in runs}
+        best = (min if metric.startswith("mean_rank") else max)(values, key=values.__getitem__)
+        assert best in ids
+        if not metric.endswith("_filtered"):
+            others = numbers.against(sample, best, TESTED)
+            same_family = {d.contrast.run_id: d for d in others if d.contrast.metric == metric}
+            for run_id, d in same_family.items():
+                if d.verdict is Verdict.WORSE and d.p_corrected < 0.01:
+                    assert run_id not in ids
+    assert runs[2].run_id not in marked["mrr"], "the worst by far"
+
+
+def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All pairs share one text: A was called better than B in 65 to 86 of 100 such cases without a difference."""
+    runs, sample = sample_of(pairs_of_words(1.0), settings, repository, monkeypatch)
+    reason = "share one text"
+    assert reason in sample.dependence.refusal
+    for estimate in sample.estimates()[runs[0].run_id].values():
+        assert estimate.interval is None
+        assert reason in estimate.refusal
+    assert reason in numbers.method_in_words(sample)
+    differences = numbers.against(sample, runs[0].run_id, COMPARED)
+    assert all(d.interval is None and d.smallest is None and d.p_value is None for d in differences)
+    assert {d.verdict for d in differences} <= {Verdict.UNTESTED, Verdict.SAME}
+    assert reason in numbers.summary(differences, {m: m for m in COMPARED})
+    marked = numbers.best_and_alike(sample)
+    assert all(len(ids) == 1 for ids in marked.values()), "what is not tested is not called alike"
+
+
+@pytest.fixture
+def on_own_support(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> list[RunRecord]:
+    """Two files of vectors that cover different words."""
+    dataset = register_dataset(monkeypatch, pairs_of_words(0.0))
+    words = list(dataset.items)
+    files = [write_vectors(tmp_path / "a.txt", words[:80], 1), write_vectors(tmp_path / "b.txt", words[20:], 2)]
+    return [
+        pipeline.run(pipeline.request("evalrank", f, "none", "words", {}, settings), settings, repository).record
+        for f in files
+    ]
+
+
+def test_on_own_support_scores_have_intervals_and_cannot_be_compared(
+    on_own_support: list[RunRecord], repository: Repository
+) -> None:
+    ids = [run.run_id for run in on_own_support]
+    table = pair_table(ENTRY, ids, repository)
+    found = numbers.samples(table, ids, WITH_INTERVAL)
+    assert [sample.run_ids for sample in found] == [(ids[0],), (ids[1],)]
+    for sample, run in zip(found, on_own_support, strict=True):
+        assert len(sample.queries) == run.metrics["pairs"]
+        assert all(e.value == run.metrics[m] for m, e in sample.estimates()[run.run_id].items())
+    with pytest.raises(InputError, match=r"ranked different pairs.*--support common"):
+        numbers.one_sample(table, ids, WITH_INTERVAL)
+
+
+# --- the command line
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def blindspot(
+    settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Command]:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = cli.main(arguments)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, blindspot: Command
+) -> None:
+    runs, _ = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+    ids = [run.run_id for run in runs[:2]]
+    sample = numbers.one_sample(pair_table(ENTRY, ids, repository), ids, WITH_INTERVAL)
+    code, out, err = blindspot("runs", "scores", *ids, "--json")
+    assert (code, err) == (0, "")
+    for run, said in zip(runs, json.loads(out)["runs"], strict=False):
+        known = sample.dependence
+        assert said["run_id"] == run.run_id
+        assert said["independent"] == {"unit": known.unit, "units": known.units, "effective": known.effective}
+        for metric, estimate in sample.estimates()[run.run_id].items():
+            expected = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "no_interval": None}
+            assert said["scores"][metric] == expected
+    _, table, _ = blindspot("runs", "scores", *ids)
+    shown = sample.estimates()[ids[0]]["mrr"]
+    assert f"{shown.value:.4f} [{shown.interval.low:.4f}, {shown.interval.high:.4f}]" in table
+
+    for ranks, suffix in (("raw", ""), ("filtered", "_filtered")):
+        expected = numbers.against(sample, ids[1], [f"{m}{suffix}" for m in COMPARED])
+        code, out, err = blindspot("runs", "compare", *ids, "--ranks", ranks, "--json")
+        assert (code, err) == (0, "")
+        for row, d in zip(json.loads(out)["metrics"], expected, strict=True):
+            assert (row["metric"], row["difference"], row["p_value"]) == (d.contrast.metric, d.value, d.p_value)
+            assert (row["p_corrected"], row["smallest_detectable"]) == (d.p_corrected, d.smallest)
+            assert (row["low"], row["high"]) == (d.estimate.low, d.estimate.high)
+            assert row["no_interval"] == (d.estimate.refusal or None)
+            assert (row["wins"], row["ties"], row["losses"]) == (d.wins, d.ties, d.losses)
+            assert row["verdict"] == d.verdict
+    _, table, _ = blindspot("runs", "compare", *ids)
+    assert numbers.summary(numbers.against(sample, ids[1], COMPARED), {m: m for m in COMPARED}) in table
+
+
+def test_what_cannot_be_compared_is_said_in_one_line(
+    on_own_support: list[RunRecord], settings: Settings, repository: Repository, blindspot: Command
+) -> None:
+    ids = [run.run_id for run in on_own_support]
+    request = pipeline.request(
+        "evalrank", on_own_support[0].plan.variant.encoder, "none", "words", {"protocol": "toolkit"}, settings
+    )
+    toolkit = pipeline.run(request, settings, repository).record.run_id
+    for arguments, said in [
+        (("compare", *ids), "the runs ranked different pairs"),
+        (("compare", ids[0], toolkit), f"run {ids[0]} is by the protocol definition, run {toolkit} by toolkit"),
+    ]:
+        code, out, err = blindspot("runs", *arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {said}")
+        assert len(err.splitlines()) == 1
+    code, out, _ = blindspot("runs", "scores", *ids)
+    assert code == 0
+    assert "not comparable" in out

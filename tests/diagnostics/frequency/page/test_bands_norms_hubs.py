@@ -1,0 +1,264 @@
+"""The views *bands*, *norms* and *hubs* of the Frequency page, by AppTest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.published import pairs as loaders
+from core.datasets.word_frequency import zipf_of
+from core.diagnostics.evalrank.definition import ENTRY
+from core.diagnostics.evalrank.pairs import rows_of_runs
+from core.diagnostics.frequency import hubness
+from core.diagnostics.frequency.hubness import lists_of
+from core.diagnostics.frequency.page.hub_table import MOST_ASKERS
+from core.numerics.similarity import Metric, row_norms
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest
+from core.runs.spaces import open_spaces
+from core.store.repository import Repository
+from core.types import CancelToken, Float32, Variant
+from tests.conftest import make_settings
+from tests.support.small_world import (
+    SMALL_PAIRS,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+    wait_until,
+)
+
+OpenApp = Callable[..., AppTest]
+TINY = loaders.pair_set("tiny", pairs=[("a cat sleeps", "the cat sleeps")], background=["rain falls"])
+WITHOUT = SMALL_PAIRS.items[2:5]
+
+
+@dataclass
+class Constant(GramEncoder):
+    """The same vector for everything."""
+
+    reference: str = "constant"
+
+    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+        return np.full((len(texts), self.info.dimension), 0.5, dtype=np.float32)
+
+
+@dataclass
+class Lacks(GramEncoder):
+    """Has no vector for some texts."""
+
+    reference: str = "lacks"
+
+    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+        out = super().encode(texts, cancel)
+        out[[text in WITHOUT for text in texts]] = np.nan
+        return out
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The small pairs ranked by two encoders, with spaces of all four; a dataset of three items."""
+    settings = make_settings(tmp_path / "cache")
+    repository = Repository.at(settings.store)
+    for encoder in (GramEncoder(), GramEncoder("bigrams", 2), Constant()):
+        register_encoder(monkeypatch, encoder)
+    register_encoder(monkeypatch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
+    for dataset in (SMALL_PAIRS, TINY):
+        register_dataset(monkeypatch, dataset)
+    for encoder in ("trigrams", "bigrams", "constant", "lacks"):
+        if encoder != "constant":
+            request = pipeline.request("evalrank", encoder, "none", SMALL_PAIRS.id, {}, settings)
+            pipeline.run(request, settings, repository)
+        for dataset in (SMALL_PAIRS, TINY):
+            pipeline.encode(EncodeRequest(encoder, dataset.id), settings, repository)
+    pipeline.run(pipeline.request("evalrank", "constant", "none", TINY.id, {}, settings), settings, repository)
+    return settings.cache
+
+
+def written(app: AppTest) -> str:
+    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str) -> AppTest:
+    query = {"data": SMALL_PAIRS.id} | query
+    app = open_app(cache, "frequency", frequency_view=name, enc=[f"{v}~none" for v in variants], **query)
+    assert not app.exception
+    return app
+
+
+def figures(app: AppTest) -> list[dict]:  # type: ignore[type-arg]
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def table(app: AppTest, column: str):  # type: ignore[no-untyped-def]
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+# --- bands
+
+
+def test_bands_are_means_of_stored_rows(open_app: OpenApp, world: Path) -> None:
+    app = view(open_app, world, "bands", "trigrams", "bigrams")
+    frame = table(app, "MRR")
+    repository = Repository.at(world / "results.duckdb")
+    zipf = np.array(zipf_of(SMALL_PAIRS.items))
+    for encoder in ("trigrams", "bigrams"):
+        runs = [r for r in repository.runs() if r.plan.variant.encoder == encoder and r.plan.dataset == SMALL_PAIRS.id]
+        reciprocal = rows_of_runs(ENTRY, [runs[0].run_id], repository)[runs[0].run_id].reciprocal_ranks(False)
+        by_band: dict[tuple[str, str], list[float]] = {}
+        for pair, value in enumerate(reciprocal):
+            for side, items in (("query", SMALL_PAIRS.queries), ("mate", SMALL_PAIRS.mates)):
+                z = zipf[items[pair]]
+                label = "over 100" if z >= 5 else "10 to 100" if z >= 4 else "not counted" if z == 0 else "rarer"
+                by_band.setdefault((side, label), []).append(value)
+        assert ("query", "not counted") in by_band, "the case has pairs without a word"
+        for (side, label), values in by_band.items():
+            row = frame[(frame["variant"] == encoder) & (frame["of"] == side) & (frame["band"] == label)].iloc[0]
+            assert row["pairs"] == len(values)
+            assert row["MRR"] == pytest.approx(np.mean(values))
+    both = frame[frame["of"] == "query and mate"].groupby("variant")["pairs"].sum()
+    assert both.to_dict() == {"trigrams": 9, "bigrams": 9}
+    assert len(figures(app)) == 3, "the lines, and a matrix per variant"
+
+
+def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, world: Path) -> None:
+    app = view(open_app, world, "bands", "trigrams", after="center")
+    assert "has not ranked" in written(app)
+    assert "trigrams + center" in written(app)
+    assert not app.button(key="bands_run").disabled
+    assert len(figures(app)) == 2
+    alone = view(open_app, world, "bands", "constant")
+    assert not figures(alone)
+    assert not alone.button(key="bands_run").disabled
+
+
+def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, world: Path) -> None:
+    app = view(open_app, world, "bands", "lacks")
+    inside = [
+        q not in range(2, 5) and m not in range(2, 5)
+        for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
+    ]
+    frame = table(app, "MRR")
+    assert frame[frame["of"] == "query"]["pairs"].sum() == sum(inside) < len(inside)
+
+
+def test_bands_need_pairs(open_app: OpenApp, world: Path) -> None:
+    settings = make_settings(world)
+    pipeline.encode(EncodeRequest("trigrams", "demo-minimal"), settings, Repository.at(settings.store))
+    app = view(open_app, world, "bands", "trigrams", data="demo-minimal")
+    assert "Pick one of" in written(app)
+    assert "`demo-pairs`" in written(app)
+    assert not figures(app)
+
+
+# --- norms
+
+
+def test_lengths_are_those_of_the_vectors(open_app: OpenApp, world: Path) -> None:
+    app = view(open_app, world, "norms", "trigrams", "constant", after="center")
+    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, make_settings(world))
+    norms = row_norms(space.vectors)
+    row = table(app, "zero vectors").set_index("variant").loc["trigrams"]
+    assert row["zero vectors"] == np.count_nonzero(norms == 0) == 3
+    assert row["longest"] == pytest.approx(norms.max())
+    assert row["shortest"] == pytest.approx(norms[norms > 0].min())
+    assert row["median"] == pytest.approx(np.median(norms[norms > 0]))
+    listed = table(app, "length")
+    assert listed["length"].tolist() == sorted(norms[norms > 0], reverse=True)
+    assert listed["sentence"].iloc[0] == SMALL_PAIRS.items[int(np.argmax(norms))]
+    assert len(figures(app)) == 2, "trigrams, and trigrams + center"
+    text = written(app)
+    assert f"**constant**: all vectors have the same length, {0.5 * 96**0.5:.4g}:" in text
+    assert f"**constant + center**: all {len(SMALL_PAIRS.items)} vectors are zero" in text
+    app.segmented_control(key="norms_order").set_value("shortest").run()
+    assert not app.exception
+    assert table(app, "length")["length"].tolist() == sorted(norms[norms > 0])
+
+
+# --- hubs
+
+
+def test_hubs_are_those_of_the_lists(open_app: OpenApp, world: Path) -> None:
+    app = view(open_app, world, "hubs", "trigrams", hub_k="2")
+    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, make_settings(world))
+    lists = lists_of(space.vectors, Metric.COS)
+    counts = lists.occurrences(2)
+    expected = hubness.Hubness.of(counts, 2)
+    row = table(app, "skewness").iloc[0]
+    assert row["skewness"] == pytest.approx(expected.skewness)
+    assert row["never listed"] == pytest.approx(expected.never)
+    assert (row["hubs"], row["most"], row["zero vectors"]) == (expected.hubs, expected.most, 3)
+    listed = table(app, "times average")
+    assert listed["in lists"].tolist() == sorted(counts.tolist(), reverse=True)
+    top = int(np.argmax(counts))
+    item = int(space.items[lists.places[top]])
+    assert listed["no."].iloc[0] == item
+    app.number_input(key="hub").set_value(item).run()
+    assert not app.exception
+    assert SMALL_PAIRS.items[item] in [text.value for text in app.text]
+    own, askers = [frame.value for frame in app.dataframe if "rank" in frame.value]
+    assert own["sentence"].tolist() == [SMALL_PAIRS.items[space.items[lists.places[i]]] for i in lists.nearest[top, :2]]
+    who = [i for i in range(len(counts)) if top in lists.nearest[i, :2]]
+    assert len(askers) == len(who) == counts[top] < MOST_ASKERS
+    assert set(askers["sentence"]) == {SMALL_PAIRS.items[space.items[lists.places[i]]] for i in who}
+    app.segmented_control(key="hub_list").set_value("never listed").run()
+    assert not app.exception
+    assert f"{np.count_nonzero(counts == 0)} items are in no list" in written(app)
+    assert set(table(app, "times average")["in lists"]) == {0}
+
+
+def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, world: Path) -> None:
+    zero = SMALL_PAIRS.items.index("!!")
+    app = view(open_app, world, "hubs", "trigrams", hub=str(zero))
+    assert f"Item {zero} has no vector that can be compared" in written(app)
+    app = view(open_app, world, "hubs", "trigrams", hub="1000")
+    assert "There is no item 1000" in written(app)
+    app = view(open_app, world, "hubs", "trigrams", "lacks", hub="3")
+    assert "Item 3 has no vector that can be compared" in written(app)
+
+
+def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: OpenApp, world: Path) -> None:
+    for metric, said in (("cos", "point in one direction"), ("l2", "are the same")):
+        app = view(open_app, world, "hubs", "constant", "trigrams", metric=metric)
+        assert f"vectors {said}" in written(app)
+        assert table(app, "skewness")["variant"].tolist() == ["trigrams"]
+    app = view(open_app, world, "hubs", "constant", after="center")
+    assert "zero vector" in written(app)
+    assert not figures(app)
+
+
+@pytest.mark.parametrize("name", ["norms", "hubs", "bands"])
+@pytest.mark.parametrize("metric", ["cos", "l2"])
+def test_three_items(open_app: OpenApp, world: Path, name: str, metric: str) -> None:
+    app = view(open_app, world, name, "trigrams", "constant", data=TINY.id, metric=metric)
+    if name == "hubs":
+        assert "k is 2 here" in written(app) or len(table(app, "skewness")) == 1
+        assert table(app, "skewness")["never listed"].tolist() == [0.0], "each lists both of the others"
+    elif name == "norms":
+        assert table(app, "zero vectors")["zero vectors"].tolist() == [0, 0]
+
+
+def test_many_items_are_counted_in_the_background(
+    open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hubness, "AT_ONCE_ITEMS", 5)
+    app = view(open_app, world, "hubs", "trigrams", "lacks", after="center")
+    assert "are not known yet for **trigrams**, **lacks**, **trigrams + center**, **lacks + center**" in written(app)
+    assert not figures(app)
+    app.button(key="hubs_make").click().run()
+    assert not app.exception
+    folder = make_settings(world).hubs
+    wait_until(
+        lambda: folder.exists() and len(list(folder.glob("*.npz"))) >= 6
+    )  # four spaces, and random vectors for 12 items and for 15
+    wait_until(lambda: not list(folder.glob("*.lock")))
+    app.run()
+    assert not app.exception
+    assert len(table(app, "skewness")) == 4
+    assert table(app, "skewness")["hubs"].notna().all()

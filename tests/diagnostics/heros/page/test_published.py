@@ -1,0 +1,304 @@
+"""The page HEROS with its published encoders, by AppTest, and ``runs resembles``.
+
+The sentences are a stand-in for HEROS's; the encoders have, by their making, profiles that are known.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import cli
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.datasets.published.minimal_pairs import minimal_pair_set
+from core.diagnostics.heros.published import SUBSETS, heros_profiles
+from core.diagnostics.heros.resemblance import is_on_published_sentences, of_run
+from core.errors import InputError
+from core.runs import pipeline
+from core.settings import Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+from tests.support.published_world import HEADER, rows, run_with_profile, settings_with_heros
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+OpenApp = Callable[..., AppTest]
+PUBLISHED = {profile.model: profile for profile in heros_profiles()}
+TWIN = "MiniLM L6 v2 (all)"  # whose profile the encoder "twin" has
+OWN_ORIGINALS = ["the cat is big", "it rains a lot", "a dog runs", "nobody came today"]
+
+
+@dataclass(frozen=True)
+class World:
+    settings: Settings
+    twin: RunRecord
+    stranger: RunRecord
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """On the stand-in: an encoder with a published profile, and one that is like none."""
+    settings = settings_with_heros(tmp_path_factory.mktemp("published"))
+    with pytest.MonkeyPatch.context() as patch:
+        twin = run_with_profile(patch, settings, "twin", PUBLISHED[TWIN].means)
+        stranger = run_with_profile(patch, settings, "stranger", dict.fromkeys(SUBSETS, 0.3))
+        yield World(settings, twin, stranger)
+
+
+def written(app: AppTest) -> str:
+    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.warning]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def drawn(app: AppTest, number: int = 0) -> dict[str, Any]:
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
+
+
+def published_rows(app: AppTest) -> list[str]:
+    return [str(text) for text in drawn(app)["layout"].get("yaxis2", {}).get("ticktext", [])]
+
+
+def test_the_stand_in_gives_the_profile_that_was_ordered(world: World) -> None:
+    assert world.twin.metrics["cos_avg"] == pytest.approx(0.0, abs=1e-6)
+    for subset in SUBSETS:
+        assert world.twin.metrics[subset] == pytest.approx(PUBLISHED[TWIN].means[subset], abs=1e-6)
+
+
+# --- the profile
+
+
+def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: World) -> None:
+    app = open_app(world.settings.cache, "heros", data="heros")
+    assert not app.exception
+    assert not app.error
+    names = published_rows(app)
+    assert len(names) == 17
+    assert names[:6] == ["▸ QA (3)", "▸ GTR (4)", "▸ paraphrase (9)", "▸ QA+NLI (4)", "▸ all (10)", "▸ GloVe (1)"]
+    assert names[6:8] == ["▸ SimCSE (4)<br>unsupervised", "▸ SimCSE (4)<br>unsupervised then NLI"]
+    figure = drawn(app)
+    assert figure["data"][0]["y"] == ["twin", "stranger"], "measured rows stand by themselves"
+    gtr = [p for p in heros_profiles() if p.block == "GTR"]
+    expected = [f"{sum(p.means[s] for p in gtr) / 4:.3f}" for s in SUBSETS]
+    assert figure["data"][2]["text"][6:12] == expected
+    assert "mean of 4 published encoders" in figure["data"][1]["hovertext"][6]
+    assert "synonym: 0.893 to 0.903" in figure["data"][1]["hovertext"][6]
+    assert "not on these" not in written(app)
+
+
+def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) -> None:
+    app = open_app(world.settings.cache, "heros", data="heros", unfold="GTR")
+    names = published_rows(app)
+    assert names[:7] == ["▸ QA (3)", "<b>▾ GTR (4)</b>", "base", "large", "xl", "xxl", "▸ paraphrase (9)"]
+    colours = drawn(app)["data"][0]["zmin"], drawn(app)["data"][0]["zmax"]
+    about = drawn(app)["data"][1]["hovertext"][6]
+    for part in ("synonym: 0.893", "GTR base (QA)", "figure 1", "Natural Questions", "110M parameters, 768 dimensions"):
+        assert part in about
+
+    app.toggle(key="unfold_all").set_value(True).run()
+    assert not app.exception
+    figure = drawn(app)
+    assert len(published_rows(app)) == 60 + 13
+    assert figure["data"][2]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
+    assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == colours
+
+    app.toggle(key="heros_intervals").set_value(True).run()
+    assert "–<br>" in drawn(app)["data"][0]["text"][0][0]
+    app.toggle(key="published_profiles").set_value(False).run()
+    assert published_rows(app) == []
+    assert len(drawn(app)["data"]) == 1
+
+
+def test_elsewhere_published_rows_wait_to_be_asked_for(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And only the subsets that are there are filled; where none is a published one, nothing is offered."""
+    settings = settings_with_heros(tmp_path)
+    register_encoder(monkeypatch, GramEncoder())
+    for name, subsets in {"some": ("synonym", "typo", "<b>mine</b>"), "other": ("mine",)}.items():
+        rewrites = {s: [f"{text} {s}" for text in OWN_ORIGINALS] for s in subsets}
+        register_dataset(monkeypatch, minimal_pair_set(name, OWN_ORIGINALS, rewrites))
+        request = pipeline.request("heros", "trigrams", "none", name, {}, settings)
+        pipeline.run(request, settings, Repository.at(settings.store))
+    app = open_app(settings.cache, "heros", data="some")
+    assert published_rows(app) == []
+    app.toggle(key="published_elsewhere").set_value(True).run()
+    assert not app.exception
+    assert "measured on HEROS's own 1,000 sentences, not on these" in written(app)
+    assert len(published_rows(app)) == 17
+    shown = drawn(app)["data"][1]
+    assert len(drawn(app)["data"][2]["text"]) == 17 * 2
+    columns = drawn(app)["data"][0]["x"]
+    centres = {round(base + width / 2) for base, width in zip(shown["base"], shown["x"], strict=True)}
+    assert {columns[c] for c in centres} == {"synonym", "typo"}
+
+    app.sidebar.selectbox(key="data").set_value("other").run()
+    assert not app.exception
+    assert not [t for t in app.toggle if str(t.key).startswith("published")]
+
+
+# --- behaves like
+
+
+def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
+    app = open_app(world.settings.cache, "heros", data="heros", heros_view="behaves like")
+    assert not app.exception
+    assert not app.error
+    said = written(app)
+    assert "twin behaves most like encoders trained on a billion pairs of 32 datasets of every kind (group all)" in said
+    for accuracy in ("44 of 60 (73%;", "32 of 60 (53%;", "21 of 60 (35%;"):
+        assert accuracy in said
+    table = next(d.value for d in app.dataframe if "published encoder" in d.value)
+    assert table["published encoder"].iloc[0] == TWIN
+    assert table["distance"].iloc[0] == pytest.approx(0.0, abs=1e-5)
+    assert table["distance"].is_monotonic_increasing
+    assert len(table) == 10
+    lines, places = drawn(app, 1), drawn(app, 2)
+    assert next(trace["name"] for trace in lines["data"]) == f"{TWIN} · published"
+    assert lines["data"][-1]["name"] == "twin, measured"
+    assert sum(len(trace["x"]) for trace in places["data"] if trace["marker"]["symbol"].endswith("-open")) == 60
+    assert [trace["name"] for trace in places["data"][7:]] == ["twin"]
+    assert "Too far away for the map: stranger." in said
+
+    app.selectbox(key="heros_like").set_value("stranger~none").run()
+    assert not app.exception
+    said = written(app)
+    assert "stranger resembles none of the 60 published encoders, so nothing is guessed" in said
+    assert "Where there is a guess, it is right for 44 of 60" in said
+    assert "behaves most like" not in said
+    assert "32 of 60" not in said
+
+
+def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_with_heros(tmp_path)
+    register_encoder(monkeypatch, GramEncoder())
+    request = pipeline.request("heros", "trigrams", "none", "demo-minimal", {}, settings)
+    pipeline.run(request, settings, Repository.at(settings.store))
+    app = open_app(settings.cache, "heros", data="demo-minimal", heros_view="behaves like")
+    assert not app.exception
+    assert "published profiles are of HEROS's own 1,000 sentences" in written(app)
+    assert len(app.get("plotly_chart")) == 1, "no nearest profile, no map"
+    assert not app.button(key="fetch_heros").disabled
+    assert "python -m core data fetch heros" in written(app)
+
+    fetch.fetch_dataset(datasets.find("heros"), settings)
+    app.run()
+    app.button(key="pick_heros").click().run()
+    assert not app.exception
+    assert app.sidebar.selectbox(key="data").value == "heros"
+
+
+# --- the command line
+
+
+@pytest.fixture
+def resembles(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(world.settings.cache))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = cli.main(["runs", "resembles", *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_line_says_the_same(world: World, resembles: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = resembles(world.twin.run_id[:8], "--json")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert (said["run_id"], said["dataset"], said["resembles_none"]) == (world.twin.run_id, "heros", False)
+    assert said["guess"] == {"group": "all", "votes": 3, "voters": 3}
+    assert said["profile"] == pytest.approx(PUBLISHED[TWIN].means, abs=1e-6)
+    assert len(said["nearest"]) == 60
+    assert said["nearest"][0]["model"] == TWIN
+    assert said["accuracy"]["leave_one_out"] == pytest.approx(
+        {"right": 44, "n": 60, "share": 44 / 60, "low": 0.6099, "high": 0.8287}, abs=1e-4
+    )
+    assert said["accuracy"]["leave_one_family_out"]["right"] == 32
+    assert said["accuracy"]["majority"]["group"] == "unsupervised"
+    assert sum(one["n"] for one in said["accuracy"]["leave_one_out_by_votes"].values()) == 60
+
+    code, out, _ = resembles(world.twin.run_id)
+    assert code == 0
+    assert out.startswith("twin on heros: nearest of the 60 published profiles")
+    assert "Always saying unsupervised would be right for 21 of 60" in out
+
+    code, out, _ = resembles(world.stranger.run_id, "--json")
+    assert code == 0
+    assert (json.loads(out)["resembles_none"], json.loads(out)["guess"]) == (True, None)
+
+
+def test_other_sentences_are_refused_and_a_copy_is_not(
+    world: World, resembles: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, repository = world.settings, Repository.at(world.settings.store)
+    register_encoder(monkeypatch, GramEncoder())
+    request = pipeline.request("heros", "trigrams", "none", "demo-minimal", {}, settings)
+    demo = pipeline.run(request, settings, repository).record
+    code, out, err = resembles(demo.run_id)
+    assert (code, out) == (2, "")
+    assert "is on 'demo-minimal', the published profiles are of other sentences; expected a run on 'heros'" in err
+    assert len(err.splitlines()) == 1
+
+    register_dataset(monkeypatch, minimal_pair_set("some", OWN_ORIGINALS, {"typo": [f"{t}!" for t in OWN_ORIGINALS]}))
+    register_encoder(monkeypatch, GramEncoder("bigrams", 2))
+    request = pipeline.request("heros", "bigrams", "none", "some", {}, settings)
+    assert resembles(pipeline.run(request, settings, repository).record.run_id)[0] == 2
+
+    # A user's file with the very same content: one more run, which the store knows to be of HEROS.
+    copy = tmp_path / "copy.tsv"
+    with copy.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t")
+        writer.writerows([HEADER, *rows()])
+    copied = run_with_profile(monkeypatch, settings, "copied", PUBLISHED["GloVe"].means, f"file:{copy}")
+    assert copied.plan.dataset != "heros"
+    assert copied.plan.dataset_digest == world.twin.plan.dataset_digest
+    assert is_on_published_sentences(copied, repository)
+    code, out, _ = resembles(copied.run_id, "--json")
+    assert code == 0
+    assert json.loads(out)["nearest"][0]["model"] == "GloVe"
+
+
+def test_a_run_of_something_else_is_refused(
+    world: World, resembles: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder())
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    request = pipeline.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, world.settings)
+    ranked = pipeline.run(request, world.settings, Repository.at(world.settings.store)).record
+    code, out, err = resembles(ranked.run_id)
+    assert (code, out) == (2, "")
+    assert f"run {ranked.run_id} of evalrank is done; expected a finished run of heros" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"diagnostic_version": 1}, "was computed by version 1 of heros; expected version 2; run it again"),
+        ({"dataset": "elsewhere", "dataset_digest": "of other sentences"}, "expected a run on 'heros'"),
+    ],
+)
+def test_a_run_whose_plan_does_not_fit_is_refused(world: World, change: dict[str, Any], said: str) -> None:
+    run = replace(world.twin, plan=replace(world.twin.plan, **change))
+    with pytest.raises(InputError, match=said):
+        of_run(run, Repository.at(world.settings.store))
+
+
+def test_an_unfinished_run_and_one_without_a_subset_are_refused(world: World) -> None:
+    repository = Repository.at(world.settings.store)
+    with pytest.raises(InputError, match="of heros is interrupted; expected a finished run of heros"):
+        of_run(replace(world.twin, state=RunState.INTERRUPTED), repository)
+    lacking = {name: value for name, value in world.twin.metrics.items() if name != "typo"}
+    with pytest.raises(InputError, match="has no typo; expected all of synonym, antonym"):
+        of_run(replace(world.twin, metrics=lacking), repository)

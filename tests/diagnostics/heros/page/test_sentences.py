@@ -1,0 +1,288 @@
+"""The HEROS page's view of sentences by AppTest: what stands in it is what a loop over stored rows finds."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.published.minimal_pairs import minimal_pair_set
+from core.diagnostics.heros import retrieval as explore_heros
+from core.diagnostics.heros.definition import ENTRY
+from core.numerics.ranking.problem import TAU
+from core.runs import pipeline
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from tests.conftest import make_settings
+from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+
+OpenApp = Callable[..., AppTest]
+PAGE = 10
+MARKUP = "A <b>bold</b> *dog* costs $5 [here](x)."
+NAMES = ["Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo", "Kit"]
+ORIGINALS = [*(f"{name} has a large cat in town {i}." for i, name in enumerate(NAMES)), MARKUP]
+REWRITES = {
+    "synonym": [o.replace("large", "huge") for o in ORIGINALS],  # the last one is unchanged
+    "antonym": [o.replace("large", "larger") for o in ORIGINALS],
+    "mine & *co*": [o.replace("town", "Rome" if i % 3 else "TOWN") for i, o in enumerate(ORIGINALS)],
+}
+SUBSETS = list(REWRITES)
+A, B = "3-grams~none", "1-grams~none"
+
+
+@dataclass(frozen=True)
+class World:
+    settings: Settings
+    runs: dict[str, RunRecord]
+    rows: pd.DataFrame
+
+    def value(self, variant: str, number: int, subset: str, name: str = "similarity") -> float:
+        rows = self.rows
+        run_id = self.runs[variant].run_id
+        mask = (rows["run_id"] == run_id) & (rows["item_no"] == number) & (rows["subset"] == subset)
+        (value,) = rows.loc[mask, name]
+        return value
+
+    def above(self, variant: str, number: int, nearer: str, farther: str) -> bool:
+        return self.value(variant, number, nearer, "cosine") - self.value(variant, number, farther, "cosine") > TAU
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with pytest.MonkeyPatch.context() as patch:
+        register_dataset(patch, minimal_pair_set("mine", ORIGINALS, REWRITES))
+        register_dataset(patch, minimal_pair_set("other", ["a cat", "a dog"], {"of other": ["the cat", "the dog"]}))
+        settings = make_settings(tmp_path_factory.mktemp("sentences") / "cache")
+        repository = Repository.at(settings.store)
+        runs = {}
+        for size in (3, 1):
+            name = register_encoder(patch, GramEncoder(f"{size}-grams", size)).reference
+            for dataset in ("mine", "other"):
+                request = pipeline.request("heros", name, "none", dataset, {}, settings)
+                record = pipeline.run(request, settings, repository).record
+                if dataset == "mine":
+                    runs[str(record.plan.variant)] = record
+        rows = repository.items(ENTRY, [run.run_id for run in runs.values()], texts=True)
+        repository.database.close()
+        yield World(settings, runs, rows)
+
+
+def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
+    app = open_app(cache, "heros", **({"data": "mine", "heros_view": "sentences", "sent_a": A} | query))
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def table(app: AppTest) -> pd.DataFrame:
+    return next(d.value for d in app.dataframe if "original" in d.value)
+
+
+def written(app: AppTest) -> str:
+    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.text])
+
+
+def dots(app: AppTest) -> dict:
+    return next(
+        figure
+        for figure in (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+        if "normalised similarity to the original" in json.dumps(figure["layout"])
+    )
+
+
+def test_one_variant_shows_every_rewrite_of_every_original(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache)
+    frame = table(app)
+    assert frame["no"].tolist() == list(range(PAGE))
+    assert frame["original"].tolist() == ORIGINALS[:PAGE]
+    for subset in SUBSETS:
+        assert frame[f"A: {subset}"].tolist() == [world.value(A, n, subset) for n in range(PAGE)]
+    assert f"All **{len(ORIGINALS)}** originals." in written(app)
+    assert app.pills(key="sent_preset").options == ["antonym above synonym"]
+    assert app.number_input(key="sent_apart").disabled
+
+
+@pytest.mark.parametrize(
+    ("where", "keeps"),
+    [
+        ("in B", lambda a, b: b),
+        ("in A, not in B", lambda a, b: a and not b),
+    ],
+)
+def test_an_order_is_asked_of_either_variant(
+    open_app: OpenApp, world: World, where: str, keeps: Callable[[bool, bool], bool]
+) -> None:
+    pair = ("mine & *co*", "synonym")
+    app = view(open_app, world.settings.cache, sent_b=B, sent_above=" above ".join(pair), sent_where=where)
+    expected = [n for n in range(len(ORIGINALS)) if keeps(world.above(A, n, *pair), world.above(B, n, *pair))]
+    assert app.selectbox(key="sent_where").value == where
+    if not expected:
+        assert "No original is left" in written(app)
+        return
+    assert table(app)["no"].tolist() == expected[:PAGE]
+    share = f"**{len(expected)} of {len(ORIGINALS)} originals ({len(expected) / len(ORIGINALS):.1%})**: "
+    variant = "1-grams" if where.startswith("in B") else "3-grams"
+    assert f"{share}mine & \\*co\\* above synonym in {variant}" in written(app)
+
+
+def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache)
+    app.pills(key="sent_preset").set_value("antonym above synonym").run()
+    assert app.multiselect(key="sent_above").value == ["antonym above synonym"]
+    expected = [n for n in range(len(ORIGINALS)) if world.above(A, n, "antonym", "synonym")]
+    leads = {n: world.value(A, n, "antonym") - world.value(A, n, "synonym") for n in expected}
+    assert table(app)["no"].tolist() == sorted(expected, key=lambda n: -leads[n])[:PAGE]
+    assert app.pills(key="sent_preset").value == "antonym above synonym"
+    app.segmented_control(key="sent_direction").set_value("low to high").run()
+    assert app.pills(key="sent_preset").value is None
+    app.button(key="sent_clear").click().run()
+    assert not app.exception
+    assert app.multiselect(key="sent_above").value == []
+    assert app.selectbox(key="sent_order").value == "no"
+    assert f"All **{len(ORIGINALS)}** originals." in written(app)
+
+
+def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, sent_b=B)
+    app.pills(key="sent_preset").set_value("largest disagreement").run()
+    sizes = {n: max(abs(world.value(A, n, s) - world.value(B, n, s)) for s in SUBSETS) for n in range(len(ORIGINALS))}
+    frame = table(app)
+    assert frame["largest difference"].tolist() == sorted(sizes.values(), reverse=True)[:PAGE]
+    assert all(sizes[row["no"]] == row["largest difference"] for row in frame.to_dict("records"))
+    app.selectbox(key="sent_subset").set_value("antonym").run()
+    for row in table(app).to_dict("records"):
+        one, other = (world.value(v, row["no"], "antonym") for v in (A, B))
+        assert (row["A: antonym"], row["B: antonym"], row["A − B: antonym"]) == (one, other, one - other)
+    sizes = {n: abs(world.value(A, n, "antonym") - world.value(B, n, "antonym")) for n in range(len(ORIGINALS))}
+    assert [sizes[n] for n in table(app)["no"]] == sorted(sizes.values(), reverse=True)[:PAGE]
+
+
+def test_search_and_bounds_narrow_what_is_listed(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache)
+    app.text_input(key="sent_search").set_value("ROME").run()
+    in_rome = [n for n in range(len(NAMES)) if n % 3]
+    assert table(app)["no"].tolist() == in_rome
+    bound = sorted(world.value(A, n, "antonym") for n in in_rome)[2]
+    app.selectbox(key="sent_subset").set_value("antonym").run()
+    app.number_input(key="sent_high").set_value(round(bound + 1e-4, 4)).run()
+    assert table(app)["no"].tolist() == [n for n in in_rome if world.value(A, n, "antonym") <= bound + 1e-4]
+    app.text_input(key="sent_search").set_value("no such words").run()
+    assert "No original is left. Loosen a condition" in written(app)
+
+
+def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
+    app = view(
+        open_app,
+        world.settings.cache,
+        sent_b=B,
+        sent_above=["synonym above mine & *co*"],
+        sent_where="in B, not in A",
+        sent_order="B: synonym",
+        sent_direction="high to low",
+        original_no="4",
+        sent_rewrite="antonym",
+    )
+    assert app.selectbox(key="sent_a").value == A
+    assert app.selectbox(key="sent_b").value == B
+    assert app.selectbox(key="sent_order").value == "B: synonym"
+    assert app.number_input(key="original_no").value == 4
+    assert app.selectbox(key="sent_rewrite").value == "antonym"
+    assert "**Original 4**" in written(app)
+    assert ORIGINALS[4] in [t.value for t in app.text]
+    assert "names what is not here" not in written(app)
+
+
+def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, sent_b="gone~none", sent_above="typo above synonym", original_no="99")
+    said = written(app)
+    assert "This link names what is not here: `gone~none`, `typo above synonym`." in said
+    assert f"There is no original 99 here: they are 0 to {len(ORIGINALS) - 1}." in said
+
+
+def test_previous_and_next_follow_the_table(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, sent_order="A: antonym", sent_direction="high to low")
+    order = sorted(range(len(ORIGINALS)), key=lambda n: -world.value(A, n, "antonym"))
+    app.button(key="next_original").click().run()
+    assert app.number_input(key="original_no").value == order[0]
+    assert app.button(key="previous_original").disabled
+    app.number_input(key="original_no").set_value(order[PAGE - 1]).run()
+    app.button(key="next_original").click().run()
+    assert app.number_input(key="original_no").value == order[PAGE]
+    assert table(app)["no"].tolist() == order[PAGE:], "the table was turned to its page"
+    assert f"{PAGE + 1} of {len(order)} in the table" in written(app)
+
+
+def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, sent_b=B, original_no=str(len(ORIGINALS) - 1))
+    rewrites = next(element.proto.body for element in app.get("html") if "Rewrites of original" in element.proto.body)
+    assert "&lt;b&gt;bold&lt;/b&gt; *dog* costs $5 [here](x)." in rewrites
+    assert "mine &amp; *co*" in rewrites
+    assert "<b>bold" not in rewrites
+    assert rewrites.count("(unchanged)") == 3
+    app.number_input(key="original_no").set_value(1).run()
+    rewrites = next(element.proto.body for element in app.get("html") if "Rewrites of original" in element.proto.body)
+    assert rewrites.count("<ins") == rewrites.count("<del") == 3
+    for word in ("huge", "larger", "Rome"):
+        assert f">{word}</ins>" in rewrites
+    for subset in SUBSETS:
+        assert f"{world.value(B, 1, subset):.4f}" in rewrites
+
+
+def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, original_no="1", sent_rewrite="antonym")
+    figure = dots(app)
+    assert [trace["name"] for trace in figure["data"]] == ["3-grams", "1-grams"]
+    by_a = sorted(SUBSETS, key=lambda s: -world.value(A, 1, s))
+    for trace, variant in zip(figure["data"], (A, B), strict=True):
+        drawn = np.frombuffer(base64.b64decode(trace["x"]["bdata"]), trace["x"]["dtype"])
+        assert drawn.tolist() == [world.value(variant, 1, s) for s in by_a]
+    ranks = next(d.value for d in app.dataframe if "rewrite" in d.value)
+    row = world.rows[(world.rows["item_no"] == 1) & (world.rows["run_id"] == world.runs[A].run_id)]
+    for place, run in enumerate(world.runs.values()):
+        cosines = explore_heros.cosines_to_all(run, int(row["original_no"].iloc[0]), world.settings)
+        expected = [
+            explore_heros.rank_of(cosines, int(r["original_no"]), int(r["rewrite_no"])).rank
+            for r in row.set_index("subset").loc[SUBSETS].to_dict("records")
+        ]
+        assert ranks[str(place)].tolist() == expected
+    ranking = next(element.proto.body for element in app.get("html") if "Ranking by 3-grams" in element.proto.body)
+    assert "(antonym of 1)" in ranking
+    assert "●" in ranking
+
+
+def test_embeddings_that_are_gone_leave_the_rest(open_app: OpenApp, world: World, tmp_path: Path) -> None:
+    cache = tmp_path / "copy"
+    shutil.copytree(world.settings.cache, cache)
+    shutil.rmtree(cache / "embeddings")
+    app = view(open_app, cache, original_no="0")
+    assert "are no longer in the cache; run it again" in written(app)
+    assert app.button(key="encode_again").label == "Encode again"
+    assert dots(app)["data"]
+    assert not [d for d in app.dataframe if "rewrite" in d.value]
+
+
+def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, original_no="1", sent_above="antonym above synonym")
+    app.sidebar.selectbox(key="data").set_value("other").run()
+    assert not app.exception
+    assert app.number_input(key="original_no").value is None
+    assert table(app)["original"].tolist() == ["a cat", "a dog"]
+    assert "All **2** originals." in written(app)
+    assert "names what is not here" not in written(app)
+
+
+def test_a_variant_alone_and_compared_with_itself(open_app: OpenApp, world: World) -> None:
+    app = view(open_app, world.settings.cache, sent_b=A)
+    assert "A and B are one variant" in written(app)
+    assert "A: synonym" in table(app)
+    app = view(open_app, world.settings.cache, enc=A)
+    assert app.selectbox(key="sent_b").disabled

@@ -1,0 +1,133 @@
+"""The view *spread* of the HEROS page, by AppTest on small runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.diagnostics.heros.definition import ENTRY, SUBSETS
+from core.store.records import RunState
+from tests.support.heros_world import ORIGINALS, World, world
+from tests.support.small_world import wait_until
+
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with world(tmp_path_factory.mktemp("spread")) as built:
+        built.run("six", "bigrams~none", "bigrams~zscore", "bigrams~center", "trigrams~none")
+        built.run("alike", "bigrams~none")
+        built.run("alone", "unigrams~none", "unigrams~center")
+        built.run("twenty", *(f"{name}~none" for name in ("unigrams", "bigrams", "trigrams", "quadgrams")))
+        yield built
+
+
+def written(app: AppTest) -> str:
+    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.text, *app.warning]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def chart(app: AppTest, number: int) -> dict[str, Any]:
+    return json.loads(app.get("plotly_chart")[number].proto.spec)
+
+
+def spread(app: AppTest) -> dict[str, dict[str, Any]]:
+    """Per variant its trace of dots, which carry the quantiles; after the profile comes the spread."""
+    return {t["name"]: t for t in chart(app, 1)["data"] if "customdata" in t}
+
+
+@pytest.mark.parametrize(("scale", "column"), [("normalised", "similarity"), ("raw cosine", "cosine")])
+def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: World, scale: str, column: str) -> None:
+    app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale)
+    assert not app.exception
+    found = spread(app)
+    assert set(found) == {"bigrams", "bigrams + zscore", "bigrams + center", "trigrams"}
+    run = small.runs["six", "bigrams~center"]
+    rows = small.repository.items(ENTRY, [run.run_id], texts=False)
+    for subset, (_, *numbers) in zip(SUBSETS, found["bigrams + center"]["customdata"], strict=True):
+        values = rows[rows["subset"] == subset][column]
+        expected = [*np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]), values.mean(), len(ORIGINALS)]
+        assert numbers == pytest.approx(expected)
+    marks = [t for t in chart(app, 1)["data"] if t["name"] == "bigrams + center" and "dash" in t.get("line", {})]
+    expected_mark = run.metrics["cos_avg"] if column == "cosine" else 0.0
+    (mark,) = marks
+    assert {x for x in mark["x"] if x is not None} == {round(expected_mark, 5)}
+    assert ("cos_avg" in written(app)) == (column == "cosine")
+
+
+def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: World) -> None:
+    app = open_app(small.cache, "heros", data="alike", heros_view="spread")
+    whole = chart(app, 1)["layout"]["xaxis"]["range"]
+    app.toggle(key="heros_near").set_value(True).run()
+    near = chart(app, 1)["layout"]["xaxis"]["range"]
+    assert whole[0] < 0 < near[0]
+
+
+@pytest.mark.parametrize("scale", ["normalised", "raw cosine"])
+def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: World, scale: str) -> None:
+    app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
+    assert not app.exception
+    (dots,) = spread(app).values()
+    assert dots["x"] == pytest.approx([1.0, 1.0])
+
+
+def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: World) -> None:
+    """Also of variants that the sidebar leaves out."""
+    app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="bigrams~center")
+    assert not app.exception
+    assert list(spread(app)) == ["bigrams + center"]
+    figure = chart(app, 2)
+    chains = ["none", "center", "zscore"]
+    assert figure["layout"]["yaxis"]["ticktext"] == chains
+    *lines, rate = figure["data"]
+    runs = [small.runs["six", f"bigrams~{chain}"].metrics for chain in chains]
+    for subset, line in zip(SUBSETS, lines, strict=True):
+        assert line["x"] == pytest.approx([metrics[subset] for metrics in runs])
+    assert rate["x"] == pytest.approx([metrics["synonym>antonym"] for metrics in runs])
+    assert app.button(key="run_chains").label == "Run 2 transforms of bigrams: abtt:2, whiten"
+
+
+def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: World) -> None:
+    app = open_app(small.cache, "heros", data="alone", heros_view="spread")
+    assert not app.exception
+    (line,) = chart(app, 2)["data"]
+    assert len(line["x"]) == 2
+
+
+def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: World) -> None:
+    app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="trigrams~none")
+    assert "Of trigrams only none was run on this dataset" in written(app)
+    assert len(app.get("plotly_chart")) == 2
+    button = app.button(key="run_chains")
+    assert button.label == "Run 4 transforms of trigrams: center, zscore, abtt:2, whiten"
+    button.click().run()
+    assert not app.exception
+
+    def stored() -> set[str]:
+        runs = small.repository.runs(diagnostic="heros", dataset="six", encoder="trigrams", state=RunState.DONE)
+        return {run.plan.variant.transform for run in runs}
+
+    wait_until(lambda: len(stored()) == 5)
+    app.run()
+    assert not app.exception
+    assert chart(app, 2)["layout"]["yaxis"]["ticktext"] == ["none", "center", "zscore", "abtt:2", "whiten"]
+    assert not [b for b in app.button if b.key == "run_chains"], "nothing is left to run"
+
+
+def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: World) -> None:
+    app = open_app(small.cache, "heros", data="twenty", heros_view="spread")
+    assert not app.exception
+    picker = app.multiselect(key="heros_spread_subsets")
+    assert picker.label == "Subsets (at most 16 at a time)"
+    assert len(chart(app, 1)["layout"]["yaxis"]["ticktext"]) == 16
+    picker.set_value(["column_3", "column_19"]).run()
+    assert chart(app, 1)["layout"]["yaxis"]["ticktext"] == ["column 3", "column 19"]
+    app.multiselect(key="heros_spread_subsets").set_value([]).run()
+    assert not app.exception
+    assert "Choose a subset to see how its sentences are spread." in written(app)

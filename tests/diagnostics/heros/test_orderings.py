@@ -1,0 +1,374 @@
+"""Orderings of HEROS's subsets: rates, all against all, and the headline, against loops and cases done by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from core.diagnostics.heros import comparison, orderings
+from core.diagnostics.heros.definition import ORDERINGS, SUBSETS
+from core.diagnostics.heros.orderings import Cosines, Meaning, Ordering, Rate, Reading
+from core.errors import BlindspotError
+from core.numerics.statistics.intervals import mcnemar
+from core.types import Float64
+
+TWENTY = [f"column {i}" for i in range(20)]
+
+
+def cosines(**columns: list[float]) -> Cosines:
+    return Cosines(tuple(columns), np.array(list(columns.values()), dtype=np.float64).T)
+
+
+def loop(table: Cosines, near: str, far: str) -> float:
+    """Original by original, in halves."""
+    halves = 0
+    for row in table.values:
+        lead = row[table.subsets.index(near)] - row[table.subsets.index(far)]
+        halves += 1 if abs(lead) <= 1e-6 else 2 if lead > 0 else 0
+    return halves / (2 * len(table.values))
+
+
+# --- which orderings
+
+
+def test_heros_orderings_are_laid_beside_where_it_has_both_subsets() -> None:
+    laid = orderings.laid_beside(list(SUBSETS))
+    assert [(o.near, o.far) for o in laid.orderings] == list(ORDERINGS)
+    assert laid.pairs == 15
+    some = orderings.laid_beside(["typo", "of my own", "random_mlm", "synonym"])
+    assert [str(o) for o in some.orderings] == ["synonym>random_mlm", "typo>random_mlm", "synonym>typo"]
+    assert some.pairs == 6
+
+
+def test_other_subsets_are_laid_beside_in_all_pairs_kept_meaning_first() -> None:
+    laid = orderings.laid_beside(["opposite_1", "formal", "opposite_2", "paraphrase"])
+    assert [str(o) for o in laid.orderings] == [
+        "paraphrase>opposite_1",
+        "paraphrase>opposite_2",
+        "opposite_1>formal",
+        "opposite_1>opposite_2",
+        "formal>opposite_2",
+        "formal>paraphrase",
+    ]
+    assert laid.pairs == 6
+
+
+@pytest.mark.parametrize("subsets", [[], ["synonym"], ["my own"]])
+def test_with_one_subset_there_is_no_ordering(subsets: list[str]) -> None:
+    assert orderings.laid_beside(subsets) == orderings.Laid((), 0)
+
+
+def test_the_list_is_capped() -> None:
+    laid = orderings.laid_beside([*TWENTY, "opposite_9", "paraphrase"])
+    assert len(laid.orderings) == orderings.MAX_LISTED
+    assert laid.pairs == 22 * 21 // 2
+    assert str(laid.orderings[0]) == "paraphrase>opposite_9"
+
+
+@given(st.lists(st.sampled_from([*SUBSETS, "paraphrase", "opposite_1", "a", "b>c", "<i>"]), unique=True))
+def test_no_pair_is_laid_beside_twice(subsets: list[str]) -> None:
+    laid = orderings.laid_beside(subsets)
+    pairs = [frozenset((o.near, o.far)) for o in laid.orderings]
+    assert len(set(pairs)) == len(pairs)
+    assert all(len(pair) == 2 and pair <= set(subsets) for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("subset", "meaning"),
+    [
+        ("synonym", Meaning.KEPT),
+        ("Paraphrase", Meaning.KEPT),
+        ("typo", Meaning.KEPT),
+        ("antonym", Meaning.CHANGED),
+        ("negation", Meaning.CHANGED),
+        ("negation_main", Meaning.CHANGED),
+        ("Opposite_2", Meaning.CHANGED),
+        ("random_mlm", Meaning.CHANGED),
+        ("formal", Meaning.UNKNOWN),
+        ("not a synonym", Meaning.UNKNOWN),
+    ],
+)
+def test_what_a_name_tells(subset: str, meaning: Meaning) -> None:
+    assert orderings.meaning_of(subset) is meaning
+
+
+def test_heros_subsets_all_have_a_meaning() -> None:
+    assert all(orderings.meaning_of(subset) is not Meaning.UNKNOWN for subset in SUBSETS)
+
+
+# --- stored rows
+
+
+def test_rows_become_a_table_in_any_order() -> None:
+    rows = pd.DataFrame(
+        {"item_no": [1, 0, 1, 0], "subset": ["a", "b", "b", "a"], "cosine": [0.1, 0.2, 0.3, 0.4], "run_id": "x"}
+    )
+    table = Cosines.of_rows(rows)
+    assert table.subsets == ("a", "b")
+    np.testing.assert_array_equal(table.values, [[0.4, 0.2], [0.1, 0.3]])
+    assert Cosines.of_rows(rows, ["b"]).values.tolist() == [[0.2], [0.3]]
+    assert table.of("b").tolist() == [0.2, 0.3]
+
+
+@pytest.mark.parametrize("cosine", [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3, math.nan], [0.1, 0.2, 0.3, math.inf]])
+def test_rows_that_lack_a_cosine_are_refused(cosine: list[float]) -> None:
+    rows = pd.DataFrame({"item_no": [0, 0, 1, 1], "subset": ["a", "b"] * 2}).head(len(cosine)).assign(cosine=cosine)
+    with pytest.raises(BlindspotError, match="are not complete; expected one for every original and subset"):
+        Cosines.of_rows(rows)
+
+
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(BlindspotError, match="not complete"):
+        Cosines.of_rows(pd.DataFrame({"item_no": [], "subset": [], "cosine": []}))
+
+
+# --- rates
+
+
+def test_win_rates_by_hand() -> None:
+    """Four originals; one tie, since 0.5 and 0.5000005 are within the tolerance."""
+    table = cosines(a=[0.9, 0.8, 0.5, 0.1], b=[0.7, 0.9, 0.5000005, 0.0], c=[0.9, 0.1, 0.6, 0.1])
+    expected = [[np.nan, 2.5 / 4, 2 / 4], [1.5 / 4, np.nan, 1 / 4], [2 / 4, 3 / 4, np.nan]]
+    np.testing.assert_array_equal(orderings.win_rates(table), expected)
+
+
+TABLES = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 12), st.integers(1, 6)),
+    elements=st.sampled_from([-1.0, 0.0, 0.3, 0.3 + 5e-7, 0.3 + 5e-6, 0.9, 1.0]),
+)
+
+
+@given(TABLES)
+def test_win_rates_are_those_of_a_loop_and_mirror_each_other(values: Float64) -> None:
+    table = Cosines(tuple(f"s{i}" for i in range(values.shape[1])), values)
+    won = orderings.win_rates(table)
+    for a, near in enumerate(table.subsets):
+        for b, far in enumerate(table.subsets):
+            if a == b:
+                assert math.isnan(won[a, b])
+            else:
+                assert won[a, b] == pytest.approx(loop(table, near, far), abs=1e-12)
+                assert won[a, b] + won[b, a] == pytest.approx(1.0, abs=1e-12)
+                assert won[a, b] == pytest.approx(orderings.rate(table, Ordering(near, far)).value, abs=1e-12)
+
+
+def test_a_rate_has_wilsons_interval() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.uniform(size=(150, 2))
+    (found,) = orderings.rates(Cosines(("a", "b"), values), [Ordering("a", "b")])
+    wins = int(np.count_nonzero(values[:, 0] > values[:, 1]))
+    assert found.value == wins / 150
+    low, high = proportion_confint(wins, 150, method="wilson")
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-12)
+
+
+# --- the headline
+
+
+def outcomes(name: str, share: float, n: int = 100) -> list[float]:
+    """Cosines of which ``share`` are above 0.5."""
+    return [0.9 if i < round(share * n) else 0.1 for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("share", "reading", "said"),
+    [
+        (
+            0.83,
+            Reading.SURPRISING,
+            "In 83% of the sentences E finds the negation closer than the synonym (95% interval 74% to 89%).",
+        ),
+        (
+            0.55,
+            Reading.UNCLEAR,
+            "In 55% of the sentences E finds the negation closer than the synonym (95% interval 45% to 64%): about as "
+            "often as not.",
+        ),
+        (
+            0.1,
+            Reading.AS_HOPED,
+            "E keeps what changes the meaning farther away than what keeps it: the negation comes closer than the "
+            "synonym in 10% of the sentences (95% interval 6% to 17%).",
+        ),
+    ],
+)
+def test_a_finding_says_what_its_interval_allows(share: float, reading: Reading, said: str) -> None:
+    table = cosines(synonym=[0.5] * 100, negation=outcomes("negation", share), formal=[0.99] * 100)
+    found = orderings.worst(table)
+    assert found is not None
+    assert found.rate.value == share
+    assert found.reading is reading
+    assert orderings.finding_in_words(found, "E") == said
+    assert orderings.share_in_words(found.rate).startswith(f"negation closer than synonym in {share:.0%} (")
+
+
+def test_the_headline_is_the_highest_rate_against_meaning() -> None:
+    """Against a loop over every changing by every keeping subset; `formal`, unknown, and `typo` are not among them."""
+    rng = np.random.default_rng(1)
+    names = ("typo", "formal", "opposite_1", "synonym", "antonym", "paraphrase")
+    tables = [Cosines(names, rng.uniform(size=(60, 6))) for _ in range(3)]
+    rates = {
+        (near, far): [loop(table, near, far) for table in tables]
+        for near in ("opposite_1", "antonym")
+        for far in ("synonym", "paraphrase")
+    }
+    found = orderings.headline(tables)
+    assert found is not None
+    worst = max(rates, key=lambda pair: rates[pair][0])
+    assert (found.worst.rate.ordering.near, found.worst.rate.ordering.far) == worst
+    assert found.worst.rate.value == pytest.approx(rates[worst][0])
+    assert found.worst.out_of == 4
+    said = orderings.finding_in_words(found.worst, "E")
+    assert f"{found.worst.rate.interval.low:.0%} to {found.worst.rate.interval.high:.0%}" in said
+    low, high = proportion_confint(60 * found.worst.rate.value, 60, alpha=0.05 / 4, method="wilson")  # Bonferroni
+    assert (found.worst.rate.interval.low, found.worst.rate.interval.high) == pytest.approx((low, high), abs=1e-12)
+    apart = max(rates, key=lambda pair: max(rates[pair]) - min(rates[pair]))
+    assert found.contrast is not None
+    more, less = found.contrast.more, found.contrast.less
+    assert (found.contrast.more_rate.ordering.near, found.contrast.more_rate.ordering.far) == apart
+    assert (rates[apart][more], rates[apart][less]) == (max(rates[apart]), min(rates[apart]))
+    claim = orderings.Ordering(*apart)
+    p = mcnemar(tables[more].outcomes(claim), tables[less].outcomes(claim)).p_value
+    assert found.contrast.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
+    said = orderings.contrast_in_words(replace(found.contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
+    assert said.startswith(f"The variants differ most in how often the {apart[0].upper()} comes closer than the ")
+    assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
+
+
+@pytest.mark.parametrize("n", [10, 12, 21, 50, 150])
+@pytest.mark.parametrize("k", [1, 4, 8])
+def test_more_often_than_not_is_rarely_said_of_the_highest_of_several_coins(k: int, n: int) -> None:
+    """Exact: k independent shares of n originals, all one half in truth, by the distribution of their largest count.
+
+    With the interval of a single share it would be said in 10% of cases of k = 4 and 20% of k = 8.
+    """
+    names = ["synonym", *(f"opposite_{i}" for i in range(k))]
+    at_most = binom.cdf(np.arange(n + 1), n, 0.5) ** k  # of the largest count
+    probability = np.diff(at_most, prepend=0.0)
+    said = 0.0
+    for count in range(n + 1):
+        values = np.full((n, 1 + k), 0.1)
+        values[:, 0] = 0.5
+        values[:count, 1] = 0.9
+        found = orderings.worst(Cosines(tuple(names), values))
+        assert found is not None
+        said += probability[count] * (found.reading is Reading.SURPRISING)
+    assert said <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 4, 8])
+def test_so_it_is_where_all_shares_have_a_rewrite_in_common(k: int) -> None:
+    """Every order is against the same synonym; the interval of the highest share holds its truth, one half."""
+    rng = np.random.default_rng(19)
+    names = ("synonym", *(f"opposite_{i}" for i in range(k)))
+    simulations, said, held = 4_000, 0, 0
+    for _ in range(simulations):
+        found = orderings.worst(Cosines(names, rng.random((150, 1 + k))))
+        assert found is not None
+        said += found.reading is Reading.SURPRISING
+        held += found.rate.interval.low <= 0.5 <= found.rate.interval.high
+    print(f"HEROS, highest of {k}: said falsely {said / simulations:.3f}, coverage {held / simulations:.3f}")
+    assert said / simulations <= 0.05
+    assert 0.94 <= held / simulations <= 0.99
+
+
+def test_a_typo_stands_in_where_nothing_else_keeps_the_meaning() -> None:
+    assert [str(o) for o in orderings.against_meaning(["typo", "antonym"])] == ["antonym>typo"]
+    assert [str(o) for o in orderings.against_meaning(["typo", "synonym", "antonym"])] == ["antonym>synonym"]
+
+
+def test_a_contrast_needs_two_that_differ() -> None:
+    table = cosines(synonym=[0.5, 0.4], antonym=[0.6, 0.1])
+    for variants in ([table], [table, table], [table, cosines(synonym=[0.1, 0.2])]):
+        found = orderings.headline(variants)
+        assert found is not None
+        assert found.contrast is None
+    other = cosines(synonym=[0.5, 0.4], antonym=[0.1, 0.1])
+    found = orderings.headline([table, other])
+    assert found is not None
+    assert found.contrast is not None
+    assert found.contrast.p_corrected == 1.0  # one original of two
+    assert orderings.contrast_in_words(found.contrast, ["A", "B"]) == (
+        "In none of these shares do the 2 variants differ by more than chance."
+    )
+
+
+@pytest.mark.parametrize(("turned", "separable"), [(5, False), (6, True)])
+def test_a_contrast_says_whether_it_is_more_than_chance(turned: int, separable: bool) -> None:
+    """Of six originals on which two variants differ one way: p = 2 / 2^6 = 0.031; of five: 0.0625."""
+    table = cosines(synonym=[0.5] * 10, antonym=[0.6] * turned + [0.1] * (10 - turned))
+    other = cosines(synonym=[0.5] * 10, antonym=[0.1] * 10)
+    contrast = orderings.contrast([table, other])
+    assert contrast is not None
+    assert contrast.p_corrected == pytest.approx(2 / 2**turned)
+    assert contrast.is_separable is separable
+    if separable:
+        assert orderings.contrast_in_words(contrast, ["A", "B"]) == (
+            "The two differ most in how often the antonym comes closer than the synonym: in 60% of the sentences with "
+            "A, in 0% with B."
+        )
+
+
+@pytest.mark.parametrize("columns", [{"a": [0.1], "b": [0.2]}, {"synonym": [0.1], "typo": [0.2]}])
+def test_without_meanings_to_lay_beside_there_is_no_headline(columns: dict[str, list[float]]) -> None:
+    assert orderings.headline([cosines(**columns)]) is None
+
+
+def test_a_headline_needs_a_variant() -> None:
+    with pytest.raises(ValueError, match="needs a variant"):
+        orderings.headline([])
+
+
+# --- two variants
+
+
+def test_own_subsets_are_tested_as_statsmodels_does() -> None:
+    rng = np.random.default_rng(9)
+    names = ("formal", "opposite_1", "paraphrase")
+    first = Cosines(names, rng.uniform(size=(80, 3)))
+    second = Cosines(names[::-1], rng.uniform(size=(80, 3)))
+    tests = comparison.tests_of_orderings(first, second)
+    laid = [str(t.ordering) for t in tests]
+    assert laid == ["paraphrase>opposite_1", "formal>opposite_1", "formal>paraphrase"]
+    expected = []
+    for t in tests:
+        better = worse = 0
+        for i in range(80):
+            held, other = (table.of(t.ordering.near)[i] > table.of(t.ordering.far)[i] for table in (first, second))
+            better, worse = better + (held and not other), worse + (other and not held)
+        assert (t.test.first_better, t.test.second_better, t.test.alike) == (better, worse, 80 - better - worse)
+        expected.append(statsmodels_mcnemar([[0, better], [worse, 0]], exact=True).pvalue)
+        assert t.test.p_value == pytest.approx(expected[-1], rel=1e-9)
+        assert t.difference == pytest.approx(
+            loop(first, t.ordering.near, t.ordering.far) - loop(second, t.ordering.near, t.ordering.far)
+        )
+    assert [t.p_corrected for t in tests] == pytest.approx(list(multipletests(expected, method="holm")[1]))
+
+
+def test_where_two_agree_everywhere_there_is_nothing_to_test() -> None:
+    table = cosines(a=[0.1, 0.2], b=[0.3, 0.1])
+    (test,) = comparison.tests_of_orderings(table, table)
+    assert not test.is_tested
+    assert not test.is_separable
+    assert comparison.verdict([test], "A", "B") == [
+        "A and B have the same order on every original: there is nothing to test."
+    ]
+
+
+def test_a_rate_is_told_by_its_ordering() -> None:
+    assert str(Ordering("a", "b")) == "a>b"
+    assert Ordering("a", "b").in_words(str.upper) == "A over B"
+    assert isinstance(orderings.rate(cosines(a=[1.0], b=[0.0]), Ordering("a", "b")), Rate)

@@ -1,0 +1,181 @@
+"""What the page Similarity computes of stored rows: intervals and orders, residuals, bands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from core.diagnostics.similarity import bands, intervals, misjudged
+from core.diagnostics.similarity.bands import BANDS, draw, in_bands
+from core.diagnostics.similarity.intervals import ALL, MEAN
+from core.diagnostics.similarity.misjudged import DISAGREEMENT, PAIR, Fit, Order
+from core.diagnostics.similarity.pairs import ScoredTable
+from core.numerics.statistics.correlations import KINDS, correlations, influences
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.pairs import Dependence, correlation
+from core.types import Float64
+
+ENDS = np.arange(4), 4 + np.arange(4)
+
+
+def table_of(gold: list[float], *similarities: list[float], sets: list[str] | None = None) -> ScoredTable:
+    n = len(gold)
+    frame = pd.DataFrame(
+        {
+            "item_no": np.arange(n) * 2,  # numbers in the dataset need not be rows
+            "set_name": sets or ["only"] * n,
+            "gold": gold,
+            "first": [f"a{i}" for i in range(n)],
+            "second": [f"b{i}" for i in range(n)],
+        }
+    )
+    return ScoredTable(frame, {name: np.array(s) for name, s in zip(("x", "y"), similarities, strict=False)})
+
+
+# --- intervals
+
+
+def test_rows_are_all_pairs_the_mean_and_the_sets() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=50)
+    predicted = gold + rng.normal(size=50)
+    sets = ["one"] * 20 + ["two"] * 30
+    ends = np.arange(50), 50 + np.arange(50)
+    rows = intervals.rows_of(predicted, gold, sets, ends)
+    assert [(row.of, row.pairs) for row in rows] == [(ALL, 50), (MEAN, 50), ("one", 20), ("two", 30)]
+    whole, mean, one, two = rows
+    for kind in KINDS:
+        assert whole.estimates[kind].value == getattr(correlations(predicted, gold), kind)
+        known = Dependence.of(*ends)
+        assert whole.estimates[kind] == correlation(
+            whole.estimates[kind].value, influences(predicted, gold).of(kind), known
+        )
+        expected = (20 * one.estimates[kind].value + 30 * two.estimates[kind].value) / 50
+        assert mean.estimates[kind].value == pytest.approx(expected)
+        inside = mean.estimates[kind].interval
+        assert inside is not None
+        assert inside.low < expected < inside.high
+        moved = [influences(predicted[part], gold[part]).of(kind) for part in (slice(20), slice(20, None))]
+        assert mean.estimates[kind] == correlation(mean.estimates[kind].value, np.concatenate(moved), known)
+    assert [row.of for row in intervals.rows_of(predicted, gold, ["only"] * 50, ends)] == [ALL]
+
+
+def test_pairs_that_all_share_a_word_have_no_interval() -> None:
+    rng = np.random.default_rng(0)
+    (row,) = intervals.rows_of(*rng.normal(size=(2, 50)), ["only"] * 50, (np.zeros(50, np.int64), 1 + np.arange(50)))
+    assert set(row.estimates) == set(KINDS)
+    for estimate in row.estimates.values():
+        assert estimate.interval is None
+        assert "share one query" in estimate.refusal
+
+
+def test_an_undefined_set_has_no_estimates_and_leaves_no_mean() -> None:
+    rows = intervals.rows_of(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 5]), ["one", "one", "flat", "flat"], ENDS)
+    assert [list(row.estimates) for row in rows] == [list(KINDS), [], list(KINDS), []]
+
+
+def test_disagreements_between_the_correlations() -> None:
+    gold = [1.0, 2, 3, 4, 5, 6]
+    curved = [1.0, 2, 4, 8, 16, 300]  # in perfect order, far from a line
+    straight = [1.0, 2, 3, 4, 6, 5]  # nearly a line, one pair turned round
+    table = table_of(gold, curved, straight)
+    (found,) = intervals.disagreements(table, ["x", "y"])
+    assert (found.first, found.second) == ("x", "y")
+    assert found.differences["pearson"].value == pytest.approx(
+        stats.pearsonr(curved, gold)[0] - stats.pearsonr(straight, gold)[0]
+    )
+    assert found.differences["pearson"].value < 0 < found.differences["spearman"].value
+    assert found.differences["kendall"].value == pytest.approx(1 - 13 / 15)
+    assert intervals.disagreements(table_of(gold, gold, straight), ["x", "y"]) == ()
+
+
+def test_a_disagreement_is_beyond_chance_where_both_sides_are_sure() -> None:
+    def one(**ends: tuple[float, float]) -> bool:
+        differences = {kind: Estimate(sum(e) / 2, Interval(*e), "", Unit.PAIRS, 9, 9.0) for kind, e in ends.items()}
+        return intervals.Disagreement("x", "y", differences).beyond_chance
+
+    assert one(pearson=(-0.3, -0.1), spearman=(0.1, 0.2), kendall=(-0.1, 0.1))
+    assert not one(pearson=(-0.3, 0.1), spearman=(0.1, 0.2), kendall=(0.1, 0.2))
+    assert not one(pearson=(0.1, 0.2), spearman=(0.1, 0.2), kendall=(-0.3, 0.0))
+
+
+# --- residuals
+
+
+def slow_monotone(x: Float64, y: Float64) -> Float64:
+    """The isotonic fit by its minimax formula, equal x pooled: ``max over i<=k of min over j>=k of mean(y[i..j])``."""
+    distinct = np.unique(x)
+    groups = [y[x == value] for value in distinct]
+    fit = {}
+    for k, value in enumerate(distinct):
+        fit[value] = max(
+            min(float(np.concatenate(groups[i : j + 1]).mean()) for j in range(k, len(groups))) for i in range(k + 1)
+        )
+    return np.array([fit[value] for value in x])
+
+
+def test_the_fits_against_slow_ones() -> None:
+    rng = np.random.default_rng(5)
+    x = np.round(rng.normal(size=40), 1)
+    y = np.round(x + rng.normal(size=40), 1)
+    np.testing.assert_allclose(misjudged.fitted(x, y, Fit.MONOTONE), slow_monotone(x, y), atol=1e-9)
+    line = stats.linregress(x, y)
+    np.testing.assert_allclose(misjudged.fitted(x, y, Fit.LINE), line.intercept + line.slope * x, atol=1e-9)
+    flat = np.ones(40)
+    for fit in Fit:
+        np.testing.assert_allclose(misjudged.fitted(flat, y, fit), y.mean())
+
+
+def test_residuals_and_orders_by_hand() -> None:
+    # On the line score = 5 similarity but for the third pair, which moves the line; with the monotone fit the last two
+    # pairs of A are pooled, since the higher similarity has the lower score.
+    table = table_of([0.0, 2, 5, 1], [0.0, 0.4, 0.6, 0.9], [0.0, 0.2, 0.9, 0.1])
+    rows = misjudged.described(table, {"A": "x", "B": "y"}, Fit.MONOTONE)
+    assert rows["fitted in A"].tolist() == pytest.approx([0, 2, 3, 3])
+    assert rows["residual in A"].tolist() == pytest.approx([0, 0, -2, 2])
+    assert rows["fitted in B"].tolist() == pytest.approx([0, 2, 5, 1])
+    assert rows[DISAGREEMENT].tolist() == pytest.approx([0, 0, -2, 2])
+    assert rows[PAIR].tolist() == [0, 2, 4, 6]
+    orders = {order: misjudged.ordered(rows, order)[PAIR].tolist() for order in Order}
+    assert orders[Order.WORST] == [4, 6, 0, 2]
+    assert orders[Order.TOO_ALIKE] == [6, 0, 2, 4]
+    assert orders[Order.TOO_DIFFERENT] == [4, 0, 2, 6]
+    assert orders[Order.DISAGREE] == [4, 6, 0, 2]
+    alone = misjudged.described(table, {"A": "x"}, Fit.LINE)
+    assert DISAGREEMENT not in alone
+    assert alone["residual in A"].sum() == pytest.approx(0)
+
+
+# --- bands
+
+
+def test_bands_are_drawn_once_for_all_and_hold_their_ends() -> None:
+    gold = np.array([0, 1, 2, 2.5, 3, 4, 5] * 40, dtype=np.float64)
+    drawn = draw(gold, per_band=100)
+    assert [d.band.label for d in drawn] == ["[5,3]", "[4,2]", "[3,1]", "[2,0]"]
+    assert [d.available for d in drawn] == [120, 160, 160, 120]
+    for one in drawn:
+        inside = gold[one.rows]
+        assert len(one.rows) == len(set(one.rows.tolist())) == 100
+        assert (inside.min(), inside.max()) == (one.band.low, one.band.high)
+    assert all((a.rows == b.rows).all() for a, b in zip(drawn, draw(gold, per_band=100), strict=True))
+    assert [len(d.rows) for d in draw(gold)] == [120, 160, 160, 120], "all of a band that has fewer"
+
+
+def test_a_band_has_its_own_correlations_and_quantiles() -> None:
+    rng = np.random.default_rng(9)
+    gold = rng.uniform(0, 5, 300)
+    similarity = gold + rng.normal(size=300)
+    drawn = draw(gold, per_band=50)
+    ends = np.arange(300), 300 + np.arange(300)
+    for one, found in zip(drawn, in_bands(similarity, gold, ends, drawn), strict=True):
+        x, y = similarity[one.rows], gold[one.rows]
+        assert found.found == correlations(x, y)
+        assert found.quantiles == pytest.approx(np.quantile(x, bands.QUANTILES))
+        known = Dependence.of(*(side[one.rows] for side in ends))
+        assert found.estimates["spearman"] == correlation(found.found.spearman, influences(x, y).spearman, known)
+    gold, ends = np.array([4.0, 4.5, 0.5]), (np.arange(3), 3 + np.arange(3))
+    assert [b.band for b in in_bands(np.array([0.1, 0.2, 0.3]), gold, ends, draw(gold))] == [BANDS[0]]

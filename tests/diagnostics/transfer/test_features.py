@@ -1,0 +1,98 @@
+"""Features and their scaling, against loops and scikit-learn in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
+
+from core.diagnostics.transfer.features import Scaling, features
+from core.types import Float32, Int64
+
+NONE = np.empty(0, dtype=np.int32)
+
+
+def some(seed: int, rows: int = 40, columns: int = 6) -> Float32:
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(rows, columns)) * rng.uniform(0.1, 9, columns) + rng.normal(size=columns)).astype("f4")
+
+
+def test_of_two_texts_by_hand() -> None:
+    embeddings = np.array([[1, 2], [3, -1], [0, 0]], dtype=np.float32)
+    found = features(embeddings, np.array([0, 2]), np.array([1, 0]))
+    assert found.tolist() == [[2, 3, 3, -2], [1, 2, 0, 0]]
+    assert found.dtype == np.float32
+    assert features(embeddings, np.array([2, 0]), NONE).tolist() == [[0, 0], [1, 2]]
+
+
+@given(st.integers(0, 999), st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=8))
+def test_features_are_those_of_a_loop(seed: int, pairs: list[tuple[int, int]]) -> None:
+    embeddings = some(seed, 7, 3).astype(np.float64)
+    found = features(embeddings, *np.array(pairs).T)
+    for row, (i, j) in zip(found, pairs, strict=True):
+        expected = [abs(np.float32(embeddings[i, c]) - np.float32(embeddings[j, c])) for c in range(3)]
+        expected += [np.float32(embeddings[i, c]) * np.float32(embeddings[j, c]) for c in range(3)]
+        assert row.tolist() == expected
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_stays_none(bad: float) -> None:
+    embeddings = np.array([[1, bad], [2, bad], [1, 1]], dtype=np.float32)
+    found = features(embeddings, np.array([0, 2]), np.array([1, 2]))
+    assert np.isfinite(found).all(axis=1).tolist() == [False, True]
+
+
+@given(st.integers(0, 999))
+def test_z_norm_is_scikit_learns_fitted_on_the_training_part(seed: int) -> None:
+    rows = some(seed)
+    rows[:, 2] = np.float32(0.1)  # constant
+    training = np.arange(0, 40, 3)
+    scaling = Scaling.fit(rows, training, each=True)
+    expected = StandardScaler().fit(rows[training].astype(np.float64)).transform(rows.astype(np.float64))
+    expected[:, 2] = 0
+    np.testing.assert_allclose(scaling.apply(rows, np.arange(40)), expected, atol=2e-5)
+
+
+def test_the_other_rows_change_nothing() -> None:
+    rows, training = some(1), np.arange(10)
+    before = Scaling.fit(rows, training, each=True)
+    rows[10:] = 1e6
+    after = Scaling.fit(rows, training, each=True)
+    assert np.array_equal(before.mean, after.mean)
+    assert np.array_equal(before.spread, after.spread)
+
+
+def test_one_number_for_all_leaves_proportions_alone(rows_at_a_time: Int64) -> None:
+    rows = some(2)
+    scaling = Scaling.fit(rows, np.arange(40), each=False)
+    variances = [
+        float(np.mean((rows[:, c].astype(np.float64) - rows[:, c].mean(dtype=np.float64)) ** 2)) for c in range(6)
+    ]
+    assert scaling.variance == pytest.approx(np.mean(variances))
+    scaled = scaling.apply(rows, rows_at_a_time)
+    centred = rows[rows_at_a_time] - rows.mean(axis=0)
+    np.testing.assert_allclose(scaled * np.sqrt(np.mean(variances)), centred, atol=1e-5)
+
+
+@pytest.fixture(params=[[0, 1, 2], [39, 3]])
+def rows_at_a_time(request: pytest.FixtureRequest) -> Int64:
+    return np.array(request.param)
+
+
+def test_it_is_fitted_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, training = some(3), np.arange(1, 40)
+    whole = Scaling.fit(rows, training, each=True)
+    monkeypatch.setattr("core.diagnostics.transfer.features._ROWS", 7)
+    sliced = Scaling.fit(rows, training, each=True)
+    np.testing.assert_allclose(whole.mean, sliced.mean, rtol=1e-12)
+    np.testing.assert_allclose(whole.spread, sliced.spread, rtol=1e-12)
+
+
+@pytest.mark.parametrize("each", [True, False])
+def test_features_that_never_vary_become_nothing(each: bool) -> None:
+    rows = np.full((9, 4), 0.3, dtype=np.float32)
+    scaling = Scaling.fit(rows, np.arange(9), each=each)
+    assert scaling.variance == 1.0
+    np.testing.assert_allclose(scaling.apply(rows, np.arange(9)), 0, atol=1e-6)

@@ -1,0 +1,215 @@
+"""Stored transfer runs side by side, against the datasets they are of and the metrics that were stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core import diagnostic as diagnostics
+from core.datasets.kinds.labelled_texts import TEST
+from core.diagnostics.transfer import examples, tasks
+from core.diagnostics.transfer.examples import Order, Which
+from core.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
+from core.diagnostics.transfer.paired import Paired
+from core.errors import BlindspotError
+from core.numerics.statistics import confusion
+from core.settings import Settings
+from core.store.repository import Repository
+from core.types import Variant
+from tests.support import transfer_world as toy
+
+ENTRY = diagnostics.find("transfer")
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Repository]]:
+    with toy.world(tmp_path_factory.mktemp("outcomes")) as world:
+        yield world
+
+
+def test_rows_are_those_of_the_dataset(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    run = toy.run("trigrams", toy.SPLIT, "logreg", settings, repository)
+    dataset = toy.split()
+    found = outcomes(ENTRY, [run.run_id], repository, dataset.classes)
+    assert np.array_equal(found.numbers, np.flatnonzero(dataset.splits == TEST))
+    assert found.classes == ("number", "animal", "colour")  # as asked, not by name
+    assert np.array_equal(found.labels, dataset.labels[found.numbers])
+    assert list(found.first) == [dataset.items[dataset.firsts[i]] for i in found.numbers]
+    assert list(found.second) == []
+    assert np.array_equal(found.repeated, dataset.overlaps[found.numbers])
+    assert [found.first[i] for i in np.flatnonzero(found.repeated)] == [toy.LEAKED]
+    for measure in Measure:
+        assert measure.of(found.table(run.run_id)) == pytest.approx(run.metrics[measure.value])
+        clean = found.without_overlap()
+        assert measure.of(clean.table(run.run_id)) == pytest.approx(run.metrics[f"{measure}_without_overlap"])
+        ends = found.interval(run.run_id, measure)
+        assert ends is not None
+        assert ends.low <= run.metrics[measure.value] <= ends.high
+    assert found.place(int(found.numbers[3])) == 3
+    assert found.place(0) is None  # of the training part
+
+
+def test_same_texts_are_one_group(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    run = toy.run("trigrams", toy.FOLDS, "logreg", settings, repository)
+    found = outcomes(ENTRY, [run.run_id], repository)
+    dataset = toy.folds()
+    same = dataset.same[found.numbers]
+    assert np.array_equal(found.groups[:, None] == found.groups, same[:, None] == same)
+    assert found.classes == ("animal", "colour")
+    assert len(found) - len(found.without_overlap()) == 2
+
+
+def test_what_one_run_left_out_is_left_out_of_all(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    runs = [toy.run(name, toy.SPLIT, "logreg", settings, repository) for name in ("trigrams", "lacks")]
+    found = outcomes(ENTRY, [run.run_id for run in runs], repository, toy.split().classes)
+    other = outcomes(ENTRY, [run.run_id for run in reversed(runs)], repository, toy.split().classes)
+    assert 0 < len(found) < 43
+    assert not [text for text in found.first if "pale" in text]
+    assert np.array_equal(found.numbers, other.numbers)
+    for run in runs:
+        assert np.array_equal(found.predicted[run.run_id], other.predicted[run.run_id])
+
+
+def test_pairs_keep_both_texts(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    run = toy.run("trigrams", toy.PAIRS, "logreg", settings, repository)
+    found = outcomes(ENTRY, [run.run_id], repository)
+    dataset = toy.pairs()
+    assert list(found.second) == [dataset.items[dataset.seconds[i]] for i in found.numbers]
+    rows = examples.described(found, {"A": run.run_id})
+    assert rows[examples.SECOND].tolist() == list(found.second)
+
+
+def test_a_run_without_rows_is_named(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    run = toy.run("trigrams", toy.SPLIT, "logreg", settings, repository)
+    with pytest.raises(BlindspotError, match="run nosuchrun has no stored rows; compute it again"):
+        outcomes(ENTRY, [run.run_id, "nosuchrun"], repository)
+
+
+def test_scores_are_read_of_metrics(stored: tuple[Settings, Repository]) -> None:
+    settings, repository = stored
+    run = toy.run("trigrams", toy.SPLIT, "logreg", settings, repository)
+    found = tasks.score(run, Measure.MACRO_F1, overlap=False)
+    assert found is not None
+    assert found.value == run.metrics["macro_f1_without_overlap"]
+    accuracy = tasks.baseline(run, Measure.ACCURACY, overlap=True)
+    assert accuracy == run.metrics["majority"]
+    # Against the table of always saying the training part's most frequent class.
+    dataset = toy.split()
+    labels = dataset.labels[dataset.splits == TEST]
+    most = int(np.bincount(dataset.labels[dataset.splits == 0]).argmax())
+    table = confusion.confusion(labels, np.full(len(labels), most, dtype=np.int32), 3)
+    assert tasks.baseline(run, Measure.MACRO_F1, overlap=True) == pytest.approx(float(confusion.macro_f1(table)))
+
+
+# --- by hand
+
+
+def by_hand() -> Outcomes:
+    """Six examples: both right, only A, only B, both wrong alike, both wrong otherwise, only A (a repeat)."""
+    labels = np.array([0, 0, 1, 1, 2, 0], dtype=np.int32)
+    return Outcomes(
+        np.array([3, 5, 8, 9, 11, 12]),
+        ("x", "y", "z"),
+        labels,
+        np.array([0, 1, 2, 3, 4, 1]),
+        np.array([False, True, False, False, False, True]),
+        ["Both", "only a", "only B", "alike", "otherwise", "only A"],
+        [],
+        {"a": np.array([0, 0, 0, 0, 0, 0], np.int32), "b": np.array([0, 1, 1, 0, 1, 2], np.int32)},
+        {"a": np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4]), "b": np.array([0.55, 0.95, 0.65, 0.75, 0.85, 0.45])},
+    )
+
+
+@pytest.mark.parametrize(
+    ("which", "numbers"),
+    [
+        (Which.ALL, [3, 5, 8, 9, 11, 12]),
+        (Which.ONLY_A, [5, 12]),
+        (Which.ONLY_B, [8]),
+        (Which.ALIKE, [9]),
+        (Which.BOTH_WRONG, [9, 11]),
+        (Which.BOTH_RIGHT, [3]),
+        (Which.WRONG, [8, 9, 11]),
+        (Which.RIGHT, [3, 5, 12]),
+    ],
+)
+def test_filters(which: Which, numbers: list[int]) -> None:
+    rows = examples.described(by_hand(), {"A": "a", "B": "b"})
+    assert rows[examples.kept(rows, which)][examples.NUMBER].tolist() == numbers
+
+
+def test_orders() -> None:
+    rows = examples.described(by_hand(), {"A": "a", "B": "b"})
+    surest = rows[examples.SUREST].tolist()
+    assert surest == pytest.approx([float("nan"), 0.95, 0.7, 0.75, 0.85, 0.45], nan_ok=True)
+    assert examples.ordered(rows, Order.MISTAKE)[examples.NUMBER].tolist() == [5, 11, 9, 8, 12, 3]
+    assert examples.ordered(rows, Order.UNSURE)[examples.NUMBER].tolist() == [12, 11, 3, 9, 8, 5]
+    assert examples.ordered(rows.sample(frac=1, random_state=0), Order.NUMBER).equals(rows)
+
+
+def test_search_looks_into_both_texts_whatever_the_case() -> None:
+    rows = examples.described(by_hand(), {"A": "a"})
+    assert rows[examples.containing(rows, "ONLY a")][examples.NUMBER].tolist() == [5, 12]
+    rows[examples.SECOND] = ["", "", "", "Only A.", "", ""]
+    assert rows[examples.containing(rows, "only a")][examples.NUMBER].tolist() == [5, 9, 12]
+    assert not examples.containing(rows, "o.ly").any()  # no pattern
+
+
+def test_a_file_names_the_variants() -> None:
+    rows = examples.described(by_hand(), {"A": "a", "B": "b"})
+    file = examples.for_export(rows, {"A": Variant("one", "none"), "B": Variant("two", "center")})
+    assert list(file.columns) == [
+        "item_no",
+        "first",
+        "label",
+        "predicted one~none",
+        "probability one~none",
+        "predicted two~center",
+        "probability two~center",
+        "repeated",
+    ]
+    assert isinstance(file, pd.DataFrame)
+    assert file["predicted two~center"].tolist() == ["x", "y", "y", "x", "y", "z"]
+
+
+def test_a_text_that_repeats_counts_once_in_the_test() -> None:
+    """Twelve examples that say the same: McNemar's test took them for twelve, p = 0.0005."""
+    found = by_hand()
+    rows = np.repeat(np.flatnonzero(found.right("a") & ~found.right("b"))[:1], 12)
+    repeated = replace(
+        found,
+        numbers=found.numbers[rows],
+        labels=found.labels[rows],
+        groups=found.groups[rows],
+        predicted={run_id: values[rows] for run_id, values in found.predicted.items()},
+    )
+    paired = Paired.of(repeated, "a", "b")
+    assert (paired.test.first_better, paired.test.second_better) == (12, 0)
+    assert paired.test.p_value == 1.0
+    assert not paired.is_separable
+    assert paired.interval is None
+
+
+def test_paired_by_hand() -> None:
+    found = by_hand()
+    paired = Paired.of(found, "a", "b")
+    assert (paired.first, paired.second) == (pytest.approx(3 / 6), pytest.approx(2 / 6))
+    assert (paired.test.first_better, paired.test.second_better, paired.test.alike) == (2, 1, 3)
+    assert paired.test.p_value == pytest.approx(1.0)  # two of three, exactly
+    assert paired.repeats == 1
+    said = paired.in_words("A", "B")
+    assert said.startswith("A is right on 50.0% and B on 33.3% of 6 examples.")
+    assert "p = 1.000" in said
+    assert "on the same examples" in Paired.of(found, "a", "a").in_words("A", "A")
+    assert "of 4 examples without overlap" in Paired.of(found.without_overlap(), "a", "b", "without overlap").in_words(
+        "A", "B"
+    )

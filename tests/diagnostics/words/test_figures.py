@@ -1,0 +1,57 @@
+"""The figures of the page Words: what was published is hollow, names are text, and numbers stand where they belong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.diagnostics.words import figures as words
+from core.diagnostics.words.categorization import shares
+from core.figures.theme import Scheme, styles
+from core.types import Variant
+
+A, B = Variant("one<b>", "none"), Variant("two", "center")
+SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))
+
+
+@SCHEMES
+def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> None:
+    lines = [
+        words.Line(A.label, {"rg": 0.5, "an": 0.25}, A),
+        words.Line(B.label, {"an": 0.1}, B),
+        words.Line("CBOW", {"rg": 0.74}),
+    ]
+    looks = styles([A, B], scheme)
+    figure = words.table_dots(lines, ["rg", "an"], looks, scheme)
+    first, second, published = figure.data
+    assert (first.name, published.name) == ("one&lt;b&gt;", "CBOW, published")
+    assert (list(first.x), list(first.y)) == ([50.0, 25.0], ["rg", "an"])
+    assert list(second.y) == ["an"]
+    assert published.marker.symbol.endswith("-open")
+    assert not first.marker.symbol.endswith("-open")
+    assert first.marker.color == looks[A].colour != published.marker.color
+    assert list(figure.layout.yaxis.categoryarray) == ["an", "rg"]  # plotly counts from below
+
+
+@SCHEMES
+def test_sections_have_a_row_each(scheme: Scheme) -> None:
+    values = {A: {"capital": 0.5, "<i>x</i>": 1.0}, B: {"capital": 0.0}}
+    figure = words.sections(values, ["capital", "<i>x</i>"], styles([A, B], scheme), scheme)
+    assert list(figure.data[0].y) == ["capital", "&lt;i&gt;x&lt;/i&gt;"]
+    assert list(figure.data[0].x) == [50.0, 100.0]
+    assert list(figure.data[1].x) == [0.0]
+
+
+@SCHEMES
+def test_confusion_has_classes_down_and_clusters_across(scheme: Scheme) -> None:
+    table = np.array([[3, 1], [0, 4]])
+    figure = words.confusion(table, shares(table), ["bird", "<b>"], [7, 2], scheme)
+    heat = figure.data[0]
+    assert (list(heat.x), list(heat.y)) == (["7", "2"], ["bird", "&lt;b&gt;"])
+    assert np.asarray(heat.z).tolist() == [[100.0, 0.0], [20.0, 80.0]]
+    assert [list(row) for row in heat.text] == [["3", ""], ["1", "4"]]
+    assert not heat.showscale
+    many = np.eye(words.MANY + 1, dtype=np.int64)
+    big = words.confusion(many, shares(many), [f"c{i}" for i in range(len(many))], range(len(many)), scheme)
+    assert big.data[0].text is None
+    assert big.data[0].showscale

@@ -1,0 +1,322 @@
+"""The store: not made, not changed, refused with a reason; and runs that wait, with the command that goes on."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from core import cli, doctor
+from core.doctor import results
+from core.doctor.findings import Finding, State, guarded
+from core.encoders.catalog import canonical
+from core.errors import BlindspotError
+from core.settings import Settings
+from core.store import inspection
+from core.store.db import CONFINED, Database, migrate, migrations
+from core.store.records import RunState
+from core.store.repository import Repository
+from tests.support import store_samples
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+DATASET = replace(store_samples.pair_set(), id="demo-pairs")  # a dataset that this version has
+HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from core.store.repository import Repository
+from tests.support import store_samples
+Repository.at(Path(sys.argv[1])).begin(store_samples.plan("killed", store_samples.pair_set(dataset_id="demo-pairs")))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def examined(settings: Settings) -> list[Finding]:
+    return [*guarded("store", "store", lambda: results.store(settings, Repository.at(settings.store)))]
+
+
+def only_problem(settings: Settings) -> Finding:
+    (found,) = examined(settings)
+    assert found.state is State.PROBLEM
+    return found
+
+
+def notes(settings: Settings) -> list[Finding]:
+    found = examined(settings)
+    assert State.PROBLEM not in {finding.state for finding in found}
+    return [finding for finding in found if finding.state is State.NOTE]
+
+
+def let_go(repository: Repository) -> None:
+    repository.database.close()
+
+
+def run_sql(settings: Settings, *statements: str) -> None:
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+# --- the file
+
+
+def test_no_store_is_made(settings: Settings) -> None:
+    (found,) = examined(settings)
+    assert found.state is State.OK
+    assert found.what == f"none yet: the first run makes {settings.store}"
+    assert not settings.cache.exists()
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_healthy_store_is_left_as_it_is(settings: Settings, repository: Repository, is_open: bool) -> None:
+    store_samples.store_run(repository, "aaaa", DATASET)
+    if is_open:  # by this very process, for writing
+        with repository.database.cursor():
+            found = examined(settings)
+    else:
+        let_go(repository)
+        before = {path.name: path.read_bytes() for path in settings.cache.iterdir()}
+        found = examined(settings)
+        assert {path.name: path.read_bytes() for path in settings.cache.iterdir()} == before
+    assert [finding.state for finding in found] == [State.OK] * 3
+    file, schema, runs = found
+    assert str(settings.store) in file.what
+    assert schema.what == f"version {len(migrations())} of {len(migrations())}"
+    assert runs.what == "1 done"
+
+
+def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(settings: Settings) -> None:
+    settings.cache.mkdir()
+    done = subprocess.run([sys.executable, "-c", KILLED, str(settings.store)], check=False)
+    assert done.returncode == -9
+    before = {path.name: path.read_bytes() for path in settings.cache.iterdir()}
+    assert f"{settings.store.name}.wal" in before, "it was killed before it could put its rows into the file"
+    (found,) = notes(settings)
+    assert found.name == "run killed"
+    assert found.what.startswith("interrupted: EvalRank of minilm on demo-pairs, begun 20")
+    assert found.remedy == (
+        "go on with: python -m core run evalrank --encoder minilm --transform none --dataset demo-pairs --metric cos "
+        "--protocol definition (or forget it: python -m core runs delete killed)"
+    )
+    assert {path.name: path.read_bytes() for path in settings.cache.iterdir()} == before
+
+
+@pytest.mark.parametrize("version", range(len(migrations())))
+def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, version: int) -> None:
+    settings.cache.mkdir()
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
+        migrate(connection, settings.store, upto=version)
+        if version:
+            connection.execute(
+                "INSERT INTO run (run_id, diagnostic, diagnostic_version, encoder, transform, dataset, dataset_digest, "
+                "params, status, process_id, started_at) VALUES ('bbbb', 'evalrank', 1, 'minilm', 'center', "
+                "'demo-pairs', 'd', '{\"metric\": \"l2\"}', 'running', 4194305, TIMESTAMP '2026-01-02 03:04:05')"
+            )
+    before = settings.store.read_bytes()
+    found = {finding.name: finding for finding in examined(settings)}
+    assert found["schema"].what.startswith(f"version {version} of {len(migrations())}; brought up to date when")
+    if version:
+        assert found["runs"].what == "1 interrupted"
+        assert "begun 2026-01-02 03:04 UTC" in found["run bbbb"].what
+        assert "--metric l2" in found["run bbbb"].remedy
+    assert settings.store.read_bytes() == before
+
+
+def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings, repository: Repository) -> None:
+    repository.remember_reference("dir:/a", {})
+    let_go(repository)
+    run_sql(settings, "INSERT INTO schema_migration VALUES (99, 'future', now()::TIMESTAMP)")
+    found = only_problem(settings)
+    with pytest.raises(BlindspotError) as refused:
+        repository.runs()
+    assert found.what == f"{refused.value.what}; expected {refused.value.expected}"
+    assert found.remedy == refused.value.remedy
+
+
+@contextmanager
+def held_by_a_child(path: Path) -> Iterator[int]:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "held\n"
+        yield child.pid
+
+
+def test_a_store_that_another_process_holds(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "PATIENCE_SECONDS", 0.1)
+    store_samples.store_run(repository, "aaaa", DATASET)
+    let_go(repository)
+    with held_by_a_child(settings.store) as pid:
+        found = only_problem(settings)
+    assert found.what.startswith(f"the store {settings.store} is held by process {pid} (")
+    assert "close that program" in found.remedy
+    assert notes(settings) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database" * 999])
+def test_a_file_that_is_no_store(settings: Settings, content: bytes) -> None:
+    settings.cache.mkdir()
+    settings.store.write_bytes(content)
+    found = only_problem(settings)
+    assert f"the store {settings.store} cannot be read: " in found.what
+    assert "move it away" in found.remedy
+    assert settings.store.read_bytes() == content
+
+
+def test_damage_in_the_middle_of_a_table_is_found(settings: Settings, repository: Repository) -> None:
+    dataset = replace(store_samples.pair_set(20_000), id="demo-pairs")
+    store_samples.store_run(repository, "aaaa", dataset)
+    let_go(repository)
+    run_sql(settings, "CHECKPOINT")
+    content = bytearray(settings.store.read_bytes())
+    headers, block = 3 * 4096, 1 << 18
+    for start in range(headers + block + 4000, len(content), block):  # in every block but the first, the catalog's
+        content[start : start + 16] = bytes(byte ^ 0xFF for byte in content[start : start + 16])
+    settings.store.write_bytes(content)
+    found = only_problem(settings)
+    assert str(settings.store) in found.what
+    assert "move it away" in found.remedy
+
+
+def test_a_folder_in_place_of_the_store(settings: Settings) -> None:
+    settings.store.mkdir(parents=True)
+    assert "cannot be read" in only_problem(settings).what
+
+
+# --- runs
+
+
+def forget_that_it_is_done(settings: Settings, where: str) -> None:
+    """Runs as a process leaves them that died before it could store anything."""
+    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
+        tables = [row[0] for row in connection.execute("SHOW TABLES").fetchall()]
+        for table in ["metric", *(t for t in tables if t.startswith("result_"))]:
+            connection.execute(f"DELETE FROM {table} WHERE run_seq IN (SELECT run_seq FROM run WHERE {where})")
+        connection.execute(f"UPDATE run SET status = 'running', process_id = 0, finished_at = NULL WHERE {where}")
+
+
+def go_on(found: Finding) -> None:
+    """Type the command that a remedy names."""
+    command = found.remedy.removeprefix("go on with: ").rpartition(" (or forget it")[0]
+    words = shlex.split(command)
+    assert words[:3] == ["python", "-m", "core"]
+    assert cli.main(words[3:]) == 0
+
+
+@pytest.fixture
+def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+    monkeypatch.delenv("BLINDSPOT_MODE", raising=False)
+    return settings
+
+
+def test_the_command_goes_on_with_the_run(
+    environment: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder())
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    small = ["run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs", "--metric", "l2"]
+    assert cli.main([*small, "--transform", "abtt:2+center", "--protocol", "toolkit"]) == 0
+    (before,) = repository.runs()
+    let_go(repository)
+    forget_that_it_is_done(environment, "true")
+    (found,) = notes(environment)
+    go_on(found)
+    (after,) = repository.runs()
+    assert (after.run_id, after.state, after.metrics) == (before.run_id, RunState.DONE, before.metrics)
+    assert notes(environment) == []
+
+
+def test_the_command_goes_on_with_common_support_and_odd_paths(
+    environment: Settings, repository: Repository, tmp_path: Path
+) -> None:
+    folder = tmp_path / "it's my $HOME"
+    folder.mkdir()
+    (folder / "pairs.csv").write_text("query,mate\nred,blue\nblue,red\ngreen,red\nblue,green\n", "utf-8")
+    (folder / "all.txt").write_text("red 1 0\nblue 1 1\ngreen 0 1\n", "utf-8")
+    (folder / "some.txt").write_text("red 1 0\nblue 1 1\n", "utf-8")
+    compared = ["--encoder", f"vectors:{folder / 'all.txt'}", "--encoder", f"vectors:{folder / 'some.txt'}"]
+    assert cli.main(["run", "evalrank", *compared, "--dataset", f"file:{folder / 'pairs.csv'}"]) == 0
+    ids = {run.run_id for run in repository.runs()}
+    assert len(ids) == 2
+    let_go(repository)
+    forget_that_it_is_done(environment, "encoder LIKE '%all.txt'")
+    (found,) = notes(environment)
+    assert "all.txt on file:" in found.what
+    go_on(found)
+    assert {run.run_id for run in repository.runs(state=RunState.DONE)} == ids
+    let_go(repository)
+
+    forget_that_it_is_done(environment, "encoder LIKE '%all.txt'")
+    (folder / "pairs.csv").unlink()
+    cannot, gone = notes(environment)
+    assert cannot.what.startswith("interrupted, and cannot be continued here: there is no file")
+    assert cannot.remedy.startswith("forget it: python -m core runs delete ")
+    assert cli.main(shlex.split(cannot.remedy)[5:]) == 0
+    assert len(repository.runs()) == 1
+    assert gone.name == "files"
+    assert gone.what == f"not there any more: file:{folder / 'pairs.csv'}"
+
+
+def test_runs_of_what_this_version_does_not_have(settings: Settings, repository: Repository) -> None:
+    for run_id, change in (
+        ("aaaa", {"diagnostic": "abandoned"}),
+        ("bbbb", {"diagnostic": "abandoned"}),
+        ("cccc", {"diagnostic_version": 0}),
+        ("dddd", {"variant": replace(store_samples.plan("x", DATASET).variant, encoder="elmo")}),
+        ("eeee", {"variant": replace(store_samples.plan("x", DATASET).variant, encoder=canonical("dir:/gone/model"))}),
+    ):
+        repository.begin(replace(store_samples.plan(run_id, DATASET), **change))  # type: ignore[arg-type]
+    repository.remember_reference("vectors:/gone/vectors.txt", {})
+    let_go(repository)
+    run_sql(settings, "UPDATE run SET status = 'done', finished_at = started_at")
+    found = {finding.name: finding for finding in notes(settings)}
+    assert found["abandoned"].what.startswith(
+        "2 runs of the diagnostic 'abandoned', which this Blindspot does not have"
+    )
+    assert found["evalrank"].what.startswith("1 run of evalrank version 0, this Blindspot computes version")
+    assert found["elmo"].what.startswith("1 run of the encoder 'elmo'")
+    assert found["files"].what == "not there any more: dir:/gone/model, vectors:/gone/vectors.txt"
+    assert len(found) == 4
+    assert all(finding.remedy for finding in found.values())
+
+
+def test_runs_by_state(settings: Settings, repository: Repository) -> None:
+    repository.begin(store_samples.plan("aaaa", DATASET))
+    store_samples.store_run(repository, "bbbb", DATASET)
+    run_seq = repository.begin(store_samples.plan("cccc", DATASET))
+    repository.abandon(run_seq)
+    let_go(repository)
+    found = {finding.name: finding for finding in examined(settings)}
+    assert found["runs"].what == "1 running, 1 done, 1 interrupted"
+    assert found["run cccc"].state is State.NOTE
+    assert "run aaaa" not in found
+
+
+# --- all of it
+
+
+def test_nothing_is_changed_by_the_whole_examination(settings: Settings, repository: Repository) -> None:
+    store_samples.store_run(repository, "aaaa", DATASET)
+    let_go(repository)
+    before = {path: path.read_bytes() for path in settings.cache.rglob("*") if path.is_file()}
+    found = doctor.examine(settings, repository, {})
+    assert [finding for finding in found if finding.state is State.PROBLEM] == []
+    assert {path: path.read_bytes() for path in settings.cache.rglob("*") if path.is_file()} == before
+    areas = ["versions", "settings", "devices", "cache", "encoders", "datasets", "uploads", "store"]
+    assert list(dict.fromkeys(finding.area for finding in found)) == areas
+
+
+def test_a_missing_store_is_none(settings: Settings) -> None:
+    assert inspection.inspect(Database(settings.store), patience=0.0) is None

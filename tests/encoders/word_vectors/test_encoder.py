@@ -1,0 +1,358 @@
+"""Looking texts up in word vectors (DESIGN 4.1), what such an encoder is known by, and how the rest meets it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import cli
+from core.encoders import source_files
+from core.encoders.base import Encoder, VocabularyEncoder
+from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import canonical, resolve
+from core.encoders.word_vectors import words as vector_words
+from core.encoders.word_vectors.encoder import WordVectors
+from core.errors import Cancelled, InputError
+from core.settings import Mode, Settings
+from core.types import CancelToken, Float32, digest_of_strings, no_progress
+
+FILE = """Paris 1 0
+the 2 0
+THE 3 0
+PARIS 4 0
+paris 5 0
+cat 6 1
+Zürich 7 1
+STRASSE 8 1
+cat 9 9
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "my vectors.txt"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+def encoded(encoder: Encoder, *texts: str) -> list[list[float]]:
+    return [[float(v) for v in row] for row in encoder.encode(texts, CancelToken())]
+
+
+NOTHING = [pytest.approx(float("nan"), nan_ok=True)] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "vector"),
+    [
+        ("Paris", [1, 0]),
+        ("paris", [5, 0]),  # exactly, before the first that is spelled alike
+        ("pARIS", [1, 0]),  # the first such entry
+        ("The", [2, 0]),
+        ("ZÜRICH", [7, 1]),
+        ("straße", [8, 1]),
+        ("cat", [6, 1]),  # the first of the duplicates
+        ("  cat\t", [6, 1]),
+        ("the cat", [4, 0.5]),
+        ("the the cat", [pytest.approx(10 / 3), pytest.approx(1 / 3)]),
+        ("the\u3000unknown\ncat", [4, 0.5]),
+        ("unknown", NOTHING),
+        ("", NOTHING),
+        ("   ", NOTHING),
+    ],
+)
+def test_a_text_is_the_mean_of_the_words_that_are_found(path: Path, text: str, vector: list[float]) -> None:
+    assert encoded(WordVectors.at(path), text) == [vector]
+
+
+@pytest.mark.parametrize(
+    ("text", "vector"),
+    [
+        ("Paris", [1, 0]),
+        ("paris", [1, 0]),
+        ("PARIS", [1, 0]),
+        ("THE CAT", [4, 0.5]),
+        ("zürich", [7, 1]),
+        ("straße", NOTHING),
+    ],
+)
+def test_the_toolkit_lowers_the_vocabulary_and_the_texts(path: Path, text: str, vector: list[float]) -> None:
+    assert encoded(WordVectors.at(path).as_toolkit(), text) == [vector]
+    assert encoded(WordVectors.at(path, lowercased=True), text) == [vector]
+
+
+def test_the_vocabulary_is_what_can_be_looked_up_in_the_files_order(path: Path) -> None:
+    encoder = WordVectors.at(path)
+    assert isinstance(encoder, VocabularyEncoder)
+    matrix, lowered = encoder.vocabulary(), encoder.as_toolkit().vocabulary()
+    assert matrix.dtype == lowered.dtype == np.float32
+    assert matrix[:, 0].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert lowered[:, 0].tolist() == [1, 2, 6, 7, 8]
+    assert encoder.duplicates == 1
+    assert not matrix.flags.writeable
+    assert not lowered.flags.writeable
+
+
+def test_both_variants_share_what_was_read(path: Path) -> None:
+    encoder = WordVectors.at(path)
+    encoder.load()
+    toolkit = encoder.as_toolkit()
+    path.unlink()
+    assert encoded(toolkit, "CAT") == [[6, 1]]
+
+
+# --- against a slow loop
+
+
+def decomposed(word: str) -> str:
+    """Equal for words that differ in case or Unicode form (the Unicode standard's D145)."""
+    return normalize("NFD", normalize("NFD", word).casefold())
+
+
+def slow_vectors(entries: list[tuple[str, list[float]]], texts: list[str], lowercased: bool) -> np.ndarray:
+    """The definition, in float64, one word after the other."""
+    out = []
+    for text in texts:
+        found = []
+        for word in (text.lower() if lowercased else text).split():
+            spelled = [v for w, v in entries if (w.lower() if lowercased else w) == word]
+            folded = [] if lowercased else [v for w, v in entries if decomposed(w) == decomposed(word)]
+            found += (spelled or folded)[:1]
+        sums = [sum(column) / len(found) for column in zip(*found, strict=True)]
+        out.append(sums or [float("nan")] * len(entries[0][1]))
+    return np.array(out, dtype=np.float64)
+
+
+LETTERS = "aAsSßİ\u00e1\u0301"
+A_WORD = st.text(LETTERS, min_size=1, max_size=2)
+VALUES = st.floats(-8, 8, width=32)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    entries=st.lists(st.tuples(A_WORD, st.lists(VALUES, min_size=3, max_size=3)), min_size=1, max_size=12),
+    texts=st.lists(st.lists(A_WORD, max_size=5).map("\u2003 ".join), min_size=1, max_size=8),
+    lowercased=st.booleans(),
+)
+def test_lookup_and_mean_are_those_of_a_slow_loop(
+    entries: list[tuple[str, list[float]]], texts: list[str], lowercased: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "v.txt"
+        lines = [" ".join([word, *(repr(v) for v in vector)]) for word, vector in entries]
+        path.write_text(f"{len(lines)} 3\n" + "\n".join(lines), "utf-8")
+        vectors = WordVectors.at(path, lowercased=lowercased).encode(texts, CancelToken())
+    expected = slow_vectors(entries, texts, lowercased)
+    np.testing.assert_allclose(vectors, expected.astype(np.float32), rtol=1e-6, atol=1e-7)
+    assert vectors.dtype == np.float32
+
+
+def test_means_are_taken_in_float64(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text("large 1e8\nsmall 1\nminus -1e8\n", "utf-8")
+    assert encoded(WordVectors.at(path), "large small minus") == [[float(np.float32(1 / 3))]]
+
+
+# --- what it is known by
+
+
+def test_the_identity_is_that_of_the_file_and_the_way_of_looking_up(path: Path) -> None:
+    encoder = WordVectors.at(path)
+    identity = encoder.identity
+    assert identity.reference == f"vectors:{path}"
+    assert identity.revision == source_files.sha256_of(path)[:16]
+    assert identity.pooling == "mean of word vectors in any form"
+    assert encoder.as_toolkit().identity == replace(identity, pooling="float32 mean of word vectors, lower-cased")
+    assert {library.partition("==")[0] for library in identity.libraries} == {"numpy", "gensim"}
+    info = encoder.info
+    assert (info.dimension, info.parameters, info.memory_bytes, info.is_partial) == (2, 18, 72, True)
+    assert info.title == "my vectors.txt (word vectors, text without a header (GloVe))"
+    path.write_text(FILE + "dog 1 1\n", "utf-8")
+    assert WordVectors.at(path).identity.revision != identity.revision
+
+
+def test_the_file_is_neither_parsed_nor_hashed_twice_for_a_page(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(f"vectors:{path}", Settings.from_environment({})).identity  # noqa: B018
+    hashed = []
+    monkeypatch.setattr(source_files, "sha256_of", hashed.append)
+    monkeypatch.setattr(vector_words.Collector, "add", lambda *_: pytest.fail("parsed"))
+    encoder = resolve(f"vectors:{path}", Settings.from_environment({}))
+    assert encoder.info.dimension == 2
+    assert encoder.identity.revision
+    assert hashed == []
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = vector_words.Collector.table
+
+    def change(self: vector_words.Collector) -> vector_words.WordTable:
+        path.write_text(FILE + "dog 1 1\n", "utf-8")
+        return table(self)
+
+    monkeypatch.setattr(vector_words.Collector, "table", change)
+    with pytest.raises(InputError, match="changed before it was read to its end"):
+        WordVectors.at(path).load()
+
+
+def test_vectors_are_those_that_the_identity_names(path: Path) -> None:
+    encoder = WordVectors.at(path)
+    assert encoder.identity.revision
+    path.write_text(FILE + "dog 1 1\n", "utf-8")
+    with pytest.raises(InputError, match="changed before it was read to its end"):
+        encoder.load()
+    assert encoded(WordVectors.at(path), "dog") == [[1, 1]]
+
+
+def test_a_cancelled_token_stops_it(path: Path) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        WordVectors.at(path).encode(["the"], cancel)
+
+
+def test_the_cache_keeps_what_has_no_vector(path: Path, tmp_path: Path) -> None:
+    cache, texts = EmbeddingCache(tmp_path / "embeddings", 2), ("the", "unknown", "cat the", "")
+    for count in (4, 0):
+        embedded = cache.encode(WordVectors.at(path), texts, digest_of_strings(texts), no_progress, CancelToken())
+        assert embedded.covered.tolist() == [True, False, True, False]
+        assert embedded.encoded_now == count
+    np.testing.assert_array_equal(embedded.matrix, WordVectors.at(path).encode(texts, CancelToken()))
+
+
+# --- references and the command line
+
+
+@pytest.mark.parametrize("scheme", ["vectors", "table"])
+def test_a_reference_has_one_spelling(scheme: str, tmp_path: Path) -> None:
+    assert canonical(f"{scheme}:x.csv") == f"{scheme}:{Path.cwd() / 'x.csv'}"
+    assert canonical(f"{scheme}:/a//b/../x.csv?") == f"{scheme}:/a/x.csv"
+    assert canonical(f"{scheme}:~/x.csv") == f"{scheme}:{Path.home() / 'x.csv'}"
+    asked = tmp_path / "what?dim=3.csv"
+    asked.touch()
+    assert canonical(f"{scheme}:{asked}") == f"{scheme}:{asked}"
+
+
+@pytest.mark.parametrize("scheme", ["vectors", "table"])
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("", "names no file"),
+        ("?dim=3", "names no file"),
+        ("/x.csv?dim=3", "which takes none; write {scheme}:/x.csv"),
+        ("~nobody-of-this-name/x", "names no file"),
+    ],
+)
+def test_a_reference_that_means_nothing_is_refused(scheme: str, target: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        canonical(f"{scheme}:{target}")
+    assert said.format(scheme=scheme) in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["vectors", "table"])
+def test_a_hosted_demo_reads_no_files(scheme: str, path: Path, settings: Settings) -> None:
+    with pytest.raises(InputError, match="hosted demo"):
+        resolve(f"{scheme}:{path}", replace(settings, mode=Mode.DEMO))
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "ELF", "NaN", "short row", "zero character"])
+@pytest.mark.parametrize("scheme", ["vectors", "table"])
+def test_the_command_line_refuses_with_exit_code_2(
+    scheme: str,
+    kind: str,
+    tmp_path: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    path = tmp_path / "bad.csv"
+    content = {
+        ("ELF", scheme): b"\x7fELF" + bytes(range(256)),
+        ("NaN", "vectors"): b"a 1 2\nb nan 1\n",
+        ("NaN", "table"): b'text,embedding\na,"[1,2]"\nb,"[NaN,1]"\n',
+        ("short row", "vectors"): b"a 1 2\nb 1\n",
+        ("short row", "table"): b'text,embedding\na,"[1,2]"\nb,"[1]"\n',
+    }.get((kind, scheme))
+    if content:
+        path.write_bytes(content)
+    elif kind == "folder":
+        path.mkdir()
+    name = f"{path}\0" if kind == "zero character" else str(path)
+    code = cli.main(["run", "evalrank", "--encoder", f"{scheme}:{name}", "--dataset", "demo-pairs"])
+    said = capsys.readouterr()
+    assert code == 2, said.err
+    assert said.out == ""
+    assert said.err.splitlines()[-1].startswith("error: ")
+    assert "bad.csv" in said.err
+    assert "Traceback" not in said.err
+
+
+# --- real files
+
+
+@pytest.fixture(scope="module")
+def mirror(shared_settings: Settings) -> Path:
+    if "://" in shared_settings.mirror:
+        pytest.skip("the mirror is no folder")
+    return Path(shared_settings.mirror)
+
+
+def coverage(encoder: Encoder, shared_settings: Settings) -> tuple[int, int, int]:
+    """Items, items with a vector, and pairs of which both have one, of the EvalRank words."""
+    from core.datasets import catalog, fetch
+
+    words = fetch.load(catalog.find("evalrank-word"), shared_settings)
+    vectors = encoder.encode(words.items, CancelToken())
+    covered = ~np.isnan(vectors[:, 0])
+    assert np.isfinite(vectors[covered]).all()
+    assert np.isnan(vectors[~covered]).all()
+    return len(words.items), int(covered.sum()), int((covered[words.queries] & covered[words.mates]).sum())
+
+
+@pytest.mark.realdata
+def test_the_toolkits_own_vectors_cover_what_they_must(mirror: Path, shared_settings: Settings) -> None:
+    encoder = WordVectors.at(mirror / "evalrank/src/models/word_emb/toy_emb.txt")
+    assert coverage(encoder, shared_settings) == (22_207, 4_658, 1_370)
+    assert encoder.vocabulary().shape == (5_000, 50)
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "shape", "first", "headed"),
+    [
+        ("word2vec_googlenews_300d_8k.txt", (8_000, 300), "in", True),
+        ("glove_twitter_25d_12k.txt", (11_925, 25), "the", False),
+    ],
+)
+def test_a_file_with_a_header_and_one_without_load_alike(
+    mirror: Path, tmp_path: Path, name: str, shape: tuple[int, int], first: str, headed: bool
+) -> None:
+    """Each as it is, and with its header taken away or one put before it: the same words and numbers."""
+    path = mirror / "word_vectors" / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    whole = path.read_bytes()
+    other = tmp_path / "other.txt"
+    other.write_bytes(whole.partition(b"\n")[2] if headed else b"%d %d\n" % shape + whole)
+    ours: list[Float32] = []
+    for file in (path, other):
+        encoder = WordVectors.at(file)
+        assert encoder.vocabulary().shape == shape
+        assert encoder.info.parameters == shape[0] * shape[1]
+        assert next(iter(encoder.file.table.index)) == first
+        ours.append(encoder.vocabulary())
+    np.testing.assert_array_equal(*ours)
+
+    from gensim.models import KeyedVectors
+
+    theirs = KeyedVectors.load_word2vec_format(str(path), no_header=not headed, limit=500)
+    np.testing.assert_array_equal(theirs.vectors, ours[0][:500])
+    assert json.dumps(theirs.index_to_key) == json.dumps(list(encoder.file.table.index)[:500])

@@ -1,0 +1,146 @@
+"""The log of jobs: what a line says and does not say, that files rotate, and that no line is lost between processes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import cli
+from core.datasets.fetch import FetchRequest
+from core.errors import BlindspotError, Cancelled
+from core.jobs.queue import JobQueue, JobState
+from core.runs import log as joblog
+from core.runs.log import JobLine, path_of, recorded
+from core.runs.pipeline import EncodeRequest
+from core.settings import ROOT, Settings
+from core.store.repository import Repository
+
+WRITE = """
+import sys
+from core.runs import log as joblog
+from core.runs.log import JobLine
+from core.settings import Settings
+joblog.MAX_BYTES = 2_000
+for number in range(20):
+    joblog.write(Settings.from_environment(), JobLine("run", run_id=f"{sys.argv[1]}-{number}"))
+"""
+
+
+def lines(settings: Settings) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path_of(settings).read_text("utf-8").splitlines()]
+
+
+def test_a_run_of_the_command_line_has_a_line(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    command = "run evalrank --encoder random-projection-64 --transform center --dataset demo-pairs --json".split()
+    assert cli.main(command) == 0
+    assert cli.main(command) == 0
+    said = capsys.readouterr()
+    run_id = json.loads(said.out.partition("\n}\n")[0] + "\n}")["runs"][0]["run_id"]
+    first, second = lines(settings)
+    assert {k: first[k] for k in ("kind", "diagnostic", "variant", "dataset", "run_id", "outcome")} == {
+        "kind": "run",
+        "diagnostic": "evalrank",
+        "variant": "random-projection-64 + center",
+        "dataset": "demo-pairs",
+        "run_id": run_id,
+        "outcome": "computed",
+    }
+    assert 0 < first["seconds"] < 600
+    assert 10**7 < first["peak_bytes"] < 10**11
+    assert (second["run_id"], second["outcome"]) == (run_id, "found")
+    assert "blindspot.jobs" not in said.err  # a command line has its own words
+
+
+def test_so_has_what_else_it_computes(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    of_them = "--dataset demo-pairs --encoder random-projection-64".split()
+    assert cli.main(["hubs", *of_them]) == 0
+    assert cli.main(["map", *of_them, "--method", "pca", "--out", str(tmp_path / "map.csv")]) == 0
+    assert cli.main(["judge", "make", *of_them, "--task", "intruder", "--queries", "sentences:20"]) == 0
+    found = [(line["kind"], line["variant"], line["dataset"], line["outcome"]) for line in lines(settings)]
+    of_all = ("random-projection-64", "demo-pairs", "computed")
+    assert [line for line in found if line[0] != "encode"] == [(kind, *of_all) for kind in ("hubs", "map", "items")]
+
+
+def test_what_the_worker_does_has_lines(settings: Settings, repository: Repository) -> None:
+    queue = JobQueue(settings, repository)
+    queue.submit("Two", [EncodeRequest("random-projection-64", "demo-pairs"), FetchRequest("evalrank-sent")])
+    finished = threading.Event()
+    while any(job.state.active for job in queue.jobs()):
+        finished.wait(0.05)
+    (job,) = queue.jobs()
+    queue.close()
+    assert job.state is JobState.FAILED  # there is no network
+    encoded, fetched = lines(settings)
+    assert (encoded["kind"], encoded["variant"], encoded["outcome"]) == ("encode", "random-projection-64", "computed")
+    assert (fetched["kind"], fetched["dataset"], fetched["outcome"]) == ("fetch", "evalrank-sent", "failed")
+    assert fetched["error"].startswith("DataMissing at core/datasets/fetch.py:")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "begins"),
+    [
+        (BlindspotError("the text 'my secret' at https://me:password@host"), "failed", "BlindspotError"),
+        (ValueError("my secret"), "failed", "ValueError"),
+        (Cancelled(), "cancelled", ""),
+        (KeyboardInterrupt(), "interrupted", "KeyboardInterrupt"),
+    ],
+)
+def test_how_it_ended_and_no_word_of_the_message(
+    settings: Settings, error: BaseException, outcome: str, begins: str
+) -> None:
+    with pytest.raises(type(error)), recorded(settings, JobLine("map")):
+        raise error
+    (line,) = lines(settings)
+    assert line["outcome"] == outcome
+    assert line.get("error", "").startswith(begins)
+    assert "secret" not in json.dumps(line)
+    assert "password" not in json.dumps(line)
+
+
+def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
+    code = "from core import joblog; from core.runs.log import JobLine; from core.settings import Settings\n"
+    code += "joblog.say_on_stderr(); joblog.say_on_stderr()\n"
+    code += "line = JobLine('run', 'heros', 'minilm', 'demo-minimal', 'abc', 1.25, 5*10**8)\n"
+    code += "joblog.write(Settings.from_environment(), line)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={"BLINDSPOT_CACHE": str(settings.cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(" run heros minilm on demo-minimal: computed in 1.2 s, peak 500 MB, run abc")
+
+
+def test_processes_take_turns_and_files_are_kept_small(settings: Settings) -> None:
+    command = [sys.executable, "-c", WRITE]
+    environment = {"BLINDSPOT_CACHE": str(settings.cache)}
+    writers = [subprocess.Popen([*command, str(n)], cwd=ROOT, env=environment) for n in range(3)]
+    assert [writer.wait(300) for writer in writers] == [0, 0, 0]
+    files = sorted(settings.logs.glob("jobs.jsonl*"))
+    assert 2 < len(files) <= 1 + joblog.FILES_KEPT
+    assert max(file.stat().st_size for file in files) <= 2_000
+    kept = [json.loads(line)["run_id"] for file in files for line in file.read_text("utf-8").splitlines()]
+    assert sorted(kept) == sorted(f"{writer}-{number}" for writer in range(3) for number in range(20))
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    settings.cache.mkdir()
+    settings.logs.write_text("a file", "utf-8")
+    with caplog.at_level(logging.WARNING), recorded(settings, JobLine("run")):
+        pass
+    assert "the log of jobs has no line of this: cannot write" in caplog.text
+    assert Path(settings.logs).read_text("utf-8") == "a file"

@@ -1,0 +1,180 @@
+"""The files for hosting name commands, options, settings, files and addresses that there are, and agree."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from streamlit import config as streamlit_config
+
+from core import policy
+from core.server.routes import READY
+from core.settings import ROOT, Settings
+from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
+from tests.test_readme import parse
+
+HOSTING = ROOT / "assets" / "hosting"
+UNIT, NGINX, CADDY, CONTAINER = (
+    (HOSTING / name).read_text("utf-8") for name in ("blindspot.service", "nginx.conf", "Caddyfile", "Containerfile")
+)
+UPLOAD_MB = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["server"]["maxUploadSize"]
+DEMO_MB = 1 + (policy.DEMO.uploads.size or 0) // 2**20  # a file that a demo takes, and the form around it
+
+
+def code(text: str) -> str:
+    """Without comments."""
+    return re.sub(r"(?m)(^|\s)#.*$", "", text)
+
+
+def unit() -> configparser.RawConfigParser:
+    class Many(dict[str, str]):
+        """systemd's keys may come several times: their values are joined by newlines."""
+
+        def __setitem__(self, key: str, value: object) -> None:
+            if isinstance(value, list) and key in self and isinstance(self[key], list):
+                value = [*self[key], *value]
+            super().__setitem__(key, value)  # type: ignore[arg-type]
+
+    parser = configparser.RawConfigParser(strict=False, dict_type=Many, comment_prefixes=("#",), delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(UNIT)
+    return parser
+
+
+def check_streamlit(words: list[str]) -> dict[str, str]:
+    """The options of a command that serves the app, which exist, by name."""
+    assert words[1:3] == ["run", "app.py"]
+    names, values = words[3::2], words[4::2]
+    assert len(names) == len(values)
+    for name in names:
+        assert name.removeprefix("--") in streamlit_config._config_options_template, name
+    return dict(zip(names, values, strict=True))
+
+
+def check_variables(variables: dict[str, str]) -> None:
+    """They are read, and their values mean something: a name that nothing reads would be a slip."""
+    ours = {name: value for name, value in variables.items() if name.startswith("BLINDSPOT")}
+    assert {"BLINDSPOT_MODE", "BLINDSPOT_CACHE", "BLINDSPOT_CACHE_LIMIT"} <= set(ours)
+    from core.settings import VARIABLES
+
+    assert set(ours) <= set(VARIABLES)
+    settings = Settings.from_environment(ours)
+    assert settings.mode == "demo"
+    assert settings.cache_limit is not None
+    assert variables["HOME"] == ours["BLINDSPOT_CACHE"]  # the only place that can be written
+
+
+def test_the_unit_starts_what_there_is() -> None:
+    service = unit()["Service"]
+    check_variables(dict(line.split("=", 1) for line in service["Environment"].split("\n")))
+    before = shlex.split(service["ExecStartPre"])
+    assert before[0] == "/opt/blindspot/.venv/bin/python"
+    assert before[1:3] == ["-m", "core"]
+    path, options = parse(before[3:])
+    assert (path, options["ready"]) == ("doctor", True)
+    options = check_streamlit(shlex.split(service["ExecStart"]))
+    assert options["--server.address"] == "127.0.0.1"  # the proxy is the only way in
+    assert f"/var/lib/{service['StateDirectory']}" in service["Environment"]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    here = tmp_path / "blindspot.service"
+    here.write_text(re.sub(r"/opt/blindspot/\.venv/bin/\w+", "/bin/true", UNIT).replace("/opt/blindspot", "/"), "utf-8")
+    command = ["systemd-analyze", "verify", "--man=no", str(here)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, [line for line in done.stderr.splitlines() if "blindspot" in line]) == (0, [])
+
+
+def test_the_proxies_lead_to_the_unit_s_port() -> None:
+    port = check_streamlit(shlex.split(unit()["Service"]["ExecStart"]))["--server.port"]
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", code(NGINX))) == {port}
+    assert set(re.findall(r"127\.0\.0\.1:(\d+)", code(CADDY))) == {port}
+
+
+def test_the_proxies_pass_websockets_and_uploads_on() -> None:
+    directives = [" ".join(line.split()) for line in code(NGINX).replace("{", "{;").split(";")]
+    pages = directives[directives.index("location / {") : directives.index("} location = /ready {")]
+    for needed in (
+        "proxy_http_version 1.1",
+        "proxy_set_header Upgrade $http_upgrade",
+        "proxy_set_header Connection $connection_upgrade",
+        "proxy_set_header Host $http_host",
+    ):
+        assert needed in pages
+    assert f"client_max_body_size {DEMO_MB}m" in directives
+    assert f"max_size {DEMO_MB}MB" in code(CADDY)
+    assert f"({UPLOAD_MB}m)" in NGINX, "what a private server needs"
+    assert f"({UPLOAD_MB}MB)" in CADDY, "what a private server needs"
+    assert f"location = {READY} {{" in code(NGINX)
+    assert f"health_uri {READY}\n" in code(CADDY)
+
+
+def test_the_container_has_what_the_app_needs_and_no_rights() -> None:
+    lines = code(CONTAINER).replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line.strip()]
+    copied = [source for step, rest in steps if step == "COPY" for source in rest.split()[:-1]]
+    assert [source for source in copied if not (ROOT / source).exists()] == []
+    assert {"app.py", "pages", "core", "assets", ".streamlit", "requirements.txt", "constraints.txt"} == set(copied)
+    by_step = dict(steps)
+    assert by_step["USER"] == "10001"
+    assert steps.index(["USER", "10001"]) > max(i for i, (step, _) in enumerate(steps) if step in {"RUN", "COPY"})
+    variables = dict(word.split("=", 1) for word in shlex.split(by_step["ENV"]))
+    check_variables(variables)
+    assert by_step["VOLUME"] == variables["BLINDSPOT_CACHE"]
+    options = check_streamlit(json.loads(by_step["CMD"]))
+    assert by_step["EXPOSE"] == options["--server.port"]
+    assert f"http://127.0.0.1:{options['--server.port']}{READY}" in by_step["HEALTHCHECK"]
+    assert "--read-only" in CONTAINER
+
+
+def test_the_readme_names_the_files_for_hosting() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for path in HOSTING.iterdir():
+        assert f"assets/hosting/{path.name}" in readme
+
+
+# --- docs/hosting.md
+
+GUIDE = (ROOT / "docs" / "hosting.md").read_text("utf-8")
+
+
+def test_the_guide_s_bounds_are_the_demo_s() -> None:
+    may = policy.DEMO
+    assert f"at most {may.steps} steps and {may.dimensions:,} dimensions" in GUIDE
+    assert f"{may.pages_in_all} at a time" in GUIDE
+    assert may.uploads_kept is not None
+    assert f"{may.uploads_kept[0] // 2**20} MB of one page and {may.uploads_kept[1] // 2**20} MB of all" in GUIDE
+    assert f"{may.uploads_at_once} files on their way" in GUIDE
+    assert f"{may.queued_by_one} in the queue, {may.queued_in_all} of all" in GUIDE
+    assert f"{may.sessions_in_all} in all" in GUIDE
+    assert f"below {FAST_SECONDS} seconds" in GUIDE
+    assert f"at least {LEAST_ANSWERS} answers" in GUIDE
+    limits = may.uploads
+    assert f"{limits.rows:,} rows, {limits.columns} columns" in GUIDE
+
+
+def test_the_guide_s_bounds_are_the_proxies() -> None:
+    (connections,) = re.findall(r"limit_conn blindspot_connections (\d+);", code(NGINX))
+    (rate,) = re.findall(r"rate=(\d+)r/s", code(NGINX))
+    (burst,) = re.findall(r"burst=(\d+)", code(NGINX))
+    assert f"| pages and other connections of one address | {connections} |" in GUIDE
+    assert f"| {rate} a second, {burst} at once |" in GUIDE
+    for directive in ("client_header_timeout 10s", "client_body_timeout 10s", "large_client_header_buffers 4 16k"):
+        assert directive in code(NGINX)
+    for directive in ("read_header 10s", "read_body 30s", "max_header_size 16KB"):
+        assert directive in code(CADDY)
+
+
+def test_the_guide_names_tests_that_there_are() -> None:
+    names = set(re.findall(r"`(?:tests/)?((?:\w+/)*test_\w+\.py)`", GUIDE))
+    assert len(names) >= 6
+    assert [name for name in names if not (ROOT / "tests" / name).exists()] == []
+    assert "docs/hosting.md" in (ROOT / "README.md").read_text("utf-8")

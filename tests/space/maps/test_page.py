@@ -1,0 +1,268 @@
+"""The Map page: what it draws, ties and colours, and what it says where there is nothing to draw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.published import pairs as loaders
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest
+from core.settings import Settings
+from core.space.maps import maps
+from core.space.maps import page as map_view
+from core.space.maps.maps import MapRequest, Method
+from core.space.maps.projection import Quality
+from core.store.repository import Repository
+from core.types import CancelToken, Float32, Variant
+from tests.conftest import make_settings
+from tests.support.pages import values
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+
+OpenApp = Callable[..., AppTest]
+WORDS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in "abcd"]
+MANY = loaders.pair_set("many", pairs=[(WORDS[0], WORDS[1]), ("<b>red</b>", WORDS[3])], background=WORDS[2:])
+
+
+@dataclass
+class Constant(GramEncoder):
+    """Gives every text the same vector."""
+
+    reference: str = "constant"
+    device: str = field(default="cpu")
+
+    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+        return np.full((len(texts), self.info.dimension), 0.5, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Small datasets with runs by two variants, and by an encoder that knows no difference."""
+    patch = pytest.MonkeyPatch()
+    settings = make_settings(tmp_path_factory.mktemp("map-page"))
+    repository = Repository.at(settings.store)
+    three = loaders.pair_set("three", pairs=[("red dog", "green dog")], background=["a cow"])
+    for dataset in (SMALL_PAIRS, three, MANY):
+        register_dataset(patch, dataset)
+    register_encoder(patch, Constant())
+    register_encoder(patch, GramEncoder())
+    for encoder, transform in (("trigrams", "none"), ("trigrams", "center"), ("constant", "none")):
+        pipeline.run(pipeline.request("evalrank", encoder, transform, MANY.id, {}, settings), settings, repository)
+        pipeline.encode(EncodeRequest(encoder, "three"), settings, repository)
+    yield settings
+    patch.undo()
+
+
+@pytest.fixture
+def open_map(open_app: OpenApp, world: Settings) -> OpenApp:
+    def opened(**query: str | list[str]) -> AppTest:
+        asked = {"data": MANY.id, "enc": ["trigrams~none", "trigrams~center"], "picture": "pca"} | query
+        app = open_app(world.cache, "map", **asked)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def said(app: AppTest) -> str:
+    blocks = (app.markdown, app.caption, app.info, app.warning, app.error, app.text)
+    return "\n".join(block.value for kind in blocks for block in kind)
+
+
+def charts(app: AppTest) -> list[object]:
+    return list(app.get("plotly_chart"))
+
+
+def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path / "cache", "map")
+    assert not app.exception
+    assert "demo-pairs is not encoded by minilm yet" in said(app)
+    assert [button.label for button in app.button] == ["Encode"]
+    assert not charts(app)
+
+
+def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
+    app = open_map()
+    assert len(charts(app)) == 2
+    text = said(app)
+    assert text.count("Trustworthiness **0.") == 2
+    assert text.count("true neighbours kept **") == 2
+    assert "variance shown" in text
+    assert "Click a dot to see its true neighbours" in text
+
+
+def test_a_single_encoder_is_enough(open_map: OpenApp) -> None:
+    assert len(charts(open_map(enc="trigrams~none"))) == 1
+
+
+def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(open_map: OpenApp) -> None:
+    app = open_map(picture="umap")
+    assert "UMAP of 2 variants is not computed yet: about" in said(app)
+    assert "Compute UMAP" in [button.label for button in app.button]
+    assert "trigrams: PCA" in said(app)
+    assert len(charts(app)) == 2
+
+
+def test_a_finished_umap_is_shown(open_map: OpenApp, world: Settings) -> None:
+    """One that was made before; here its coordinates are drawn by lot."""
+    request = MapRequest(Variant("trigrams", "none"), MANY.id)
+    space = maps.space_of(request, MANY, world)
+    places = np.random.default_rng(0).normal(size=(len(space.items), 2))
+    places[4] = np.nan
+    quality = Quality(0.9, 0.4, 10, len(places), len(places))
+    made = maps.Map(np.arange(len(places)), places, quality, explained=None, seconds=1.0)
+    maps.store(request, space, made, world)
+    app = open_map(picture="umap", enc="trigrams~none")
+    text = said(app)
+    assert "trigrams: UMAP" in text
+    assert "is not computed yet" not in text
+    assert "1 items are connected with nothing" in text
+    assert "Believe the groups, not the single neighbours: of ten near dots about 6 are no true neighbours." in text
+
+
+def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
+    item = MANY.items.index("<b>red</b>")
+    app = open_map(item=str(item), map_k="5")
+    assert "<b>red</b>" in [block.value for block in app.text]
+    assert said(app).count("of 5 are among its 5 nearest in the picture") == 2
+    tables = [frame.value for frame in app.dataframe]
+    assert [len(table) for table in tables] == [5, 5]
+    assert (np.diff(tables[0]["similarity"]) <= 0).all()
+    assert "<b>red</b>" not in tables[0]["text"].tolist()
+
+
+def test_an_item_that_is_not_there_is_said(open_map: OpenApp) -> None:
+    assert "There is no item 999" in said(open_map(item="999"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer"),
+    [("   ", ""), ("#######", "none is spelled like it"), ("x" * 10_001, "at most 10,000 characters")],
+)
+def test_a_search_that_finds_nothing(open_map: OpenApp, wanted: str, answer: str) -> None:
+    app = open_map()
+    app.text_input(key="map_find").set_value(wanted).run()
+    assert not app.exception
+    assert answer in said(app)
+    assert not app.dataframe
+
+
+def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
+    app = open_map()
+    app.text_input(key="map_find").set_value("RED DOG").run()
+    assert sorted(app.dataframe[0].value["text"]) == [f"red dog {c}" for c in "abcd"]
+
+
+@pytest.mark.parametrize("colour", ["none", "frequency", "rank of the mate", "cluster", "source"])
+def test_every_colour(open_map: OpenApp, colour: str) -> None:
+    app = open_map(colour=colour)
+    assert len(charts(app)) == 2
+    text = said(app)
+    if colour == "rank of the mate":
+        assert "are the query of no ranked pair: grey" in text
+    if colour == "source":
+        assert "It is not known where the items of this dataset come from" in text
+    if colour == "cluster":
+        app.selectbox(key="map_clusters_of").set_value("trigrams~center").run()
+        assert not app.exception
+
+
+def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
+    app = open_map(colour="rank of the mate", metric="l2")
+    assert "No EvalRank run of trigrams on this dataset with similarity l2" in said(app)
+    assert len(charts(app)) == 2
+
+
+@pytest.mark.parametrize("picture", ["pca", "umap"])
+def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
+    app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", colour="cluster")
+    assert "constant gives every item the same vector: there is nothing to draw" in said(app)
+    assert len(charts(app)) == 1
+
+
+def test_three_items(open_map: OpenApp) -> None:
+    app = open_map(data="three", picture="umap", enc="trigrams~none", colour="cluster", item="0")
+    assert "UMAP with 15 neighbours needs 17 items, and there are 3" in said(app)
+    assert len(charts(app)) == 1
+    assert "trigrams: PCA" in said(app)
+    assert "Compute UMAP" not in [button.label for button in app.button]
+
+
+def test_what_is_not_encoded_is_offered(open_map: OpenApp) -> None:
+    app = open_map(data=SMALL_PAIRS.id, enc="trigrams~none")
+    assert "small-pairs is not encoded by trigrams yet" in said(app)
+    assert "Encode" in [button.label for button in app.button]
+
+
+def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> None:
+    app = open_map(data="evalrank-word")
+    assert "are not on this machine" in said(app)
+    assert "Download" in [button.label for button in app.button]
+
+
+def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
+    app = open_map(colour="frequency")
+    app.session_state[map_view.SELECTED] = (MANY.texts_digest, (2, 5))
+    app.run()
+    assert "**2 items selected**" in said(app)
+    assert app.dataframe[0].value["text"].tolist() == [MANY.items[2], MANY.items[5]]
+    app.button(key="map_clear").click().run()
+    assert "items selected" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("kept", "trust", "begins"),
+    [
+        (0.75, 0.99, "Near dots are mostly true"),
+        (0.5, 0.9, "Believe the groups, not the single neighbours: of ten near dots about 5 are no true neighbours."),
+        (0.3, 0.7, "Do not believe nearness here: of ten near dots about 7 are no true neighbours"),
+        (0.01, 0.7, "Do not believe nearness here: hardly any near dots are true neighbours"),
+    ],
+)
+def test_the_verdict(kept: float, trust: float, begins: str) -> None:
+    quality = Quality(trust, kept, 10, 100, 100)
+    assert map_view.verdict(quality, None).startswith(begins)
+    assert "mean nothing in UMAP" in map_view.verdict(quality, None)
+    assert "UMAP" not in map_view.verdict(quality, (0.1, 0.1))
+
+
+def test_pca_is_kept_between_visits(open_map: OpenApp, world: Settings) -> None:
+    open_map()
+    request = MapRequest(Variant("trigrams", "none"), MANY.id, method=Method.PCA)
+    assert maps.find(request, maps.space_of(request, MANY, world), world) is not None
+
+
+def specs(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+
+
+def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
+    app = open_map(colour="rank of the mate")
+    scales = []
+    for spec in specs(app):
+        (marker,) = (trace["marker"] for trace in spec["data"] if "cmin" in trace.get("marker", {}))
+        assert marker["cmin"] <= min(values(marker["color"]))
+        assert max(values(marker["color"])) <= marker["cmax"] + 1e-6
+        scales.append((marker["cmin"], marker["cmax"]))
+    assert len(scales) == 2
+    assert scales[0] == scales[1]
+
+
+@pytest.mark.parametrize(("dots", "maps_with_webgl", "expected"), [(8_000, 2, "scatter"), (20, 2, "scattergl")])
+def test_webgl_is_for_few_maps_of_many_dots(
+    open_map: OpenApp, monkeypatch: pytest.MonkeyPatch, dots: int, maps_with_webgl: int, expected: str
+) -> None:
+    monkeypatch.setattr(map_view, "DOTS_WITHOUT_WEBGL", dots)
+    monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", maps_with_webgl)
+    app = open_map()
+    assert {trace["type"] for spec in specs(app) for trace in spec["data"]} == {expected}
+    monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", 1)
+    found = specs(open_map())
+    assert {trace["type"] for spec in found for trace in spec["data"]} == {"scatter"}, "more maps than that have none"

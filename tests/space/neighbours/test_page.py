@@ -1,0 +1,277 @@
+"""The page Neighbours by AppTest: lists, own texts, overlaps, and every state that has something to say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.published import pairs as loaders
+from core.numerics.similarity import Metric
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest
+from core.runs.spaces import open_spaces
+from core.space.neighbours import lists as neighbours
+from core.space.neighbours.page import lists as neighbours_lists
+from core.store.repository import Repository
+from core.types import CancelToken, Float32, Variant
+from tests.conftest import make_settings
+from tests.support.small_world import (
+    CAT,
+    DOG,
+    DOG_IS,
+    SMALL_PAIRS,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+)
+
+OpenApp = Callable[..., AppTest]
+THREE = loaders.pair_set("three", pairs=[("a dog", "the dog")], background=["some cat"])
+UNKNOWN = SMALL_PAIRS.items[2:5]  # to the encoder that lacks them
+SMALL = {"data": "small-pairs"}
+
+
+@dataclass
+class Lacks(GramEncoder):
+    """Has no vector for some texts, nor for a text of the reader's."""
+
+    reference: str = "lacks"
+    device: str = field(default="cpu")
+
+    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+        out = super().encode(texts, cancel)
+        out[[text in UNKNOWN or text == "unheard of" for text in texts]] = np.nan
+        return out
+
+
+@dataclass
+class Constant(GramEncoder):
+    """Knows one vector only."""
+
+    reference: str = "constant"
+    device: str = field(default="cpu")
+
+    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+        return np.ones((len(texts), self.info.dimension), dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store with runs of four encoders on two datasets."""
+    cache = tmp_path_factory.mktemp("neighbours")
+    settings = make_settings(cache)
+    repository = Repository.at(settings.store)
+    with pytest.MonkeyPatch.context() as patch:
+        register_dataset(patch, SMALL_PAIRS)
+        register_dataset(patch, THREE)
+        grams = register_encoder(patch, GramEncoder())
+        register_encoder(patch, GramEncoder("bigrams", size=2))
+        register_encoder(patch, Lacks(info=replace(grams.info, is_partial=True)))
+        register_encoder(patch, Constant())
+        for encoder in ("trigrams", "bigrams", "constant", "lacks"):
+            # By the toolkit's way of counting, for which nothing has to be compiled.
+            params = {"protocol": "toolkit"}
+            request = pipeline.request("evalrank", encoder, "none", "small-pairs", params, settings)
+            pipeline.run(request, settings, repository)
+        for encoder in ("trigrams", "bigrams"):
+            pipeline.encode(EncodeRequest(encoder, "three"), settings, repository)
+        repository.database.close()
+        yield cache
+
+
+def texts(app: AppTest) -> str:
+    kinds = ("subheader", "markdown", "caption", "info", "warning", "error", "text")
+    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
+
+
+def lists(app: AppTest) -> list[Any]:
+    return [frame.value for frame in app.dataframe if "rank" in frame.value and "similarity" in frame.value]
+
+
+def table(app: AppTest, column: str) -> Any:
+    return next(frame.value for frame in app.dataframe if column in frame.value)
+
+
+def figure(app: AppTest, name: str) -> dict[str, Any]:
+    (found,) = (chart for chart in app.get("plotly_chart") if name in chart.proto.id)
+    spec: dict[str, Any] = json.loads(found.proto.spec)
+    return spec
+
+
+def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> None:
+    number = SMALL_PAIRS.items.index(DOG)
+    app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], item=str(number), k="6")
+    assert not app.exception
+    variants = [Variant("trigrams", "none"), Variant("bigrams", "none")]
+    spaces = open_spaces(variants, SMALL_PAIRS, make_settings(world))
+    expected = [neighbours.of_item(space, Metric.COS, number, 6) for space in spaces]
+    for frame, one in zip(lists(app), expected, strict=True):
+        assert frame["text"].tolist() == [SMALL_PAIRS.items[item] for item in one.items]
+        np.testing.assert_allclose(frame["similarity"], one.similarity)
+        assert dict(zip(frame["text"], frame["relation"], strict=True))[DOG_IS] == "● mate"
+        other = expected[1] if one is expected[0] else expected[0]
+        shared = [item in other.items for item in one.items]
+        assert frame["in"].tolist() == ["all" if is_shared else "only" for is_shared in shared]
+    (found,) = neighbours.overlaps(expected, 6)
+    here = table(app, "variants").iloc[0]
+    assert here["shared"] == f"{found.shared} of 6"
+    assert here["Jaccard@6"] == pytest.approx(found.jaccard)
+    assert here["rank-biased overlap"] == pytest.approx(found.rbo)
+    (ranks,) = [element.proto.body for element in app.get("html")]
+    assert all(f">{rank}</th>" in ranks for rank in (1, 5))
+    assert figure(app, "cka_matrix")["data"][0]["text"][0][0] == "1.00"
+    assert "all 18 items" in texts(app)
+
+
+def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
+    rows = table(app, "nearest in A")
+    assert len(rows) == 10
+    pairs = list(zip(rows["Jaccard"], rows["RBO"], rows["item"], strict=True))
+    assert pairs == sorted(pairs)
+    app.selectbox(key="a").set_value("bigrams~none").run()
+    assert "A and B are the same variant" in texts(app)
+    assert not app.exception
+
+
+def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
+    assert "No query is chosen yet" in texts(app)
+    assert app.button(key="walk_back").disabled
+    app.number_input(key="item").set_value(3).run()
+    app.text_input(key="q").set_value("a dog").run()
+    assert "Own text" in texts(app)
+    app.number_input(key="item").set_value(4).run()
+    assert app.text_input(key="q").value == ""
+    assert "**Item 4**" in texts(app)
+    app.button(key="walk_back").click().run()
+    assert (app.text_input(key="q").value, app.query_params["q"]) == ("a dog", "a dog")
+    app.button(key="walk_back").click().run()
+    assert "**Item 3**" in texts(app)
+    app.button(key="walk_back").click().run()
+    assert app.button(key="walk_back").disabled
+    assert not app.exception
+
+
+def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
+    app.text_input(key="find").set_value("cat sleeps").run()
+    (box,) = (b for b in app.selectbox if str(b.key).startswith("found"))
+    assert box.label == "3 items contain it"
+    assert CAT in box.options
+    box.select_index(box.options.index(CAT)).run()
+    assert app.query_params["item"] == str(SMALL_PAIRS.items.index(CAT))
+    assert CAT in texts(app)
+    app.text_input(key="find").set_value("cat slepes").run()
+    (box,) = (b for b in app.selectbox if str(b.key).startswith("found"))
+    assert "spelled alike" in box.label
+    assert CAT in box.options
+    app.text_input(key="find").set_value("qqqqqqqq").run()
+    assert "No item contains it" in texts(app)
+
+
+@pytest.mark.parametrize("length", [1, 10_000])
+def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> None:
+    text = ("A dog rests. " * 800)[:length] if length > 1 else "x"
+    app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
+    assert not app.exception
+    assert [len(frame) for frame in lists(app)] == [10, 10]
+
+
+@pytest.mark.parametrize(("text", "said"), [("   ", "The text is empty"), ("x" * 20_001, "has 20,001 characters")])
+def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text: str, said: str) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
+    assert not app.exception
+    assert said in texts(app)
+    assert lists(app) == []
+    assert figure(app, "overlap_boxes")["data"], "what is not about the query is shown"
+
+
+def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) -> None:
+    unknown = SMALL_PAIRS.items.index(UNKNOWN[0])
+    both = ["trigrams~none", "lacks~none"]
+    app = open_app(world, "neighbours", **SMALL, enc=both, item=str(unknown))
+    assert not app.exception
+    assert "No vector: lacks does not know this item" in texts(app)
+    assert "15 of 18 items" in texts(app)
+    app = open_app(world, "neighbours", **SMALL, enc=both, q="unheard of")
+    assert "No vector: lacks does not know this text" in texts(app)
+    assert len(lists(app)) == 1
+    app = open_app(world, "neighbours", **SMALL, enc=both, item="99999")
+    assert "There is no item 99999 here: they are 0 to 17." in texts(app)
+    assert not app.exception
+
+
+def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", data="three", enc=["trigrams~none", "bigrams~none"])
+    assert not app.exception
+    assert [len(frame) for frame in lists(app)] == [2, 2]
+    assert "With 3 items there are only 2 neighbours." in texts(app)
+    assert "CKA is not defined for fewer than four items" in texts(app)
+
+
+def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
+    assert not app.exception
+    (one,) = lists(app)
+    assert "in" not in one
+    assert "There is one variant only" in texts(app)
+
+
+def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc=["constant~none", "trigrams~none"])
+    assert not app.exception
+    assert "These are all equally similar to the query" in texts(app)
+    assert "nor for a space whose vectors are all the same" in texts(app)
+    assert figure(app, "cka_matrix")["data"][0]["text"][0] == ["–", "–"]
+
+
+def test_without_picks_the_first_four_that_are_encoded(
+    open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.space.neighbours.page.shown.MOST_SIDE_BY_SIDE", 3)
+    app = open_app(world, "neighbours", **SMALL)
+    assert not app.exception
+    assert len(lists(app)) == 3
+    assert "Shown: the first 3 of 4 variants that this dataset is encoded with." in texts(app)
+
+
+def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", data="three", enc=["trigrams~none", "constant~none"])
+    assert not app.exception
+    assert "is not encoded by constant yet" in texts(app)
+    assert not app.button(key="encode_here").disabled
+    assert len(lists(app)) == 1
+
+
+def test_an_empty_store_is_offered_an_encoder_and_the_offer_works(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "neighbours", data="demo-minimal")
+    assert not app.exception
+    assert "is not encoded by minilm yet" in texts(app)
+    assert app.button(key="encode_here").label == "Encode it"
+    assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
+
+
+def test_the_approximate_index_says_what_it_misses(
+    open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours_lists, "APPROXIMATE_FROM", 10)
+    app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
+    assert "recall" not in texts(app)
+    app.toggle(key="approx").set_value(True).run()
+    assert not app.exception
+    assert texts(app).count("recall@5") == 2
+    assert "over 18 random items" in texts(app)
+
+
+def test_texts_are_shown_as_text(open_app: OpenApp, world: Path) -> None:
+    app = open_app(world, "neighbours", **SMALL, enc="trigrams~none", q="**bold** <b>tag</b> $x$")
+    assert not app.exception
+    assert "**bold** <b>tag</b> $x$" in [element.value for element in app.text]

@@ -1,0 +1,266 @@
+"""Grids: tasks, settings, requests, and which stored run answers which cell; on small runs of the real pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import diagnostic as diagnostics
+from core.datasets.published import pairs as loaders
+from core.errors import InputError
+from core.jobs.queue import JobQueue
+from core.runs import pipeline
+from core.runs.pipeline import RunRequest
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.lab import cells
+from core.studies.lab.cells import Scores, share_seen
+from core.studies.lab.grid import (
+    Grid,
+    Reading,
+    Setting,
+    Task,
+    cannot_be,
+    headlines,
+    readings,
+    requests,
+    usual_tasks,
+)
+from core.studies.lab.verdicts import Knob, contexts
+from core.types import Variant
+from tests.conftest import make_settings
+from tests.support.small_world import (
+    SMALL_PAIRS,
+    Gate,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+    wait_until,
+)
+
+EVALRANK, GEOMETRY = Task("evalrank", "small-pairs"), Task("geometry", "small-pairs")
+GRID = Grid(("bigrams", "trigrams"), ("none", "center", "truncate:8"), ("cos", "l2"), (EVALRANK, GEOMETRY))
+
+
+@dataclass(frozen=True)
+class World:
+    settings: Settings
+    repository: Repository
+    requests: tuple[RunRequest, ...]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """All cells of ``GRID`` but those of the trigrams centred are stored."""
+    folder: Path = tmp_path_factory.mktemp("lab")
+    with pytest.MonkeyPatch.context() as patch:
+        register_encoder(patch, GramEncoder("bigrams", 2))
+        register_encoder(patch, GramEncoder("trigrams", 3))
+        register_dataset(patch, SMALL_PAIRS)
+        settings = Settings.from_environment({"BLINDSPOT_CACHE": str(folder), "BLINDSPOT_DEVICE": "cpu"})
+        repository = Repository.at(settings.store)
+        asked = requests(GRID, settings)
+        for request in asked:
+            if request.variant != Variant("trigrams", "center"):
+                pipeline.run(request, settings, repository)
+        yield World(settings, repository, asked)
+
+
+def test_every_cell_once(world: World) -> None:
+    """EvalRank by both similarities, geometry without one; every encoder first with the first transform."""
+    assert len(world.requests) == len(set(world.requests)) == 2 * 3 * 2 + 2 * 3
+    evalrank = [r for r in world.requests if r.diagnostic == "evalrank"]
+    assert {(str(r.variant), dict(r.params)["metric"]) for r in evalrank} == {
+        (f"{e}~{t}", m) for e in GRID.encoders for t in GRID.transforms for m in GRID.metrics
+    }
+    assert [r.variant.transform for r in evalrank[:4]] == ["none"] * 4
+    assert {r.variant.encoder for r in evalrank[:4]} == {"bigrams", "trigrams"}
+
+
+def test_stored_cells_are_found_and_the_others_are_not(world: World) -> None:
+    found = cells.stored(world.requests, world.repository)
+    missing = [r for r in world.requests if r not in found]
+    assert {r.variant for r in missing} == {Variant("trigrams", "center")}
+    assert len(missing) == 3
+    for request, run in found.items():
+        assert pipeline.find(request, world.settings, world.repository) == run
+
+
+def test_scores_stand_where_they_belong(world: World) -> None:
+    found = cells.stored(world.requests, world.repository)
+    wanted = (Reading(EVALRANK, "mrr"), Reading(GEOMETRY, "align"), Reading(GEOMETRY, "anisotropy"))
+    table = cells.scores(world.requests, found, wanted)
+    assert table.encoders == GRID.encoders
+    assert len(table.settings) == 6 + 3 + 3
+    for row, encoder in enumerate(table.encoders):
+        for column, setting in enumerate(table.settings):
+            task = setting.reading.task
+            runs = [
+                run
+                for request, run in found.items()
+                if Task(request.diagnostic, request.dataset) == task
+                and request.variant == Variant(encoder, setting.chain)
+                and dict(request.params).get("metric", "cos") == setting.metric
+            ]
+            expected = runs[0].metrics[setting.reading.score] if runs else float("nan")
+            np.testing.assert_equal(table.values[row, column], expected)
+    assert np.isnan(table.values).sum() == 4
+    assert [s.reading.score for s in table.ranked.settings] == ["mrr"] * 4 + ["align"] * 2
+
+
+def test_common_support_is_answered_by_a_run_over_all_items_where_all_cover_all(world: World) -> None:
+    """Which other encoders a request names makes no difference where they have a vector for everything."""
+    other = {"bigrams": "trigrams", "trigrams": "bigrams"}
+    named = [replace(r, support=(other[r.variant.encoder],)) for r in world.requests if r.variant.transform == "none"]
+    assert len(cells.stored(named, world.repository)) == len(named) == 6
+    unknown = [replace(r, support=("minilm",)) for r in named]
+    assert cells.stored(unknown, world.repository) == {}
+
+
+def test_held_out_is_another_run(world: World) -> None:
+    held_out = requests(replace(GRID, fit_on="demo-minimal"), world.settings)
+    assert len(held_out) == len(world.requests)
+    found = cells.stored(held_out, world.repository)
+    assert {request.variant.transform for request in found} == {"none", "truncate:8"}, "they learn nothing from items"
+
+
+def test_a_grid_of_nothing_is_refused(world: World) -> None:
+    with pytest.raises(InputError, match="no task"):
+        requests(replace(GRID, tasks=()), world.settings)
+    with pytest.raises(InputError, match="no transform"):
+        requests(replace(GRID, transforms=()), world.settings)
+
+
+def test_what_cannot_be_is_known_before(world: World) -> None:
+    request = next(r for r in world.requests if r.variant == Variant("bigrams", "none"))
+
+    def why(chain: str, dataset: str = "small-pairs") -> str:
+        return cannot_be(replace(request, variant=Variant("bigrams", chain), dataset=dataset), world.settings)
+
+    assert why("none") == why("truncate:96") == why("abtt:95") == why("whiten") == why("whiten:96") == ""
+    assert why("truncate:97") == "truncate:97 does not fit 96 dimensions"
+    assert why("abtt:96") == "abtt:96 does not fit 96 dimensions"
+    assert why("truncate:8+whiten:9") == "whiten:9 does not fit 8 dimensions"
+    assert why("pca:8+truncate:8") == ""
+
+
+def test_what_cannot_be_for_too_few_items(world: World) -> None:
+    request = pipeline.request("evalrank", "random-projection", "none", "demo-pairs", {}, world.settings)
+    few = replace(request, variant=Variant("random-projection", "whiten:300"))
+    assert cannot_be(few, world.settings) == ""
+
+
+@pytest.mark.parametrize("text", ["evalrank", "nothing@demo-pairs", "frequency@demo-words", "@demo-pairs"])
+def test_what_is_no_task(text: str) -> None:
+    with pytest.raises(InputError, match="no task"):
+        Task.parse(text)
+
+
+def test_tasks() -> None:
+    assert Task.parse("heros@demo-minimal") == Task("heros", "demo-minimal")
+    assert str(Task("heros", "demo-minimal")) == "heros@demo-minimal"
+    with pytest.raises(InputError, match="does not run on"):
+        Task.parse("heros@demo-pairs")
+
+
+def test_readings_have_a_direction_or_describe() -> None:
+    tasks = (EVALRANK, Task("heros", "demo-minimal"), GEOMETRY)
+    found = readings(tasks)
+    assert [r.score for r in headlines(tasks)] == ["mrr", "synonym>antonym", "align"]
+    by_name = {r.score: r.direction for r in found}
+    assert by_name["mrr"] == by_name["synonym>antonym"] == 1
+    assert by_name["mean_rank"] == by_name["align"] == by_name["uniform"] == -1
+    assert by_name["anisotropy"] == by_name["hubness_cos_sample"] == 0
+    for name in by_name:
+        assert not name.endswith(("_low", "_high", "_optimistic", "_ceiling", "_chance"))
+    for task in tasks:
+        assert next(r for r in found if r.task == task).score == task.entry.headline
+
+
+def test_usual_tasks_follow_the_picked_dataset() -> None:
+    here = ["demo-pairs", "demo-minimal"]
+    assert [str(t) for t in usual_tasks("demo-pairs", here)] == [
+        "evalrank@demo-pairs",
+        "heros@demo-minimal",
+        "geometry@demo-pairs",
+    ]
+    with_scores = [str(t) for t in usual_tasks("sts12", [*here, "sts12", "stsb-test"])]
+    assert with_scores == ["evalrank@demo-pairs", "similarity@sts12", "heros@demo-minimal", "geometry@demo-pairs"]
+
+
+def test_settings_tell_size_from_transform() -> None:
+    setting = Setting.of(Reading(EVALRANK, "mrr"), "cos", "center+truncate:8+normalize")
+    assert (setting.transform, setting.size, setting.chain) == (
+        "center+normalize",
+        "truncate:8",
+        "center+truncate:8+normalize",
+    )
+
+
+def test_whitening_to_fewer_dimensions_is_another_size_of_the_same_transform() -> None:
+    reading = Reading(EVALRANK, "mrr")
+    settings = [Setting.of(reading, "cos", chain) for chain in ("whiten", "whiten:3")]
+    assert [(s.transform, s.size) for s in settings] == [("whiten", "full"), ("whiten", "whiten:3")]
+    assert contexts(settings, Knob.SIZE) == [[0, 1]]
+    assert contexts(settings, Knob.TRANSFORM) == []
+
+
+def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> None:
+    reading = Reading(EVALRANK, "mrr")
+    chains = ("truncate:8+whiten", "whiten+truncate:8")
+    one_metric = [Setting.of(reading, "cos", chain) for chain in chains]
+    assert all(contexts(one_metric, knob) == [] for knob in Knob)
+    both = [Setting.of(reading, metric, chain) for chain in chains for metric in ("cos", "l2")]
+    assert contexts(both, Knob.METRIC) == [[0, 1], [2, 3]]
+    assert contexts(both, Knob.TRANSFORM) == []
+
+
+def test_diagnostics_of_the_lab_exist() -> None:
+    assert diagnostics.find("geometry").headline == "align"
+    assert isinstance(Scores((), (), np.empty((0, 0))).directions, np.ndarray)
+
+
+def test_a_cancelled_grid_continues_where_it_was(world: World, tmp_path: Path) -> None:
+    """As one job: cancelled while the second encoder's texts are encoded; what was stored is not computed again."""
+    settings = make_settings(tmp_path / "cache")
+    repository = Repository.at(settings.store)
+    gate = Gate()
+    with pytest.MonkeyPatch.context() as patch:
+        register_encoder(patch, GramEncoder("trigrams", 3, gate))
+        queue = JobQueue(settings, repository)
+        try:
+            first = queue.submit("grid", world.requests)
+            wait_until(lambda: gate.reached > 0)
+            before = cells.stored(world.requests, repository)
+            assert {r.variant.encoder for r in before} == {"bigrams"}
+            queue.cancel(first)
+            wait_until(lambda: not queue.active())
+            missing = [r for r in world.requests if r not in before]
+            gate.open(100)
+            queue.submit("grid", missing)
+            wait_until(lambda: not queue.active())
+            after = cells.stored(world.requests, repository)
+            assert set(after) == set(world.requests)
+            assert all(after[request] == run for request, run in before.items())
+        finally:
+            queue.close()
+
+
+def test_what_was_transformed_for_one_similarity_serves_the_other(world: World) -> None:
+    """Asked for in any order, a run's numbers are those of a fresh computation."""
+    for request in [r for r in world.requests if r.variant == Variant("bigrams", "center")]:
+        for neighbour in world.requests[:2]:
+            pipeline.run(neighbour, world.settings, world.repository, again=True)
+        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
+        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
+
+
+def test_how_much_of_a_test_a_corpus_holds() -> None:
+    tested = loaders.pair_set("tested", pairs=[("a b", "c d")], background=["e f", "caf\u00e9"])
+    corpus = loaders.pair_set("corpus", pairs=[("a b", "x")], background=["CAFE\u0301"])
+    assert share_seen(tested, corpus) == 2 / 4
+    assert share_seen(tested, tested) == 1.0

