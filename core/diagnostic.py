@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from core.datasets.kinds.base import DatasetKind
 from core.encoders.base import Encoder
 from core.errors import InputError, unknown
 from core.numerics.similarity import Metric as Similarity
 from core.transforms.chain import FittedChain, FlowSource, TransformChain
-from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 # The parameter that any run may have beside its diagnostic's own: the dataset that its transform was fitted on, where
 # that was not the run's own items.

@@ -17,6 +17,7 @@ from pathlib import Path
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets import fetch, packaged
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
@@ -25,7 +26,7 @@ from core.runs.pipeline import RunRequest
 from core.runs.sweeps import Sweep
 from core.settings import Mode, Settings
 from core.store.repository import Repository
-from core.types import Progress, Vocabulary, no_progress
+from core.types import Progress, no_progress
 
 WORDS = 2_000  # of wordfreq's most frequent: all 20,000 would take the ten variants minutes
 SCORED_WORDS = "wordsim353.tsv"

@@ -12,7 +12,10 @@ from core.cli import output
 from core.cli.options import AsJson, names_columns, of_columns
 from core.datasets import catalog as datasets
 from core.datasets import fetch, preview
+from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.labelled_counts import LabelledCounts
 from core.datasets.own.reference import NamedColumns
 from core.diagnostics.heros import lexical_overlap
@@ -20,7 +23,7 @@ from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
 from core.encoders.transformer.word_pieces import bert_uncased
 from core.errors import InputError
 from core.settings import Settings
-from core.types import Dataset, MinimalPairSet, Progress, ScoredPairs
+from core.types import Progress
 
 SHOWN_ROWS = 5
 

@@ -12,6 +12,7 @@ from core.cli import output
 from core.cli.options import TRANSFORM_HELP, AsJson
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.base import Dataset
 from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.numerics.neighbours.overlap import P
@@ -25,7 +26,7 @@ from core.space.neighbours import lists as neighbours
 from core.space.neighbours.lists import Neighbours, Overlap
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from core.types import Dataset, Variant
+from core.types import Variant
 
 
 @dataclass(frozen=True, eq=False)

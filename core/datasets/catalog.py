@@ -10,6 +10,7 @@ from core.datasets.entries import (
     evalrank_file,
     github_file,
 )
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.columns import OwnFile, size_in_words
 from core.datasets.own.labelled_texts import OwnLabelledTexts
@@ -22,7 +23,6 @@ from core.datasets.published.transfer_tasks import LABELLED
 from core.datasets.published.word_relations import RELATIONS
 from core.errors import unknown
 from core.settings import ASSETS
-from core.types import DatasetKind
 
 __all__ = [
     "DATASETS",

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.datasets.kinds.base import Dataset, DatasetKind
 from core.datasets.own.columns import OwnFile
-from core.types import Dataset, DatasetKind
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"

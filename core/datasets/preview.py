@@ -8,11 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
+from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT, LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.labelled_counts import LabelledCounts
 from core.texts import one_form
-from core.types import Dataset, Int32, Int64, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
+from core.types import Int32, Int64
 
 
 @dataclass(frozen=True)

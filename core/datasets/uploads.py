@@ -21,6 +21,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from core import policy
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT
 from core.datasets.own import files as own
 from core.datasets.own import rewrites as own_rewrites
@@ -34,7 +35,7 @@ from core.datasets.published import minimal_pairs
 from core.errors import BlindspotError, InputError
 from core.files.writing import cannot_write, make_folder, sha256_of
 from core.settings import Settings
-from core.types import DatasetKind, digest_of_strings
+from core.types import digest_of_strings
 
 log = logging.getLogger(__name__)
 RECORD = "upload.json"

@@ -6,21 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.datasets.kinds.base import Dataset, Part
 from core.datasets.kinds.labelled_texts import CoveredExamples, LabelledTexts
+from core.datasets.kinds.pairs import PairSet, RankedPairs
 from core.datasets.kinds.relations import Analogies, Categories, CoveredAnalogies, CoveredCategories
+from core.datasets.kinds.scored_pairs import CoveredPairs, ScoredPairs
+from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
 from core.diagnostic import DiagnosticResult
 from core.errors import InputError
-from core.types import (
-    Bool,
-    CoveredPairs,
-    CoveredWords,
-    Dataset,
-    PairSet,
-    Part,
-    RankedPairs,
-    ScoredPairs,
-    Vocabulary,
-)
+from core.types import Bool
 
 
 def part_of(dataset: Dataset, support: Bool, whose: str) -> Part:

@@ -14,6 +14,7 @@ from typing import Any
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.diagnostic import FIT_ON
 from core.encoders.base import Encoder, FittedEncoder
 from core.encoders.cache import EmbeddingCache
@@ -21,7 +22,7 @@ from core.errors import InputError
 from core.runs import manifests
 from core.settings import Settings
 from core.transforms.chain import TransformChain
-from core.types import CancelToken, Dataset, Float32, Progress, no_progress
+from core.types import CancelToken, Float32, Progress, no_progress
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from typing import Any
 import core
 from core import diagnostic as diagnostics
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.diagnostic import FIT_ON, DiagnosticResult
 from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
 from core.store.records import RunPlan, RunRecord
 from core.transforms.chain import FittedChain
-from core.types import Dataset
 
 
 def manifest_of(

@@ -16,6 +16,7 @@ from core import policy
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset, DatasetKind, Part
 from core.diagnostic import FIT_ON, DiagnosticEntry, DiagnosticResult, Preparation
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
@@ -37,19 +38,7 @@ from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository
 from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import TrainedFlows
-from core.types import (
-    Bool,
-    CancelToken,
-    Dataset,
-    DatasetKind,
-    Float32,
-    Float64,
-    Part,
-    Progress,
-    Stopwatch,
-    Variant,
-    no_progress,
-)
+from core.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
 
 KEPT_BYTES = 1 << 27  # of transformed embeddings, at most: a hundred thousand of 300 dimensions
 # Kinds of which items without a vector can be left out.

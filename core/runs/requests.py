@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 
 from core import diagnostic as diagnostics
+from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import FIT_ON
 from core.encoders.base import Encoder
 from core.runs.fitting import FitDataset
 from core.store.records import RunPlan
-from core.types import Dataset, Part, Variant, digest_of_strings
+from core.types import Variant, digest_of_strings
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.datasets.kinds.base import Dataset
 from core.encoders import catalog as encoders
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError
 from core.settings import Settings
 from core.transforms.chain import TransformChain
 from core.transforms.trained_flows import StoredFlows
-from core.types import Dataset, Float32, Int64, Variant
+from core.types import Float32, Int64, Variant
 
 
 class NotEncoded(BlindspotError):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from core.datasets.kinds.base import Dataset, DatasetKind, Part
 from core.diagnostic import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
@@ -31,7 +32,7 @@ from core.store.records import (
     record_of,
 )
 from core.store.rows import metric_rows, store_dataset
-from core.types import Bool, Dataset, DatasetKind, Part, Variant
+from core.types import Bool, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted

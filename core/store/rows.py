@@ -8,9 +8,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT, LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
-from core.types import Dataset, MinimalPairSet, PairSet, ScoredPairs, Vocabulary
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
 
 
 def metric_rows(run_seq: int, metrics: Mapping[str, float]) -> pa.Table:

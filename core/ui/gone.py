@@ -12,11 +12,12 @@ import streamlit as st
 
 from core.datasets import catalog as datasets
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.datasets.own import files as own
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.runs import spaces
-from core.types import Dataset, Variant
+from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets
 from core.ui.resources import settings

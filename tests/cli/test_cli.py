@@ -29,6 +29,7 @@ from core.cli import output as cli_output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.encoders import catalog as encoders
 from core.files.export import unguarded
@@ -36,7 +37,7 @@ from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.transforms.chain import STEPS
-from core.types import CancelToken, PairSet
+from core.types import CancelToken
 from tests.support import store_samples
 from tests.support.loopback import closed_port
 from tests.support.small_world import (

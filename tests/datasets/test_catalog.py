@@ -10,10 +10,12 @@ import pytest
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find
 from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
-from core.types import MinimalPairSet, ScoredPairs, Vocabulary
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 ENTRIES = pytest.mark.parametrize("entry", DATASETS.values(), ids=DATASETS)

@@ -16,10 +16,12 @@ from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.catalog import find as find_dataset
 from core.datasets.fetch import DataState
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.settings import Settings
-from core.types import CancelToken, DatasetKind, PairSet
+from core.types import CancelToken
 from tests.support.loopback import Site, closed_port, serving
 
 CONTENT = random.Random(7).randbytes(300_001)

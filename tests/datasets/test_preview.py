@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
 from core.datasets.preview import (
     LabelledPreview,
@@ -22,7 +24,6 @@ from core.datasets.published import pairs as loaders
 from core.datasets.published import scored_pairs
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.settings import Settings
-from core.types import Dataset, PairSet
 from tests.support.small_world import SMALL_PAIRS
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.pairs import OwnPairs
 from core.errors import BlindspotError, InputError
 from core.files import tables as own_files
 from core.settings import Mode, Settings
-from core.types import DatasetKind
 
 CONTENT = b"id,left,right\n1,a dog runs,a dog is running\n2,it rains,rain falls\n3,old,aged\n"
 COLUMNS = ("right", "left")

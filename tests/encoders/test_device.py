@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.evalrank.definition import ENTRY
 from core.encoders.device import device_for_ranking
-from core.types import CancelToken, PairSet, no_progress
+from core.types import CancelToken, no_progress
 
 
 @pytest.mark.parametrize("wanted", ["cpu", "mps"])

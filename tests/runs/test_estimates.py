@@ -9,13 +9,14 @@ import pytest
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.kinds.labelled_texts import TEST, TRAIN
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.diagnostics.transfer.definition import ENTRY, FOLDS
 from core.runs import estimates, pipeline
 from core.runs.pipeline import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import MinimalPairSet, PairSet
 from tests.support.small_world import (
     SMALL_PAIRS,
     GramEncoder,

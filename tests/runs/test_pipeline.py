@@ -20,6 +20,7 @@ import core
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.pairs import PairSet
 from core.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.runs import pipeline
@@ -27,7 +28,7 @@ from core.runs.pipeline import RunOutcome, RunRequest
 from core.settings import Settings
 from core.store.records import RunState
 from core.store.repository import Repository
-from core.types import CancelToken, PairSet, Variant
+from core.types import CancelToken, Variant
 
 ENTRY = diagnostics.find("evalrank")
 TEXTS = 1_400

@@ -15,6 +15,7 @@ from core import diagnostic as diagnostics
 from core.cli import output as cli_output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.pairs import PairSet
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
 from core.numerics.similarity import Metric
@@ -25,7 +26,7 @@ from core.settings import Settings
 from core.space.neighbours import lists as neighbours
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.types import PairSet, Variant
+from core.types import Variant
 
 pytestmark = pytest.mark.realdata
 ENTRY = diagnostics.find("evalrank")

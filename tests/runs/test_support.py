@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core import cli
 from core import diagnostic as diagnostics
+from core.datasets.kinds.pairs import PairSet, RankedPairs
 from core.datasets.published import pairs as loaders
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank.pairs import Relation, around_mate
@@ -22,7 +23,6 @@ from core.runs import pipeline
 from core.runs.pipeline import RunOutcome
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import PairSet, RankedPairs
 from tests.support.evalrank_reference import count
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 

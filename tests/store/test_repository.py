@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from core.datasets.kinds.pairs import PairSet
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
@@ -24,7 +25,7 @@ from core.settings import ROOT, Settings
 from core.store.db import CONFINED
 from core.store.records import RunState
 from core.store.repository import Repository
-from core.types import PairSet, Variant
+from core.types import Variant
 from tests.support.store_samples import (
     ENTRY,
     MANIFEST,

@@ -16,13 +16,14 @@ import pytest
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import SUBSETS
 from core.encoders.base import EncoderInfo
 from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import CancelToken, Float32, MinimalPairSet
+from core.types import CancelToken, Float32
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_encoder
 

@@ -17,11 +17,12 @@ import pytest
 
 from core.datasets import catalog as datasets
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.datasets.published import pairs as loaders
 from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.catalog import EncoderEntry
-from core.types import CancelToken, Dataset, Float32
+from core.types import CancelToken, Float32
 
 D = TypeVar("D", bound=Dataset)
 

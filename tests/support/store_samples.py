@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as catalog
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticResult
 from core.store.records import RunPlan, RunRecord
 from core.store.repository import Repository
-from core.types import PairSet, Variant
+from core.types import Variant
 
 ENTRY = catalog.find("evalrank")
 MANIFEST = {"blindspot": "0", "nested": {"ü": [1, 2.5, None]}}

@@ -12,6 +12,7 @@ from core.cli import output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets import word_frequency as frequency
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, Kind, grouping, scores_by_kind
@@ -21,7 +22,6 @@ from core.errors import InputError
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.types import ScoredPairs
 
 RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]

@@ -12,6 +12,7 @@ from core.cli import output
 from core.cli.runs.kinds import AsJson, RunId, finished_run
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own import files as own
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import training_overlap
@@ -29,7 +30,6 @@ from core.diagnostics.evalrank.trust import (
 from core.settings import Settings
 from core.store.repository import Repository
 from core.transforms.toolkit import DEFINITION
-from core.types import ScoredPairs
 
 STS_TRAIN = "stsb-train"
 

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from core.datasets.kinds.base import Dataset, DatasetKind, Part
 from core.texts import same_text
-from core.types import Bool, Dataset, DatasetKind, Int8, Int32, Int64, Part, digest_of_strings
+from core.types import Bool, Int8, Int32, Int64, digest_of_strings
 
 TRAIN, DEV, TEST = 0, 1, 2
 UNSPLIT = -1  # of examples of a task that prescribes no split

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from core.types import Bool, Dataset, DatasetKind, Int32, Int64, Part, digest_of_strings
+from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.types import Bool, Int32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)

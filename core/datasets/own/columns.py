@@ -10,10 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
+from core.datasets.kinds.base import Dataset, DatasetKind
 from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from core.errors import InputError
 from core.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
-from core.types import Dataset, DatasetKind
 
 EXAMPLES = 3
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import columns as own_columns
 from core.datasets.own import labelled_texts as own_labelled
 from core.datasets.own import minimal_pairs as own_minimal
@@ -26,7 +27,6 @@ from core.datasets.own.vocabulary import OwnVocabulary
 from core.datasets.published import minimal_pairs
 from core.files import tables as own_files
 from core.files.tables import FileFormat, FileTable
-from core.types import DatasetKind
 
 __all__ = ["PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import (
     DEV,
     SPLITS,
@@ -48,7 +49,6 @@ from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
-from core.types import DatasetKind
 
 MIN_ROWS = 20  # two classes of ten, one for every fold
 TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and a table of confusions that nobody can read

@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.own import pairs as own_pairs
 from core.datasets.own import rewrites as own_rewrites
 from core.datasets.own.columns import UNUSED, ColumnReading, OwnFile, readings, texts_of
@@ -17,7 +19,6 @@ from core.datasets.published.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL,
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import one_form
-from core.types import DatasetKind, MinimalPairSet
 
 MIN_ROWS = 2
 VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work

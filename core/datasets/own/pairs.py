@@ -9,6 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.own import guess as own_guess
 from core.datasets.own.columns import (
     MATE,
@@ -25,7 +27,6 @@ from core.datasets.published import pairs as loaders
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
-from core.types import DatasetKind, PairSet
 
 WORDS_OF_A_SENTENCE = 6
 MIN_ROWS = 2

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from core.datasets.kinds.base import DatasetKind
 from core.errors import InputError, unknown
 from core.files.writing import require_name
-from core.types import DatasetKind
 
 PREFIX = "file:"
 QUERY, MATE = "query", "mate"

@@ -9,6 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own import guess as own_guess
 from core.datasets.own import pairs as own_pairs
 from core.datasets.own.columns import (
@@ -28,7 +30,6 @@ from core.datasets.published import scored_pairs
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
-from core.types import DatasetKind, ScoredPairs
 
 MIN_ROWS = 2
 # Names that mean a score, compared by letters and digits only; the first that a file has wins.

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.columns import (
     COUNT,
     WORD,
@@ -22,7 +24,6 @@ from core.datasets.published import vocabularies
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key, one_form
-from core.types import DatasetKind, Vocabulary
 
 MIN_ROWS = 2
 WORD_NAMES = ("word", "words", "token", "term", "type")

@@ -6,10 +6,10 @@ They are fetched like the others, where they are asked for.
 from __future__ import annotations
 
 from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.published import scored_pairs, simlex
 from core.datasets.published.similarity_sets import STR, STSB_DEV, STSB_TEST, STSB_TRAIN
 from core.datasets.published.word_sets import WORD_FILES
-from core.types import DatasetKind
 
 _COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
 _COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets import packaged
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import minimal_pairs
 from core.errors import DataCorrupt
-from core.types import MinimalPairSet, PairSet
 
 DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym")
 

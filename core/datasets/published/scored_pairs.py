@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import DataCorrupt
-from core.types import ScoredPairs
 
 Row = tuple[str, str, float]
 

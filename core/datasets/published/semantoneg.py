@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.errors import DataCorrupt
-from core.types import MinimalPairSet
 
 PARAPHRASE = "paraphrase"
 OPTIONS = ("antonym", "negation", PARAPHRASE)  # what stands at each place

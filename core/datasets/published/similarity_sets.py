@@ -13,10 +13,10 @@ from core.datasets.entries import (
     SourceFile,
     evalrank_file,
 )
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.published import scored_pairs
 from core.datasets.published.scored_pairs import Row
 from core.datasets.published.word_sets import WORD_FILES, WORD_SETS
-from core.types import DatasetKind
 
 _STS = "data/sent_similarity/STS"
 _URL = f"https://github.com/{EVALRANK_REPOSITORY}"

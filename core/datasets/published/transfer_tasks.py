@@ -12,12 +12,12 @@ from core.datasets.entries import (
     SourceFile,
     evalrank_file,
 )
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
 from core.datasets.published import labelled_texts as read
 from core.datasets.published import pairs as loaders
 from core.datasets.published.labelled_texts import Example
 from core.settings import ASSETS
-from core.types import DatasetKind
 
 _FOLDER = "data/sent_classification"
 _OWN_SPLITS = "It has no split of its own: ten folds."

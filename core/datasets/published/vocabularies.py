@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets import packaged
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
 from core.errors import DataCorrupt
-from core.types import Int32, Vocabulary
+from core.types import Int32
 
 WORDFREQ_WORDS = 20_000
 WIKI_WORDS = 50_000  # of 188,033: so many a transformer encodes in a few minutes

@@ -11,11 +11,11 @@ import numpy as np
 
 from core.datasets import packaged
 from core.datasets.entries import DatasetEntry, github_file
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Analogies, Categories
 from core.errors import DataCorrupt
 from core.settings import ASSETS
 from core.texts import caseless
-from core.types import DatasetKind
 
 CANDIDATES = 30_000  # frequent words beside the questions' own; as many as word2vec's own test takes
 DEMO_CANDIDATES = 5_000

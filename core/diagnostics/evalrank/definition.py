@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.numerics.ranking.gpu import rank_pairs_on
 from core.numerics.ranking.problem import RankCounts
@@ -29,7 +31,7 @@ from core.numerics.similarity import Metric
 from core.texts import near_duplicate_key
 from core.transforms import toolkit
 from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import CancelToken, DatasetKind, Float32, Float64, Int64, PairSet, Progress
+from core.types import CancelToken, Float32, Float64, Int64, Progress
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"

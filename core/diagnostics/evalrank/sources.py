@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Bool, Float64, ScoredPairs
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.types import Bool, Float64
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import InputError
 from core.files import tables as own_files
 from core.files.tables import MAX_BYTES, MAX_ROWS, ColumnKind
 from core.files.writing import delete_file, write_atomically
 from core.texts import near_duplicate_key
-from core.types import Bool, ScoredPairs, digest_of_strings
+from core.types import Bool, digest_of_strings
 
 log = logging.getLogger(__name__)
 TEXT_FILE = "txt"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.definition import rivals_and_twins
 from core.diagnostics.evalrank.pairs import RunRows, Score, rows_of_runs
@@ -21,7 +22,7 @@ from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
 from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import Bool, CancelToken, Int64, PairSet, no_progress
+from core.types import Bool, CancelToken, Int64, no_progress
 
 CENTER = "center"
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from core import policy
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.definition import rivals_and_twins, scores
 from core.numerics.ranking.problem import RankCounts
@@ -34,7 +35,7 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transforms.chain import STEPS, TransformChain
 from core.transforms.trained_flows import StoredFlows
-from core.types import Bool, CancelToken, Float32, Float64, Int64, PairSet, no_progress
+from core.types import Bool, CancelToken, Float32, Float64, Int64, no_progress
 
 SEED = 20_220_527  # of the sample
 PRODUCTS = 10_000_000_000  # pairs x items x dimensions that an answer may take: about half a second on two cores

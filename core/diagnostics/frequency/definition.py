@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.diagnostics.frequency import classes
 from core.diagnostics.frequency import corpus_ranks as neighbours
 from core.diagnostics.frequency.classes import Accuracy
 from core.errors import BlindspotError
 from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.similarity import Metric
-from core.types import CancelToken, DatasetKind, Float32, Float64, Progress, Vocabulary
+from core.types import CancelToken, Float32, Float64, Progress
 
 
 def compute(

@@ -21,6 +21,7 @@ import numpy as np
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
 from core.files.in_use import use
 from core.files.writing import exclusive, write_atomically
@@ -32,18 +33,7 @@ from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository
-from core.types import (
-    CancelToken,
-    Dataset,
-    Float32,
-    Float64,
-    Int32,
-    Int64,
-    Progress,
-    Variant,
-    digest_of_strings,
-    no_progress,
-)
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbours that can be counted

@@ -11,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.geometry import measures as geometry
 from core.errors import BlindspotError
 from core.numerics.similarity import Metric, row_norms
-from core.types import CancelToken, DatasetKind, Float32, Float64, PairSet, Progress
+from core.types import CancelToken, Float32, Float64, Progress
 
 MOST = 5_000  # items whose pairs are all looked at
 NEIGHBOURS = 10

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs, unit_rows
@@ -23,7 +25,7 @@ from core.numerics.statistics.intervals import (
     resample_counts,
     wilson_interval,
 )
-from core.types import CancelToken, DatasetKind, Float32, Float64, MinimalPairSet, Progress
+from core.types import CancelToken, Float32, Float64, Progress
 
 # In the order in which they are shown, and what was done to the original.
 SUBSETS = {

@@ -15,7 +15,9 @@ from math import fsum, nan
 
 from rapidfuzz.distance import Levenshtein
 
-from core.types import CancelToken, MinimalPairSet, Progress, ScoredPairs, no_progress
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.types import CancelToken, Progress, no_progress
 
 PIECES_AT_ONCE = 1_000  # pairs between two looks at the cancel token
 _SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1

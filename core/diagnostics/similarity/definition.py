@@ -13,12 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import BlindspotError
 from core.numerics.similarity import Metric, similarity_of_pairs
 from core.numerics.statistics.correlations import DECIMALS, Correlations, correlations
 from core.transforms import toolkit
 from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import CancelToken, DatasetKind, Float32, Float64, Progress, ScoredPairs
+from core.types import CancelToken, Float32, Float64, Progress
 
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 MEAN = "_weighted_mean"

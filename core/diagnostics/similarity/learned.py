@@ -22,6 +22,7 @@ import numpy as np
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity.bands import DATASET
 from core.errors import BlindspotError
 from core.files.in_use import use
@@ -33,17 +34,7 @@ from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from core.types import (
-    CancelToken,
-    Float32,
-    Float64,
-    Int64,
-    Progress,
-    ScoredPairs,
-    Variant,
-    digest_of_strings,
-    no_progress,
-)
+from core.types import CancelToken, Float32, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raised when the predictions from the same vectors can change
 SEED = 2_019  # of the perceptron's weights and of the order of its pairs

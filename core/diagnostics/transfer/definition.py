@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
 from core.diagnostics.transfer import classifiers, splits
 from core.diagnostics.transfer import features as made
@@ -17,7 +18,7 @@ from core.diagnostics.transfer.splits import Split
 from core.errors import BlindspotError, InputError
 from core.numerics.statistics import confusion as tables
 from core.numerics.statistics.resampling import components
-from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Analogies
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.types import CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
 # Analogies: "a is to b as c is to d", answered by the candidate that scores highest, in float64.
 #

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from core import diagnostic as base
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Categories
 from core.diagnostics.words.analogy import unit_rows
 from core.errors import BlindspotError
-from core.types import Bool, CancelToken, DatasetKind, Float32, Float64, Int32, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 # Categorisation: words are clustered, and the purity says how well the clusters are people's classes.
 #

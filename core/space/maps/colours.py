@@ -9,12 +9,15 @@ from enum import StrEnum
 import numpy as np
 
 from core import diagnostic as diagnostics
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.diagnostics.evalrank.sources import find_sources
 from core.store.records import RunState
 from core.store.repository import Repository
-from core.types import Dataset, Float64, Int64, PairSet, ScoredPairs, Variant
+from core.types import Float64, Int64, Variant
 
 SEVERAL = "several sets"
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError, InputError
 from core.files.in_use import use
 from core.files.writing import exclusive, write_atomically
@@ -29,16 +30,7 @@ from core.settings import Settings
 from core.space.maps.child import fit_in_child, remove_leavings
 from core.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
 from core.store.repository import Repository
-from core.types import (
-    CancelToken,
-    Dataset,
-    Float64,
-    Int64,
-    Progress,
-    Variant,
-    digest_of_strings,
-    no_progress,
-)
+from core.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
 MOST_ITEMS = 25_000  # in a map; of more, a sample

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from core import policy
+from core.datasets.kinds.base import Dataset
 from core.encoders import catalog as encoders
 from core.encoders.base import (
     Encoder,
@@ -28,7 +29,7 @@ from core.runs.spaces import Space
 from core.settings import Settings, prepare_runtime
 from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import StoredFlows
-from core.types import CancelToken, Dataset, Float32, Int64, Variant
+from core.types import CancelToken, Float32, Int64, Variant
 
 KEPT = 256  # encoded texts
 MOST_UNKNOWN = 20  # words without a vector that are named

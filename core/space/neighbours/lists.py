@@ -9,12 +9,15 @@ from itertools import combinations
 
 import numpy as np
 
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.numerics.neighbours import overlap
 from core.numerics.neighbours.approximate import ApproximateIndex, Quality, quality
 from core.numerics.neighbours.exact import ExactIndex, Nearest
 from core.numerics.similarity import Metric
 from core.runs.spaces import Space
-from core.types import Dataset, Float32, Float64, Int64, MinimalPairSet, PairSet, Variant
+from core.types import Float32, Float64, Int64, Variant
 
 LONGEST = 50  # neighbours of a query
 RANKS = (1, 5, 50)  # that people compare in Schnabel et al. 2015, section 3.3

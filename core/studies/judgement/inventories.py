@@ -13,13 +13,14 @@ import numpy as np
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.base import Dataset
 from core.datasets.published import simlex
 from core.datasets.published.simlex import SimLexPair
 from core.errors import InputError
 from core.settings import ASSETS, Settings
 from core.studies.judgement.types import Query
 from core.texts import near_duplicate_key, same_text
-from core.types import CancelToken, Dataset, Int64, Progress, digest_of_strings, no_progress
+from core.types import CancelToken, Int64, Progress, digest_of_strings, no_progress
 
 RARE = 2_500.0  # occurrences per billion words; the paper's "fewer than 2500 times", made independent of the corpus
 FREQUENT = 25_000.0  # ten times that

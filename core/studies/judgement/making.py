@@ -12,6 +12,8 @@ from core import policy
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import by_wordfreq, of_vocabulary
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError, InputError
@@ -29,7 +31,7 @@ from core.studies.judgement.rules import RANKS, Asked, Closeness, Made, Pool, Qu
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import ItemSet, Task
 from core.transforms.chain import TransformChain
-from core.types import CancelToken, Dataset, Int64, Progress, Variant, Vocabulary, no_progress
+from core.types import CancelToken, Int64, Progress, Variant, no_progress
 
 SEED = 2_015
 FIRST_LOOK = 1_000  # neighbours: most intruders are among them, and ranking all 20,000 takes seven times as long

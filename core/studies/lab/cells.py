@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from core import diagnostic as diagnostics
+from core.datasets.kinds.base import Dataset
 from core.runs.pipeline import RunRequest
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.studies.lab.grid import Reading, Setting, Task, metric_of
 from core.texts import same_text
-from core.types import Dataset, Float64
+from core.types import Float64
 
 
 def stored(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
+from core.datasets.kinds.base import DatasetKind
 from core.diagnostic import DiagnosticEntry, Metric
 from core.encoders import catalog as encoders
 from core.errors import InputError
@@ -14,7 +15,6 @@ from core.runs.pipeline import RunRequest
 from core.runs.sweeps import Sweep, expand
 from core.settings import Settings
 from core.transforms.chain import TransformChain
-from core.types import DatasetKind
 
 DIAGNOSTICS = ("evalrank", "similarity", "heros", "geometry")
 # What a grid starts with: a kind of post-processing each, and one smaller size.

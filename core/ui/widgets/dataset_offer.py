@@ -7,8 +7,8 @@ import streamlit as st
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import BlindspotError
-from core.types import ScoredPairs
 from core.ui.markdown import as_text
 from core.ui.resources import settings
 from core.ui.widgets.work import fetch_button

@@ -9,8 +9,8 @@ from enum import StrEnum
 import streamlit as st
 from rapidfuzz import fuzz, process
 
+from core.datasets.kinds.base import Dataset
 from core.texts import same_text
-from core.types import Dataset
 
 # Finding items by what their texts contain, or by how they are spelled.
 

@@ -12,13 +12,14 @@ import streamlit as st
 from core.datasets import catalog, fetch, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.columns import size_in_words
 from core.datasets.uploads import Upload
 from core.diagnostic import every
 from core.errors import BlindspotError
 from core.store.records import RunState
-from core.types import DatasetKind, digest_of_strings
+from core.types import digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.navigation import page_of
 from core.ui.pickers import pick_dataset, pickable_datasets

@@ -9,7 +9,11 @@ import streamlit as st
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.preview import (
     LabelledPreview,
     MinimalPairPreview,
@@ -18,7 +22,7 @@ from core.datasets.preview import (
     VocabularyPreview,
 )
 from core.errors import BlindspotError
-from core.types import MinimalPairSet, PairSet, ScoredPairs, Vocabulary, digest_of_strings
+from core.types import digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.resources import settings
 from core.workspace.data import labelled as data_labelled

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import uploads
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.columns import MATE, QUERY, UNUSED, ColumnReading, OwnFile, UnclearColumns
 from core.datasets.own.files import OwnTable
@@ -21,7 +22,6 @@ from core.datasets.uploads import Upload
 from core.diagnostics.heros.figures.profile import label
 from core.errors import BlindspotError, InputError
 from core.files import tables as own_files
-from core.types import DatasetKind
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
 from core.ui.resources import allowed, jobs, repository, settings, upload_settings, visitor

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own import guess as own_guess
 from core.datasets.own.columns import (
@@ -19,7 +20,6 @@ from core.datasets.own.columns import (
     OwnFile,
     UnclearColumns,
 )
-from core.types import DatasetKind
 
 ROWS = 30
 QUESTIONS = [f"How do I change setting number {row} of my plan?" for row in range(ROWS)]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 from core.datasets.own import files as own
 from core.datasets.own.columns import FIRST, LABEL, SECOND, SPLIT, TEXT, UNUSED
@@ -23,7 +24,6 @@ from core.datasets.own.labelled_texts import (
 from core.datasets.published.labelled_texts import Example
 from core.errors import InputError
 from core.settings import Settings
-from core.types import DatasetKind
 
 N = 24
 Cells = Callable[[int], object]

@@ -14,6 +14,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.own import files as own
 from core.datasets.own import minimal_pairs as own_minimal
 from core.datasets.own.minimal_pairs import OwnMinimalPairs
@@ -23,7 +25,6 @@ from core.datasets.published.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
 from core.errors import InputError
 from core.files import tables as own_files
 from core.settings import ASSETS, Settings
-from core.types import DatasetKind, MinimalPairSet
 from tests.conftest import make_settings
 from tests.datasets.own.test_files import ENDINGS, table, text, write
 from tests.support.demo_rules import read_rows

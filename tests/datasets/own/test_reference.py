@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.datasets import catalog
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
 from core.errors import InputError
-from core.types import DatasetKind
 
 CELLS = {
     "a b": "a text",

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own import files as own
 from core.datasets.own.columns import FIRST, SCORE, SECOND
 from core.datasets.own.scored_pairs import OwnScoredPairs
 from core.errors import InputError
 from core.settings import Settings
-from core.types import DatasetKind, ScoredPairs
 
 
 def given(folder: Path, content: str, name: str = "pairs.csv") -> Path:

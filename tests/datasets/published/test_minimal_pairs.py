@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import pairs as loaders
 from core.datasets.published.minimal_pairs import SUBSETS, load_table, minimal_pair_set
 from core.errors import DataCorrupt, InputError
 from core.settings import ASSETS
-from core.types import MinimalPairSet
 from tests.support.demo_rules import read_rows
 
 DEMO = ASSETS / "demo" / "minimal_pairs.tsv"

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.datasets.published.pairs import DEMO_REWRITES, pair_set
 from core.errors import DataCorrupt
 from core.settings import ASSETS, Settings
-from core.types import PairSet
 
 DEMO = ASSETS / "demo" / "minimal_pairs.tsv"
 

@@ -9,6 +9,8 @@ import pytest
 
 from core.datasets import catalog, fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published.scored_pairs import (
     scored_pairs,
     semantic_relatedness,
@@ -19,7 +21,6 @@ from core.datasets.published.scored_pairs import (
 )
 from core.errors import DataCorrupt
 from core.settings import Settings
-from core.types import DatasetKind, ScoredPairs
 
 # Which words are taken from, for people to judge.
 WORD_SOURCES = {"simlex999-words"}

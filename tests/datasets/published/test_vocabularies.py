@@ -11,6 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
 from core.datasets.own import files as own
 from core.datasets.own.columns import COUNT
 from core.datasets.own.vocabulary import OwnVocabulary
@@ -18,7 +20,6 @@ from core.datasets.preview import VocabularyPreview
 from core.datasets.published import vocabularies
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
-from core.types import CoveredWords, DatasetKind, Vocabulary
 
 CONTENT = b"word,count,pos\nthe,1000,D\ncat,20.5,N\nTiger,1e1,N\n"
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog, fetch, packaged
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import most_similar_quarter, scored_words
 from core.diagnostics.evalrank.definition import ceilings
 from core.errors import BlindspotError, DataCorrupt
 from core.settings import ROOT, Settings
-from core.types import PairSet
 
 DEMO_DIGEST = "40b3fa431308b10380b91153ea90783dbe9d5dad91dcf378d115ff2e650652b9"
 

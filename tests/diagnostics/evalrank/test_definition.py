@@ -13,12 +13,13 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import pair_set
 from core.diagnostic import DiagnosticResult, every, metric_names
 from core.diagnostics.evalrank.definition import ENTRY, HITS_AT, ceilings, compute, rivals_and_twins
 from core.errors import Cancelled, InputError
 from core.numerics.similarity import Metric
-from core.types import CancelToken, Float32, PairSet, no_progress
+from core.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 
 TextPairs = Sequence[tuple[str, str]]

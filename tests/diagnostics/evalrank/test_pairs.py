@@ -14,6 +14,7 @@ from core import cli
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.evalrank.pairs import (
     RankedItem,
     around_mate,
@@ -26,7 +27,6 @@ from core.runs.embeddings import EmbeddingsGone
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import PairSet
 from tests.support.small_world import (
     CAT,
     DOG,

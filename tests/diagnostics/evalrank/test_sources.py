@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published.scored_pairs import scored_pairs
 from core.diagnostics.evalrank.sources import SourceScore, find_sources
 from core.settings import Settings
-from core.types import PairSet, ScoredPairs
 
 SETS = scored_pairs(
     "sets",

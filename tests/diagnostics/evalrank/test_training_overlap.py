@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from core.cli import main
 from core.datasets import catalog, fetch
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.evalrank import training_overlap
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.pairs import rows_of_runs
@@ -21,7 +23,6 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
-from core.types import PairSet, ScoredPairs
 from tests.support.small_world import (
     CAT,
     DOG,

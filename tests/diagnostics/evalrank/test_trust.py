@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from core.cli import main
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import most_similar_quarter
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
@@ -32,7 +33,6 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
-from core.types import PairSet
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

@@ -12,6 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from core import cli
 from core import diagnostic as diagnostics
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.diagnostics.evalrank import uncertainty as numbers
 from core.diagnostics.evalrank.pairs import pair_table
@@ -31,7 +32,6 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import PairSet
 from tests.runs.test_support import write_vectors
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 

@@ -12,6 +12,7 @@ from core import cli
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
 from core.datasets.published import vocabularies
 from core.diagnostics.frequency import classes as frequency_classes
 from core.diagnostics.frequency import corpus_ranks
@@ -22,7 +23,7 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import CancelToken, CoveredWords, Float32, Vocabulary
+from core.types import CancelToken, Float32
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("frequency")

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.diagnostics.geometry import measures as geometry
 from core.diagnostics.geometry.definition import ENTRY, MOST, SEED
 from core.errors import BlindspotError, Cancelled
 from core.numerics.similarity import Metric
-from core.types import CancelToken, Float32, Float64, PairSet, no_progress
+from core.types import CancelToken, Float32, Float64, no_progress
 
 
 def cosine(x: Float64, y: Float64) -> float:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros.definition import ENTRY, compute, picks
 from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.intervals import wilson_interval
-from core.types import CancelToken, Float64, MinimalPairSet, no_progress
+from core.types import CancelToken, Float64, no_progress
 
 TIES = [0.0, TAU / 2, 0.5, 0.5 + TAU / 2, 0.9]  # values that are alike and values that are not
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.diagnostics.heros.definition import (
     ENTRY,
     ORDERINGS,
@@ -24,7 +25,7 @@ from core.diagnostics.heros.definition import (
 )
 from core.errors import BlindspotError, Cancelled
 from core.numerics.statistics.intervals import RESAMPLES
-from core.types import CancelToken, MinimalPairSet, no_progress
+from core.types import CancelToken, no_progress
 
 
 def minimal_pairs(n: int, subsets: tuple[str, ...] = tuple(SUBSETS)) -> MinimalPairSet:

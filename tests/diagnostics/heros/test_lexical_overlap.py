@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros.lexical_overlap import (
     PUBLISHED,
@@ -26,7 +27,7 @@ from core.diagnostics.heros.lexical_overlap import (
 from core.encoders.transformer.word_pieces import bert_uncased
 from core.errors import Cancelled
 from core.settings import Settings
-from core.types import CancelToken, ScoredPairs
+from core.types import CancelToken
 
 # Few words, so that they repeat, and everything that the package does something odd with.
 TEXT = st.lists(

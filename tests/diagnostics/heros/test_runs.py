@@ -23,6 +23,7 @@ from core import diagnostic as diagnostics
 from core.cli import output as cli_output
 from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import SUBSETS, minimal_pair_set
 from core.diagnostics.heros import comparison
 from core.diagnostics.heros.definition import ORDERINGS, SEED
@@ -34,7 +35,7 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.types import MinimalPairSet, Variant
+from core.types import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("heros")

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from core import diagnostic as catalog
+from core.datasets.kinds.scored_pairs import CoveredPairs, ScoredPairs
 from core.datasets.published import scored_pairs
 from core.diagnostics.similarity import definition as similarity
 from core.errors import BlindspotError, InputError
@@ -18,7 +19,7 @@ from core.runs import pipeline
 from core.runs.coverage import part_of
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import CancelToken, CoveredPairs, Float32, ScoredPairs, no_progress
+from core.types import CancelToken, Float32, no_progress
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published import scored_pairs
 from core.diagnostics.similarity import learned
 from core.diagnostics.similarity.learned import DEV, PENALTIES, TEST, TRAIN, LearnRequest, Part
@@ -18,7 +19,7 @@ from core.runs.pipeline import EncodeRequest
 from core.runs.spaces import NotEncoded
 from core.settings import Settings
 from core.store.repository import Repository
-from core.types import CancelToken, ScoredPairs, Variant, no_progress
+from core.types import CancelToken, Variant, no_progress
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder, wait_until
 
 VARIANT = Variant("trigrams", "none")

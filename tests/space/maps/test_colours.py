@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from core import diagnostic as diagnostics
+from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.datasets.published import scored_pairs
 from core.runs import pipeline
 from core.settings import Settings
 from core.space.maps import colours as map_colours
 from core.store.repository import Repository
-from core.types import PairSet, Variant
+from core.types import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 PARAMS = {"metric": "cos", "protocol": "definition"}

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from core.cli import main
+from core.datasets.kinds.base import Dataset
 from core.datasets.published import pairs as loaders
 from core.errors import BlindspotError, Cancelled, InputError
 from core.jobs.queue import JobQueue, JobState
@@ -30,7 +31,7 @@ from core.space.maps.maps import MapRequest, Method, NoMap
 from core.space.maps.projection import as_compared, quality
 from core.space.maps.worker import ABANDONED
 from core.store.repository import Repository
-from core.types import CancelToken, Dataset, Float32, Variant, no_progress
+from core.types import CancelToken, Float32, Variant, no_progress
 from tests.conftest import make_settings
 from tests.support.small_world import (
     SMALL_PAIRS,

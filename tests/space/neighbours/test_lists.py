@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import pairs as loaders
 from core.encoders import catalog as encoders
 from core.encoders.word_vectors.encoder import WordVectors
@@ -22,7 +23,7 @@ from core.space.neighbours import free_text
 from core.space.neighbours import lists as neighbours
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float32, MinimalPairSet, Variant
+from core.types import CancelToken, Float32, Variant
 from tests.conftest import make_settings
 from tests.support.small_world import (
     DOG,

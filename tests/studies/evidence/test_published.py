@@ -16,10 +16,10 @@ from statistics import fmean
 import pytest
 
 from core.datasets.catalog import DATASETS
+from core.datasets.kinds.base import DatasetKind
 from core.diagnostic import every
 from core.studies.evidence import published
 from core.studies.evidence.published import PublishedCorrelation
-from core.types import DatasetKind
 
 WANG, SCHNABEL = "wang2022_evalrank.md", "schnabel2015_evaluation_methods.md"
 TABLES = (3, 6, 7, 11)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
 from core.datasets.published import simlex
 from core.errors import DataCorrupt, InputError
@@ -17,7 +18,7 @@ from core.studies.judgement import inventories
 from core.studies.judgement.inventories import RARE, Inventory
 from core.studies.judgement.types import Query
 from core.texts import near_duplicate_key
-from core.types import Int64, Vocabulary
+from core.types import Int64
 
 PAIRS = loaders.pair_set(
     "texts",

@@ -13,13 +13,14 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import catalog, uploads
 from core.datasets.catalog import DATASETS, SourceFile
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own import guess as own_guess
 from core.datasets.published import pairs as loaders
 from core.runs import pipeline
 from core.settings import ASSETS, Settings
 from core.store.repository import Repository
-from core.types import DatasetKind, digest_of_strings
+from core.types import digest_of_strings
 from core.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.support.small_world import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.evalrank.pairs import PairTable
 from core.diagnostics.evalrank.sources import PairSources, find_sources
-from core.types import ScoredPairs
 from core.ui.widgets.dataset_offer import scored_pairs
 
 

@@ -10,13 +10,13 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.evalrank import training_overlap
 from core.diagnostics.evalrank.page.shown import Shown
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
 from core.errors import BlindspotError
 from core.files import tables as own_files
-from core.types import ScoredPairs
 from core.ui.markdown import as_text
 from core.ui.resources import allowed, repository, settings
 from core.ui.widgets import dataset_offer

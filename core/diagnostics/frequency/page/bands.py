@@ -11,6 +11,7 @@ import streamlit as st
 
 from core import diagnostic as diagnostics
 from core.datasets.catalog import DATASETS
+from core.datasets.kinds.base import DatasetKind
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, LABELS, UNKNOWN, Bands, by_bands, scores_by_kind
@@ -22,7 +23,7 @@ from core.diagnostics.frequency.page.shown import Shown
 from core.errors import BlindspotError
 from core.runs import pipeline
 from core.store.records import RunRecord, RunState
-from core.types import DatasetKind, Float64, Int64, Variant
+from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables

@@ -7,6 +7,8 @@ import streamlit as st
 from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import (
     WORDFREQ,
     Frequencies,
@@ -15,7 +17,6 @@ from core.datasets.word_frequency import (
     of_vocabulary,
 )
 from core.errors import BlindspotError
-from core.types import Dataset, DatasetKind, Vocabulary
 from core.ui.markdown import as_text
 from core.ui.resources import settings
 from core.ui.widgets.work import fetch_button

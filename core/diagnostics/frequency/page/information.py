@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
 from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency import classes
 from core.diagnostics.frequency.classes import Accuracy
@@ -19,7 +20,7 @@ from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.spaces import Space
 from core.store.records import RunRecord, RunState
-from core.types import CoveredWords, Variant, Vocabulary
+from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import repository, settings
 from core.ui.widgets.work import run_button

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.datasets.word_frequency import Frequencies
 from core.figures.theme import Scheme, Style
 from core.runs.spaces import Space
-from core.types import Dataset, Variant
+from core.types import Variant
 from core.ui.pickers import Picks
 
 

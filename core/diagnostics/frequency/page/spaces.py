@@ -9,6 +9,7 @@ import streamlit as st
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency.page import counts as frequency_counts
 from core.diagnostics.frequency.page.shown import Shown
@@ -16,7 +17,7 @@ from core.errors import BlindspotError
 from core.runs import spaces
 from core.runs.spaces import NotEncoded, Space
 from core.transforms.chain import TransformChain
-from core.types import Dataset, Variant
+from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks

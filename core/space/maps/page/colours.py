@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.pairs import PairSet
 from core.numerics.similarity import Metric
 from core.runs.spaces import Space
 from core.space.maps import colours as map_colours
@@ -14,7 +16,7 @@ from core.space.maps import projection
 from core.space.maps.colours import Colour, Colouring, Groups, Numbers
 from core.space.maps.figures import GroupColours, NumberColours
 from core.space.maps.page.shown import Ground
-from core.types import Dataset, Int64, PairSet, Variant
+from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import repository
 from core.ui.widgets import dataset_offer

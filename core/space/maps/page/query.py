@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.kinds.base import Dataset
 from core.space.maps.figures import Tie
 from core.space.maps.maps import Map
 from core.space.maps.page.shown import Drawn, Ground, index_of
-from core.types import Bool, Dataset, Float64, Int64
+from core.types import Bool, Float64, Int64
 from core.ui.pickers import link_to
 from core.ui.widgets import item_search, tables
 

@@ -10,6 +10,7 @@ import streamlit as st
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
 from core.numerics.neighbours.exact import ExactIndex
@@ -18,7 +19,7 @@ from core.runs import spaces
 from core.runs.spaces import Space
 from core.space.maps import maps
 from core.space.maps.maps import Map, MapRequest, Method, NoMap
-from core.types import Dataset, Variant
+from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import ui
 from core.datasets import uploads
+from core.datasets.kinds.pairs import PairSet
 from core.numerics.neighbours.exact import FEWEST_DIMENSIONS_CODED
 from core.numerics.neighbours.overlap import P
 from core.space.neighbours.lists import ITEMS_FOR_CKA, SAMPLE
@@ -14,7 +15,6 @@ from core.space.neighbours.page import lists, overlap
 from core.space.neighbours.page import query as queries
 from core.space.neighbours.page.query import Query
 from core.space.neighbours.page.shown import Inside, open_inside
-from core.types import PairSet
 from core.ui.pickers import link_to
 from core.ui.resources import settings
 

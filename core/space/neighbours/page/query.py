@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.pairs import PairSet
 from core.space.neighbours.page.shown import Inside
-from core.types import Dataset, PairSet
 from core.ui.widgets import item_search
 
 _NOW = "_neighbours_query"  # the query of the last run, with its dataset

@@ -10,12 +10,13 @@ import streamlit as st
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
 from core.numerics.similarity import Metric
 from core.runs.spaces import Space, lacking, open_spaces
 from core.settings import prepare_runtime
-from core.types import Dataset, Variant, digest_of_strings
+from core.types import Variant, digest_of_strings
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks

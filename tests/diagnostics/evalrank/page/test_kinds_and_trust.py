@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import catalog, fetch
 from core.datasets.catalog import SourceFile
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.published import scored_pairs
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.figures.choices import difference
@@ -20,7 +21,6 @@ from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import DatasetKind
 from tests.conftest import make_settings
 from tests.support.small_world import (
     CAT,

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets import catalog, fetch
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.diagnostics.heros.lexical_overlap import mean_of, of_subsets
 from core.encoders.transformer.word_pieces import bert_uncased
@@ -18,7 +19,6 @@ from core.errors import BlindspotError
 from core.runs import pipeline
 from core.settings import ASSETS, Settings
 from core.store.repository import Repository
-from core.types import MinimalPairSet
 from tests.conftest import make_settings
 from tests.support.demo_rules import read_rows
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
