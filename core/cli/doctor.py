@@ -6,9 +6,13 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from core import doctor
 from core.cli import output
+from core.cli.options import AsJson
 from core.doctor import Finding, State
 from core.doctor.content import without_each_absent
 from core.errors import BlindspotError, InputError
@@ -16,7 +20,24 @@ from core.settings import Settings
 from core.store.repository import Repository
 
 
-def report(*, as_json: bool) -> None:
+def diagnose(
+    as_json: AsJson = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Put right what can be, asking before each thing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --mend: do not ask.")] = False,
+    ready: Annotated[bool, typer.Option("--ready", help="Only say, quickly, whether it can serve now.")] = False,
+) -> None:
+    """Look for what is wrong here, and say what to do; exit code 1 where there is a problem."""
+    if sum((as_json, mend, ready)) > 1 or (yes and not mend):
+        raise InputError("these options do not go together", expected="--json, --ready, --mend or --mend --yes")
+    if ready:
+        _ready()
+    elif mend:
+        _mend(yes=yes)
+    else:
+        _report(as_json=as_json)
+
+
+def _report(*, as_json: bool) -> None:
     """Examine this installation and print what was found.
 
     Raises:
@@ -37,7 +58,7 @@ def report(*, as_json: bool) -> None:
         )
 
 
-def ready() -> None:
+def _ready() -> None:
     """Say whether this installation can serve now: nothing more than that is looked at.
 
     Raises:
@@ -53,7 +74,7 @@ def ready() -> None:
     output.print_text("ready")
 
 
-def mend(*, yes: bool) -> None:
+def _mend(*, yes: bool) -> None:
     """Put right what can be put right, asking before each thing.
 
     Args:

@@ -39,6 +39,8 @@ class Support(StrEnum):
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+AnyRun = Annotated[str, typer.Argument(help="a run id, or how it begins")]
+SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or how it begins; see: judge list")]
 
 
 def names_columns(command: Callable[..., None]) -> Callable[..., None]:

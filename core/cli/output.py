@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -99,6 +100,13 @@ def print_text(line: str) -> None:
 
 def number(metric: Metric, value: float) -> str:
     return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
+
+
+def cell(value: object) -> str:
+    """A value in a table of scores; a dash where there is none."""
+    if not isinstance(value, float):
+        return "–" if value is None else str(value)
+    return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 class TitledListener(Listener, Protocol):

@@ -2,52 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from core.cli import output
-from core.cli.judge import exchange as cli_judge_exchange
-from core.cli.judge import make as cli_judge_make
-from core.cli.judge import results as cli_judge_results
-from core.cli.options import AsJson
-from core.settings import Settings
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import SetSummary, Task
+from core.cli.judge import export, import_, list_, make, remove, results
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
-app.command("make")(cli_judge_make.make)
-app.command("results")(cli_judge_results.results)
-app.command("export")(cli_judge_exchange.export)
-app.command("import")(cli_judge_exchange.import_)
-app.command("remove")(cli_judge_exchange.remove)
-
-
-@app.command("list")
-def list_sets(
-    task: Annotated[Task | None, typer.Option(help="only those of one task")] = None, as_json: AsJson = False
-) -> None:
-    """The stored sets of items, newest first."""
-    sets = Judgements.at(Settings.from_environment().store).sets(task)
-    if as_json:
-        output.print_json({"sets": [_described(found) for found in sets]})
-        return
-    if not sets:
-        output.print_text("There are no items yet: make some with 'python -m core judge make'.")
-    for found in sets:
-        output.print_text(
-            f"{found.set_id}  {found.task:<11}  {found.items:>4} items  {found.votes:>5} votes  {found.title}"
-        )
-
-
-def _described(found: SetSummary) -> dict[str, object]:
-    return {
-        "set_id": found.set_id,
-        "task": found.task.value,
-        "title": found.title,
-        "variants": [str(v) for v in found.variants],
-        "items": found.items,
-        "raters": found.raters,
-        "votes": found.votes,
-        "created_at": found.created_at.isoformat(),
-    }
+app.command("make")(make.make)
+app.command("results")(results.results)
+app.command("export")(export.export)
+app.command("import")(import_.import_)
+app.command("remove")(remove.remove)
+app.command("list")(list_.list_)

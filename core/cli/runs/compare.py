@@ -11,7 +11,7 @@ import typer
 
 from core import diagnostic as diagnostics
 from core.cli import output
-from core.cli.runs.kinds import finished_run
+from core.cli.runs.finished import finished_run
 from core.diagnostic import in_words
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import uncertainty as numbers

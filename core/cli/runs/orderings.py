@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from core.cli import output
-from core.cli.runs.kinds import AsJson, RunId, finished_run
+from core.cli.options import AsJson
+from core.cli.runs.finished import RunId, finished_run
 from core.diagnostics.heros import orderings as numbers
 from core.diagnostics.heros.orderings import Cosines, Finding, Rate
 from core.settings import Settings

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from core.cli import output
+from core.cli.options import AsJson
+from core.cli.runs.finished import RunId
 from core.diagnostics.heros import resemblance
 from core.diagnostics.heros.published import SOURCE, SUBSETS
 from core.diagnostics.heros.resemblance import Accuracy, Resemblance
@@ -17,8 +17,8 @@ SHOWN = 5  # nearest profiles in the table
 
 
 def resembles(
-    run_id: Annotated[str, typer.Argument(help="run id, or its beginning")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    run_id: RunId,
+    as_json: AsJson = False,
 ) -> None:
     """The published profiles nearest to a HEROS run's, and the training group that they speak for."""
     repository = Repository.at(Settings.from_environment().store)

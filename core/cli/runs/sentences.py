@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from core import diagnostic as diagnostics
 from core.cli import output
-from core.diagnostic import DiagnosticEntry
+from core.cli.options import AsJson
+from core.cli.runs.finished import finished_run
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from core.diagnostics.heros.comparison import entry_of_both
 from core.errors import InputError, unknown
 from core.settings import Settings
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.store.repository import Repository
 
 RunId = Annotated[str, typer.Argument(help="id of a run of heros, or its beginning")]
@@ -29,7 +29,7 @@ def sentences(
     than: Annotated[str | None, typer.Option(help="... is nearer than that of this one")] = None,
     against: Annotated[str | None, typer.Option(help="another run: where do the two disagree most?")] = None,
     top: Annotated[int, typer.Option(min=1, help="how many originals are printed")] = TOP,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Originals of a HEROS run with the similarity of each rewrite; with --nearer X --than Y those where X is above Y.
 
@@ -39,7 +39,9 @@ def sentences(
     repository = Repository.at(Settings.from_environment().store)
     first = repository.run(run_id)
     second = None if against is None else repository.run(against)
-    entry = _entry(first, second)
+    if second is not None:
+        entry_of_both(first, second)
+    entry, _ = finished_run(first.run_id, repository, "heros")
     runs = [first] if second is None else [first, second]
     rows = repository.items(entry, [run.run_id for run in runs], texts=True)
     found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
@@ -53,28 +55,6 @@ def sentences(
         output.print_json(_json(found, listed, runs, above, top))
         return
     _print(found, listed, runs, above, top)
-
-
-def _entry(first: RunRecord, second: RunRecord | None) -> DiagnosticEntry:
-    """HEROS, of which the runs are.
-
-    Raises:
-        InputError: one is of something else, not finished, or of another version; or they cannot be compared.
-    """
-    if second is not None:
-        entry_of_both(first, second)
-    entry = diagnostics.find("heros")
-    if first.plan.diagnostic != entry.id or first.state is not RunState.DONE:
-        raise InputError(
-            f"run {first.run_id} is a {first.state} run of {first.plan.diagnostic}", expected="a finished run of heros"
-        )
-    if first.plan.diagnostic_version != entry.version:
-        raise InputError(
-            f"run {first.run_id} was computed by version {first.plan.diagnostic_version} of {entry.id}",
-            expected=f"version {entry.version}",
-            remedy="run it again",
-        )
-    return entry
 
 
 def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:

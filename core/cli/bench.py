@@ -1,0 +1,45 @@
+"""``python -m core bench``: how fast Blindspot is here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson
+
+
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="benchmarks; all if left out")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how fast Blindspot is here: ratios within one run, medians of interleaved pairs, and times of the app."""
+    from core.benchmarks import catalog as benchmarks
+
+    with output.progress("benchmark") as progress:
+        report = benchmarks.run(names or list(benchmarks.BENCHMARKS), progress)
+    for name, reason in report.not_measured.items():
+        print(f"{name} not measured: {reason}", file=sys.stderr)
+    if as_json:
+        output.print_json(report.as_json())
+        return
+    output.print_table(
+        ", ".join(f"{k} {v}" for k, v in report.machine.items()),
+        ["benchmark", "value", "unit", "to reach", "is it", "samples"],
+        [
+            (
+                r.name,
+                f"{r.value:.3g}",
+                r.unit,
+                benchmarks.reach_in_words(r),
+                benchmarks.verdict(r),
+                " ".join(f"{s:.3g}" for s in r.samples),
+            )
+            for r in report.results
+        ],
+    )
+    for name in dict.fromkeys(benchmarks.benchmark_of(r.name).name for r in report.results):
+        print(f"{name} ({report.seconds[name]:.0f} s): {benchmarks.BENCHMARKS[name].description}")
+    print(f"all of it took {sum(report.seconds.values()):.0f} s")

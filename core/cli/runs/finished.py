@@ -1,0 +1,47 @@
+"""What commands on one finished run share: its argument, and how it is found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from core import diagnostic as diagnostics
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.pairs import Score
+from core.errors import InputError
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+
+RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
+
+
+def finished_run(
+    run_id: str, repository: Repository, diagnostic: str = "evalrank"
+) -> tuple[DiagnosticEntry, RunRecord]:
+    """A finished run of a diagnostic, by its id or the beginning of it.
+
+    Raises:
+        InputError: there is none, or it is of something else, or of another version of the diagnostic.
+    """
+    record = repository.run(run_id)
+    entry = diagnostics.find(diagnostic)
+    if record.plan.diagnostic != entry.id or record.state is not RunState.DONE:
+        raise InputError(
+            f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
+            expected=f"a finished run of {entry.id}",
+        )
+    if record.plan.diagnostic_version != entry.version:
+        raise InputError(
+            f"run {record.run_id} was computed by version {record.plan.diagnostic_version} of {entry.id}",
+            expected=f"version {entry.version}",
+            remedy="run it again",
+        )
+    return entry, record
+
+
+def score_json(score: Score) -> dict[str, float | int | None]:
+    values = asdict(score)
+    names = {"mrr": "mrr", "hits_at_1": "hits@1", "pairs": "pairs"}
+    return {names[name]: value if value == value else None for name, value in values.items()}  # noqa: PLR0124 - NaN
