@@ -13,7 +13,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -63,10 +63,18 @@ def migrations() -> tuple[Migration, ...]:
     return found
 
 
-@cache
-def query(name: str) -> str:
-    """The SQL text of ``queries/<name>.sql``."""
-    return (_HERE / "queries" / f"{name}.sql").read_text("utf-8")
+def queries_beside(module: str) -> Callable[[str], str]:
+    """What gives the SQL text of ``queries/<name>.sql`` beside a module, which is named by its ``__file__``."""
+    folder = Path(module).resolve().parent / "queries"
+
+    @cache
+    def query(name: str) -> str:
+        return (folder / f"{name}.sql").read_text("utf-8")
+
+    return query
+
+
+query = queries_beside(__file__)
 
 
 _DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()

@@ -14,10 +14,10 @@ def drop_interrupted(database: Database, run: RunRecord) -> bool:
     somebody took it over, or finished or removed it."""
     with database.transaction() as cursor:
         params = {"run_seq": run.run_seq, "started_at": run.started_at.astimezone(UTC).replace(tzinfo=None)}
-        return bool(cursor.execute(query("drop_interrupted"), params).fetchall())
+        return bool(cursor.execute(query("runs/drop_interrupted"), params).fetchall())
 
 
 def forget_costs(database: Database, digests: Sequence[str]) -> int:
     """Remove what is remembered of embeddings on which no run stands; how many there were."""
     with database.transaction() as cursor:
-        return len(cursor.execute(query("forget_costs"), {"digests": list(digests)}).fetchall())
+        return len(cursor.execute(query("encoders/forget_costs"), {"digests": list(digests)}).fetchall())

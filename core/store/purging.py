@@ -117,7 +117,7 @@ _SUPPORTS = (
 
 def _names(dataset: str, cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, Sequence[str]]]:
     """Per content of a dataset its other names."""
-    rows = cursor.execute(query("contents_of_dataset"), {"dataset": dataset}).fetchall()
+    rows = cursor.execute(query("datasets/contents"), {"dataset": dataset}).fetchall()
     return [(digest, others or ()) for digest, others in rows]
 
 

@@ -36,13 +36,14 @@ from core.types import Bool, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted
-_WITH_TEXTS = {  # queries
-    DatasetKind.PAIR_SET: "pair_items",
-    DatasetKind.MINIMAL_PAIR_SET: "minimal_pair_items",
-    DatasetKind.SCORED_PAIRS: "scored_pair_items",
-    DatasetKind.ANALOGIES: "analogy_items",
-    DatasetKind.CATEGORIES: "category_items",
-    DatasetKind.LABELLED_TEXTS: "labelled_items",
+_WITHOUT_TEXTS = "items/without_texts"  # queries
+_WITH_TEXTS = {
+    DatasetKind.PAIR_SET: "items/pairs",
+    DatasetKind.MINIMAL_PAIR_SET: "items/minimal_pairs",
+    DatasetKind.SCORED_PAIRS: "items/scored_pairs",
+    DatasetKind.ANALOGIES: "items/analogies",
+    DatasetKind.CATEGORIES: "items/categories",
+    DatasetKind.LABELLED_TEXTS: "items/labelled_texts",
 }
 
 
@@ -107,7 +108,7 @@ class Repository:
             "skip": 0 if unfinished else skip,
         }
         with self.database.cursor() as cursor:
-            rows = cursor.sql(query("runs"), params=filters).to_arrow_table().to_pylist()
+            rows = cursor.sql(query("runs/list"), params=filters).to_arrow_table().to_pylist()
         records = [record_of(row) for row in rows]
         if unfinished:
             records = [r for r in records if r.state is state]
@@ -120,7 +121,7 @@ class Repository:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("count_runs")).fetchall()
+            rows = cursor.execute(query("runs/count")).fetchall()
         return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
     def leaderboards(
@@ -153,7 +154,7 @@ class Repository:
             "top": top,
         }
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("leaderboard"), filters).fetchall()
+            rows = cursor.execute(query("runs/leaderboard"), filters).fetchall()
         if not rows:
             return []
         records = {r.run_seq: r for r in self.runs(run_seqs=[row[0] for row in rows], metrics=metrics)}
@@ -170,21 +171,21 @@ class Repository:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            return [Variant(*row) for row in cursor.execute(query("variants")).fetchall()]
+            return [Variant(*row) for row in cursor.execute(query("runs/variants")).fetchall()]
 
     def datasets(self) -> list[str]:
         """Ids of datasets with a finished run, in order of first appearance."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            return [row[0] for row in cursor.execute(query("datasets")).fetchall()]
+            return [row[0] for row in cursor.execute(query("datasets/tested")).fetchall()]
 
     def references(self) -> list[StoredReference]:
         """Encoders that were added by reference or removed, in order of their names."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("references")).fetchall()
+            rows = cursor.execute(query("encoders/references")).fetchall()
         return [
             StoredReference(name, at.replace(tzinfo=UTC), gone, json.loads(facts)) for name, at, gone, facts in rows
         ]
@@ -194,7 +195,7 @@ class Repository:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            return [EmbeddingFacts(*row) for row in cursor.execute(query("embeddings")).fetchall()]
+            return [EmbeddingFacts(*row) for row in cursor.execute(query("encoders/embeddings")).fetchall()]
 
     def run(self, run_id: str) -> RunRecord:
         """One run, by its id or the beginning of it.
@@ -215,7 +216,7 @@ class Repository:
         """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, what ``_WITH_TEXTS`` adds."""
         if not run_ids:
             return pd.DataFrame()
-        name = _WITH_TEXTS.get(entry.dataset_kind, "items") if texts else "items"
+        name = _WITH_TEXTS.get(entry.dataset_kind, _WITHOUT_TEXTS) if texts else _WITHOUT_TEXTS
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         with self.database.cursor() as cursor:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
@@ -226,25 +227,25 @@ class Repository:
         with self.database.cursor() as cursor:
             if entry.table not in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
                 return frozenset()
-            sql = query("runs_with_items").replace("{table}", entry.table)
+            sql = query("runs/with_items").replace("{table}", entry.table)
             return frozenset(row[0] for row in cursor.execute(sql, {"run_ids": list(run_ids)}).fetchall())
 
     def texts(self, dataset_digest: str, numbers: Sequence[int]) -> dict[int, str]:
         """Texts of a stored dataset by their numbers."""
         params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}
         with self.database.cursor() as cursor:
-            return dict(cursor.execute(query("texts"), params).fetchall())
+            return dict(cursor.execute(query("datasets/texts"), params).fetchall())
 
     def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
         """Item numbers of all the mates that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
         with self.database.cursor() as cursor:
-            return frozenset(row[0] for row in cursor.execute(query("mates"), params).fetchall())
+            return frozenset(row[0] for row in cursor.execute(query("datasets/mates"), params).fetchall())
 
     def support(self, support_digest: str) -> Bool:
         """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``support_digest`` that is not ""."""
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("support"), {"support_digest": support_digest}).fetchall()
+            rows = cursor.execute(query("runs/support"), {"support_digest": support_digest}).fetchall()
         items, ranked = rows[0]
         return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
 
@@ -254,7 +255,7 @@ class Repository:
         """Keep what encoding cost."""
         with self.database.transaction() as cursor:
             cursor.execute(
-                query("remember_embedding"),
+                query("encoders/remember_embedding"),
                 {
                     "digest": facts.digest,
                     "encoder": facts.encoder,
@@ -271,31 +272,31 @@ class Repository:
     def remember_alias(self, dataset: str, dataset_digest: str) -> None:
         """Note that a stored dataset's content was asked for under another name: its runs are this name's too."""
         with self.database.transaction() as cursor:
-            cursor.execute(query("remember_alias"), {"dataset": dataset, "dataset_digest": dataset_digest})
+            cursor.execute(query("datasets/remember_alias"), {"dataset": dataset, "dataset_digest": dataset_digest})
 
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
         """Keep an encoder among those that are here, with what looking at it found; again after it was removed."""
         with self.database.transaction() as cursor:
             cursor.execute(
-                query("remember_reference"),
+                query("encoders/remember_reference"),
                 {"reference": reference, "checked_at": _now(), "facts": json.dumps(dict(facts), sort_keys=True)},
             )
 
     def remove_reference(self, reference: str) -> None:
         """Note that an encoder was removed. Its runs stay, and what their embeddings cost."""
         with self.database.transaction() as cursor:
-            cursor.execute(query("remove_reference"), {"reference": reference, "now": _now()})
+            cursor.execute(query("encoders/remove_reference"), {"reference": reference, "now": _now()})
 
     def forget_embeddings(self, encoder: str) -> None:
         """Drop what encoding cost where no run stands on it any more."""
         with self.database.transaction() as cursor:
-            cursor.execute(query("forget_embeddings"), {"encoder": encoder})
+            cursor.execute(query("encoders/forget_embeddings"), {"encoder": encoder})
 
     def begin(self, plan: RunPlan) -> int:
         """Note that this process computes a run; one that was interrupted is taken over. Its ``run_seq``."""
         with self.database.transaction() as cursor:
             rows = cursor.execute(
-                query("begin_run"),
+                query("runs/begin"),
                 {
                     "run_id": plan.run_id,
                     "diagnostic": plan.diagnostic,
@@ -358,11 +359,11 @@ class Repository:
             if ranked is not None and ranked.digest:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
-                cursor.execute(query("remember_support"), params)
+                cursor.execute(query("runs/remember_support"), params)
             cursor.from_arrow(metrics).insert_into("metric")
             cursor.from_arrow(items).insert_into(entry.table)
             cursor.execute(
-                query("finish_run"),
+                query("runs/finish"),
                 {
                     "run_seq": run_seq,
                     "finished_at": _now(),
@@ -386,7 +387,7 @@ class Repository:
     def abandon(self, run_seq: int) -> None:
         """Note that a run was given up by this process, which lives on; it counts as interrupted."""
         with self.database.transaction() as cursor:
-            cursor.execute(query("abandon_run"), {"run_seq": run_seq, "process_id": os.getpid()})
+            cursor.execute(query("runs/abandon"), {"run_seq": run_seq, "process_id": os.getpid()})
 
     def delete(self, run: RunRecord) -> None:
         """Remove a run with its scores and items, also of a diagnostic that this version no longer has."""

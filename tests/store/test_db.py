@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -21,6 +22,17 @@ from core.store.db import Database
 
 HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
+
+
+@pytest.mark.parametrize("owner", ["store", "studies/judgement"])
+def test_every_query_is_named_somewhere(owner: str) -> None:
+    """A file of SQL that no module names is dead; one that is named and missing fails where it is run."""
+    folder = ROOT / "core" / owner / "queries"
+    files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.sql")}
+    sources = [path.read_text("utf-8") for path in (ROOT / "core").rglob("*.py")]
+    named = {node.value for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    assert len(files) > 10
+    assert files - named == set()
 
 
 @pytest.fixture

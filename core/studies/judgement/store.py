@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from core.errors import InputError
-from core.store.db import Database, query
+from core.store.db import Database, queries_beside
 from core.studies.judgement.raters import rater_key
 from core.studies.judgement.types import (
     Ballot,
@@ -30,6 +30,8 @@ from core.studies.judgement.types import (
     Vote,
 )
 from core.types import Variant
+
+query = queries_beside(__file__)
 
 LISTED = 10  # sets, at most, in a message
 
@@ -127,7 +129,7 @@ class Judgements:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("judgement_sets"), {"task": task}).fetchall()
+            rows = cursor.execute(query("sets"), {"task": task}).fetchall()
         return [
             SetSummary(set_id, Task(which), title, _variants(variants), _utc(created), items, raters, votes)
             for set_id, which, title, variants, created, items, raters, votes in rows
@@ -162,8 +164,8 @@ class Judgements:
         if not self.database.path.exists():
             return None
         with self.database.cursor() as cursor:
-            head = cursor.execute(query("judgement_set"), {"set_id": set_id}).fetchall()
-            rows = cursor.execute(query("judgement_items"), {"set_id": set_id}).fetchall()
+            head = cursor.execute(query("set"), {"set_id": set_id}).fetchall()
+            rows = cursor.execute(query("items"), {"set_id": set_id}).fetchall()
         if not head:
             return None
         task, title, variants, manifest, created = head[0]
@@ -293,7 +295,7 @@ class Judgements:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows = cursor.execute(query("judgement_sessions"), {"name": name}).fetchall()
+            rows = cursor.execute(query("sessions"), {"name": name}).fetchall()
         return [
             Session(found, {Task(task): set_id for task, set_id in sets.items()}, revealed, _utc(created))
             for found, revealed, created, sets in rows
@@ -324,7 +326,7 @@ def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
     ]
     table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
     new = cursor.execute(
-        query("add_judgement_set"),
+        query("add_set"),
         {
             "set_id": items.set_id,
             "task": items.task,
