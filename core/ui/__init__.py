@@ -1,8 +1,8 @@
 """What pages are made of: scaffolding, pickers, background work, empty states. The only part of core with streamlit."""
 
 from core.ui.boundary import errors_shown, failed_before_page
+from core.ui.frame import how_computed, page
 from core.ui.navigation import pages, set_up
-from core.ui.page import how_computed, page
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.variant_looks import variant_styles

@@ -67,7 +67,7 @@ def test_a_demo_does_not_say_what_an_unforeseen_error_was(
 
 
 def test_every_fragment_is_within_the_boundary() -> None:
-    for path in [*(ROOT / "core" / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]:
+    for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         if path.name == "boundary.py":
             continue
         bare = [

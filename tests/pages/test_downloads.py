@@ -41,8 +41,8 @@ from tests.support.small_world import GramEncoder, register_encoder
 from tests.workspace.run.test_page import choose_rows
 
 OpenApp = Callable[..., AppTest]
-UI = ROOT / "core" / "ui"
-MECHANISM = UI / "downloads.py"
+CORE = ROOT / "core"
+MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
 SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(12))
 TEXTS = {
     "evalrank": ("own_pairs.csv", (ASSETS / "demo" / "own_pairs.csv").read_bytes()),
@@ -222,7 +222,7 @@ def calls(path: Path, names: tuple[str, ...]) -> list[ast.Call]:
 
 
 def test_files_leave_by_one_mechanism() -> None:
-    sources = [*UI.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+    sources = [*CORE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
     for path in sources:
         offers = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)]
         found = [n.lineno for n in offers if n.attr == "download_button"]
@@ -239,7 +239,7 @@ def test_every_file_is_decided_on_when_it_is_asked_for(
     world = world_of(mode)
     own, others = world.shown(private=True), world.shown(private=False)
     lines = {line for drawn in (*own, *others) for line in drawn.calls}
-    for path in UI.rglob("*.py"):
+    for path in CORE.rglob("*.py"):
         for call in calls(path, ("downloads.button", "downloads.tables")):
             spans = {(str(path), line) for line in range(call.lineno, (call.end_lineno or 0) + 1)}
             assert spans & lines, f"{path}, line {call.lineno}: no place of this test draws this file"

@@ -109,7 +109,9 @@ def test_how_it_ended_and_no_word_of_the_message(
 
 
 def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
-    code = "from core import joblog; from core.runs.log import JobLine; from core.settings import Settings\n"
+    code = (
+        "from core.runs import log as joblog; from core.runs.log import JobLine; from core.settings import Settings\n"
+    )
     code += "joblog.say_on_stderr(); joblog.say_on_stderr()\n"
     code += "line = JobLine('run', 'heros', 'minilm', 'demo-minimal', 'abc', 1.25, 5*10**8)\n"
     code += "joblog.write(Settings.from_environment(), line)"

@@ -514,7 +514,7 @@ def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, 
 
 def test_a_run_of_another_living_process_is_running(repository: Repository) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\nfrom tests import store_samples\n"
+        "import sys\nfrom pathlib import Path\nfrom tests.support import store_samples\n"
         "from core.store.repository import Repository\n"
         "repository = Repository.at(Path(sys.argv[1]))\n"
         "repository.begin(store_samples.plan('aaaa', store_samples.pair_set()))\nrepository.database.close()\n"

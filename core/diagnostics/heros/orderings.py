@@ -21,7 +21,7 @@ from core.diagnostics.heros.definition import ORDERINGS, ordering_outcomes
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.estimate import LEVEL
-from core.numerics.statistics.intervals import Interval, mcnemar, wilson_interval
+from core.numerics.statistics.intervals import Z_95, Interval, mcnemar, wilson_interval
 from core.texts import percent
 from core.types import Float64
 
@@ -174,7 +174,7 @@ def rate(cosines: Cosines, ordering: Ordering, at_once: int = 1) -> Rate:
             them is picked for its value, its own interval then does so too.
     """
     value = float(cosines.outcomes(ordering).mean())
-    z = NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * at_once))
+    z = Z_95 if at_once == 1 else NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * at_once))
     return Rate(ordering, value, wilson_interval(value, cosines.originals, z))
 
 

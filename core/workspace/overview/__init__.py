@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import diagnostic as diagnostics
 from core import ui
-from core.ui.page import how_computed
+from core.ui.frame import how_computed
 from core.ui.pickers import Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles

@@ -9,14 +9,13 @@ import streamlit as st
 from core import diagnostic as diagnostics
 from core import ui
 from core.diagnostics.evalrank.figures import scores as figures
-from core.diagnostics.evalrank.page import comparability, uncertainty
+from core.diagnostics.evalrank.page import comparability, published, uncertainty
 from core.diagnostics.evalrank.page import kinds as evalrank_kinds
 from core.diagnostics.evalrank.page import pairs as evalrank_pairs
 from core.diagnostics.evalrank.page import scores as parts
 from core.diagnostics.evalrank.page import trust as evalrank_trust
 from core.diagnostics.evalrank.page import versus as evalrank_versus
 from core.diagnostics.evalrank.page import what_if as evalrank_what_if
-from core.diagnostics.evalrank.page.published import published
 from core.diagnostics.evalrank.page.shown import Shown
 from core.ui.widgets.views import View, choose_view
 
@@ -72,6 +71,6 @@ def show() -> None:
             ranks = {run.plan.variant: pairs.ranks(run.run_id, filtered=filtered) for run in runs}
             st.plotly_chart(figures.rank_curve(ranks, parts.background(runs), styles, scheme), key="curve")
         parts.score_details(entry, runs, samples)
-        published(runs, picks)
+        published.published(runs, picks)
         look_closer(Shown(entry, picks, runs, pairs, filtered, styles, scheme))
     ui.how_computed(entry)
