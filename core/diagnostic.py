@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
@@ -63,6 +64,65 @@ class Metric:
     description: str
     higher_is_better: bool | None
     is_count: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of a diagnostic; several diagnostics may share one.
+
+    Attributes:
+        stem: of its file in ``pages/``, which is its address.
+        icon: a material symbol.
+        section: of the sidebar, under which it stands.
+        after: stem of the page of that section that it follows; "" where the diagnostics' pages come first.
+    """
+
+    stem: str
+    title: str
+    icon: str
+    section: str = "Diagnostics"
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """How the Overview shows a diagnostic.
+
+    Attributes:
+        axis: what its headline score is, for the figure.
+        columns: the scores of its tables, with their headings.
+        link: what the reader sees on the page that goes deeper.
+        page: stem of that page; "" for the diagnostic's own.
+        counted: name of the score that says how much was looked at, and what that is, for people.
+    """
+
+    axis: str
+    columns: Mapping[str, str]
+    link: str
+    page: str = ""
+    counted: tuple[str, str] = ("pairs", "pairs")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A score as Evidence reads it: what it is called there, and whether more of it counts as better (1) or less (-1).
+
+    That may be more than the diagnostic says: papers that remove anisotropy count less of it as better.
+    """
+
+    metric: str
+    name: str
+    sign: int = 1
+
+
+class GridRole(StrEnum):
+    """What a diagnostic is in the grids of the Lab."""
+
+    NONE = "none"
+    TASK = "task"  # encoders are ranked by its scores
+    # Of the space itself. Its scores are shown also where neither more nor less is better, and none of them says alone
+    # that an encoder is good: mates are nearest in a space that has collapsed to a point.
+    DESCRIPTION = "description"
 
 
 class PrepareVectors(Protocol):
@@ -208,11 +268,15 @@ class DiagnosticEntry:
         question: what a reader can learn, as one sentence.
         how: how it is computed, as markdown with formulas.
         headline: name of the metric that stands for a run where there is room for only one.
-        figures: dotted path of the module that draws it; "" while it has no page.
+        overview: how the Overview shows it.
+        page: its page; None where it has none.
         headline_instead: name of the metric that stands for a run that has no ``headline``; "" where none does.
         compute_on: the same on a GPU; None where that is of no use.
         preparations: by the value of the parameter ``protocol``, where it prepares the vectors itself.
         cost: how long it takes.
+        readings: the scores that stand for it on Evidence.
+        readings_among: these, of all the scores of its runs, where only the data tells which there are.
+        grid: what it is in the Lab.
     """
 
     id: str
@@ -226,12 +290,16 @@ class DiagnosticEntry:
     columns: tuple[Column, ...]
     metrics: tuple[Metric, ...]
     headline: str
-    figures: str
+    overview: Overview = field(repr=False)
     compute: Compute = field(repr=False)
     cost: Cost = field(repr=False)
     headline_instead: str = ""
     compute_on: ComputeOn | None = field(default=None, repr=False)
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
+    page: Page | None = None
+    readings: tuple[Reading, ...] = ()
+    readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
+    grid: GridRole = GridRole.NONE
 
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
         """What the protocol among these parameters does in the place of the transform; None for one that does not."""
@@ -240,6 +308,11 @@ class DiagnosticEntry:
     def headline_of(self, metrics: Mapping[str, float]) -> str:
         """Name of the metric that stands for a run with these; "" where it has none of them."""
         return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
+
+    @property
+    def deeper(self) -> str:
+        """Stem of the page that shows more of its runs than the Overview."""
+        return self.overview.page or (self.page.stem if self.page else "")
 
     @property
     def headline_is_lower_better(self) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
+from core.diagnostic import Page as DiagnosticPage
+from core.diagnostic import every
 from core.settings import ASSETS, ROOT
 from core.ui.shutdown import end_soon_when_told
 
@@ -28,25 +32,16 @@ class PageEntry:
     pickers: bool = True
 
 
-SECTIONS: dict[str, tuple[PageEntry, ...]] = {
+# What is not the page of a diagnostic.
+_FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
         PageEntry("overview", "Overview", ":material/dashboard:"),
         PageEntry("run", "Run", ":material/play_circle:"),
     ),
-    "Diagnostics": (
-        PageEntry("evalrank", "EvalRank", ":material/leaderboard:"),
-        PageEntry("heros", "HEROS", ":material/difference:"),
-        PageEntry("similarity", "Similarity", ":material/compare_arrows:"),
-        PageEntry("words", "Words", ":material/spellcheck:"),
-        PageEntry("lab", "Lab", ":material/science:"),
-    ),
-    "Does it matter?": (
-        PageEntry("transfer", "Transfer", ":material/category:"),
-        PageEntry("evidence", "Evidence", ":material/query_stats:"),
-    ),
+    "Diagnostics": (PageEntry("lab", "Lab", ":material/science:"),),
+    "Does it matter?": (PageEntry("evidence", "Evidence", ":material/query_stats:"),),
     "Inside the space": (
         PageEntry("neighbours", "Neighbours", ":material/hub:"),
-        PageEntry("frequency", "Frequency", ":material/bar_chart:"),
         PageEntry("map", "Map", ":material/scatter_plot:"),
     ),
     "Human judgement": (
@@ -60,9 +55,22 @@ SECTIONS: dict[str, tuple[PageEntry, ...]] = {
 }
 
 
-def page_of(diagnostic: str) -> str:
-    """The stem of the page that shows a diagnostic: most are called like it."""
-    return {"analogy": "words", "categorization": "words"}.get(diagnostic, diagnostic)
+@cache
+def sections() -> Mapping[str, tuple[PageEntry, ...]]:
+    """All pages by section, in the sidebar's order: diagnostics' first, but where they ask for another place."""
+    found: dict[str, list[PageEntry]] = {}
+    of_diagnostics = list(dict.fromkeys(entry.page for entry in every().values() if entry.page))
+    for section, fixed in _FIXED.items():
+        own = [page for page in of_diagnostics if page.section == section]
+        found[section] = [*(_entry(page) for page in own if not page.after), *fixed]
+        for page in (page for page in own if page.after):
+            stems = [entry.stem for entry in found[section]]
+            found[section].insert(stems.index(page.after) + 1, _entry(page))
+    return {section: tuple(entries) for section, entries in found.items()}
+
+
+def _entry(page: DiagnosticPage) -> PageEntry:
+    return PageEntry(page.stem, page.title, page.icon)
 
 
 def pages() -> dict[str, list[Page]]:
@@ -71,18 +79,18 @@ def pages() -> dict[str, list[Page]]:
     Streamlit gives its default page the empty address and no other. So the default is a hidden page that runs
     the first page's file, and every page in the sidebar, the first one too, has its own address.
     """
-    first = next(iter(SECTIONS.values()))[0]
+    first = next(iter(sections().values()))[0]
     home = st.Page(_file(first), title=first.title, url_path="home", default=True, visibility="hidden")
     found = {
         section: [st.Page(_file(entry), title=entry.title, icon=entry.icon, url_path=entry.stem) for entry in entries]
-        for section, entries in SECTIONS.items()
+        for section, entries in sections().items()
     }
     return {section: [home, *entries] if section == "" else entries for section, entries in found.items()}
 
 
 def has_pickers(page: str) -> bool:
     """Whether the shared pickers stand beside the page of an address."""
-    return all(entry.pickers for entries in SECTIONS.values() for entry in entries if entry.stem == page)
+    return all(entry.pickers for entries in sections().values() for entry in entries if entry.stem == page)
 
 
 def _file(entry: PageEntry) -> Path:

@@ -21,7 +21,7 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, no_progress
-from core.ui.navigation import SECTIONS
+from core.ui.navigation import sections
 
 
 def test_ratios_come_from_interleaved_pairs_after_a_warm_up() -> None:
@@ -234,7 +234,7 @@ def test_without_a_browser_its_benchmarks_are_left_out(monkeypatch: pytest.Monke
 
 
 def test_every_page_is_measured() -> None:
-    entries = [entry.stem for entries in SECTIONS.values() for entry in entries]
+    entries = [entry.stem for entries in sections().values() for entry in entries]
     assert sorted(app.PAGES) == sorted(entries)
 
 

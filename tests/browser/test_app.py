@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from core.store.repository import Repository
-from core.ui.navigation import SECTIONS
+from core.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 
-PAGES = [entry for entries in SECTIONS.values() for entry in entries]
+PAGES = [entry for entries in sections().values() for entry in entries]
 Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]
 

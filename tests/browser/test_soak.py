@@ -19,7 +19,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from core.benchmarks import app_store
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Task
-from core.ui.navigation import SECTIONS
+from core.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.judgement_samples import comparative_set, intruder_set
 
@@ -30,7 +30,7 @@ AGAIN_SECONDS = 8.0  # a settled page that is another than was asked for is aske
 STUCK_SECONDS = 120.0  # a page that does not settle for so long hangs
 QUERIES = 200  # of the intruder test: more than a minute's votes of anybody
 VOTES_PER_VISIT = 3
-TITLES = [entry.title for entries in SECTIONS.values() for entry in entries]
+TITLES = [entry.title for entries in sections().values() for entry in entries]
 INTRUDER = "Intruder"
 # What a browser looks at without waiting: whether the script has run, and how many answers it says there are.
 LOOK = """() => {

@@ -9,12 +9,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets import uploads
+from core.diagnostic import find
 from core.doctor import results
-from core.ui.navigation import SECTIONS, page_of
+from core.ui.navigation import sections
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 
 OpenApp = Callable[..., AppTest]
-PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
 DATASETS = (*OWN, "upload")
 VIEWS = {"evalrank": "view", "heros": "heros_view", "similarity": "similarity_view", "transfer": "transfer_view"}
 
@@ -77,7 +78,8 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
         picks["data"] = uploads.short_name(stored.datasets[thing], stored.settings)
     else:
         picks["enc"] = [variant(stored.encoders[thing])]
-    home = page_of(thing) if thing in OWN else "evalrank"
+    page = find(thing).page if thing in OWN else None
+    home = page.stem if page else "evalrank"
     with LOSSES[loss](stored.paths[thing]):
         app = open_app(stored.settings.cache, home, **picks)
         assert not app.exception

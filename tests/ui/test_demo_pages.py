@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.store.repository import Repository
-from core.ui.navigation import SECTIONS, has_pickers
+from core.ui.navigation import has_pickers, sections
 from core.ui.resources import jobs
 from tests.workspace.data.test_page import keep, listed, texts, upload
 from tests.workspace.run.test_page import choose_rows
 
-PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
 SECRET = "what only the host may read"
 PAIRS = b"query,mate\na secret cat,the secret cat\na dog,the dog\n"
 OpenApp = Callable[..., AppTest]

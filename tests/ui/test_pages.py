@@ -19,12 +19,12 @@ from core.store.records import Leaderboard
 from core.store.repository import Repository
 from core.transforms.chain import READY_CHAINS, STEPS
 from core.types import Variant
-from core.ui.navigation import SECTIONS
+from core.ui.navigation import sections
 from core.workspace.overview import tables as overview_parts
 from tests.conftest import make_settings
 from tests.support.pages import TIMEOUT_SECONDS, chart, values
 
-PAGES = [entry.stem for entries in SECTIONS.values() for entry in entries]
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
 RESULTS = ["overview", "evalrank"]  # what the demo fills
 OpenApp = Callable[..., AppTest]
 

@@ -309,7 +309,25 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     ),
     metrics=_metrics(),
     headline="mrr",
-    figures="core.diagnostics.evalrank.figures.scores",
+    overview=base.Overview(
+        "MRR, raw ranks (higher is better)",
+        {
+            "mrr": "MRR",
+            "hits@1": "Hits@1",
+            "hits@3": "Hits@3",
+            "hits@10": "Hits@10",
+            "mrr_filtered": "MRR filtered",
+            "hits@1_filtered": "Hits@1 filtered",
+        },
+        "See which pairs they get wrong",
+    ),
+    page=base.Page("evalrank", "EvalRank", ":material/leaderboard:"),
+    readings=(
+        base.Reading("mrr", "EvalRank MRR"),
+        base.Reading("hits@1", "EvalRank Hits@1"),
+        base.Reading("hits@3", "EvalRank Hits@3"),
+    ),
+    grid=base.GridRole.TASK,
     preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
     cost=base.Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,

@@ -168,7 +168,19 @@ place of neighbours.
     ),
     metrics=tuple(_metrics()),
     headline="accuracy",
-    figures="core.diagnostics.frequency.figures.classes",
+    overview=base.Overview(
+        "Words told to be frequent or rare by a linear classifier (0.5 is chance)",
+        {
+            "accuracy": "accuracy",
+            "accuracy_max": "highest accuracy",
+            "control": "shuffled labels",
+            "neighbour_exponent": "neighbours' exponent",
+            "neighbour_r2": "R² of its fit",
+        },
+        "See it by threshold",
+        counted=("words", "words"),
+    ),
+    page=base.Page("frequency", "Frequency", ":material/bar_chart:", "Inside the space", after="neighbours"),
     cost=base.Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,
         units_of_run=lambda run: 4e7 * run.dimension,

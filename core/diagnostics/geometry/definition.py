@@ -123,7 +123,25 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         base.Metric("background", "items in all", None, is_count=True),
     ),
     headline="align",
-    figures="",
+    overview=base.Overview(
+        "Alignment: mean squared distance of mates (lower is better)",
+        {
+            "align": "alignment",
+            "uniform": "uniformity",
+            "anisotropy": "anisotropy",
+            "hubness_cos_sample": "hubness of the sample",
+        },
+        "See whether it goes with how they do on tasks",
+        page="evidence",
+    ),
+    # It declares of anisotropy and hubness that they only describe. To the papers that remove them less is better.
+    readings=(
+        base.Reading("align", "alignment", -1),
+        base.Reading("uniform", "uniformity", -1),
+        base.Reading("anisotropy", "anisotropy", -1),
+        base.Reading("hubness_cos_sample", "hubness", -1),
+    ),
+    grid=base.GridRole.DESCRIPTION,
     cost=base.Cost(  # every pair of items of a sample
         units=lambda work: float(min(work.texts, MOST)) ** 2 * work.dimension,
         units_of_run=lambda run: run.metrics.get("sampled_items", 0.0) ** 2 * run.dimension,

@@ -15,6 +15,7 @@ import pyarrow as pa
 from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.diagnostics.heros.meaning import Meaning, meaning_of
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs, unit_rows
@@ -244,6 +245,21 @@ def _declared_ends(name: str, what: str, better: bool | None) -> list[base.Metri
     return [base.Metric(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better) for e, end in ends.items()]
 
 
+def readings_among(names: Sequence[str]) -> list[base.Reading]:
+    """The subsets, as similarity to the original, and the orderings of them.
+
+    Of a subset's similarity it is declared that it only describes. Here more counts as better of what keeps the meaning
+    and less of what changes it; of subsets whose names do not tell, more.
+    """
+    subsets = [name for name in names if f"{name}_sd" in names]
+    orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
+    return [
+        *(base.Reading(n, f"HEROS {n}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
+        *(base.Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
+        *(base.Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
+    ]
+
+
 ENTRY = base.DiagnosticEntry(
     id="heros",
     version=2,
@@ -298,7 +314,20 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     metrics=tuple(_metrics()),
     headline="synonym>antonym",
     headline_instead=ACCURACY,
-    figures="core.diagnostics.heros.figures.profile",
+    overview=base.Overview(
+        "Sentences whose synonym is nearer than the antonym (higher is better)",
+        {
+            "synonym>antonym": "synonym > antonym",
+            "synonym>negation_main": "> negated clause",
+            "synonym>negation_antonym": "> negated word",
+            "synonym>random_mlm": "> random word",
+        },
+        "See which rewrites they take for the same",
+        counted=("originals", "original sentences with their rewrites"),
+    ),
+    page=base.Page("heros", "HEROS", ":material/difference:"),
+    readings_among=readings_among,
+    grid=base.GridRole.TASK,
     cost=base.Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,

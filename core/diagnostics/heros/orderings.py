@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from itertools import combinations
 from statistics import NormalDist
 
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from core.diagnostics.heros.definition import ORDERINGS, ordering_outcomes
+from core.diagnostics.heros.meaning import Meaning, meaning_of
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.estimate import LEVEL
@@ -29,30 +29,6 @@ MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 
 SPELLING = "typo"
 ALPHA = 0.05  # a corrected p-value below it is called more than chance
 HALF = 0.5  # of the originals: as often the one nearer as the other
-
-
-class Meaning(StrEnum):
-    """What a rewrite does to the meaning of its original."""
-
-    KEPT = "kept"
-    CHANGED = "changed"
-    UNKNOWN = "unknown"  # a subset of a name that says nothing
-
-
-# The one place that says which subsets keep the meaning; * stands for any ending.
-MEANINGS = {
-    Meaning.KEPT: ("synonym", "typo", "paraphrase"),
-    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*"),
-}
-
-
-def meaning_of(subset: str) -> Meaning:
-    """Whether a subset's rewrites keep the meaning, as far as its name tells."""
-    name = subset.casefold()
-    for meaning, patterns in MEANINGS.items():
-        if any(fnmatchcase(name, pattern) for pattern in patterns):
-            return meaning
-    return Meaning.UNKNOWN
 
 
 @dataclass(frozen=True)

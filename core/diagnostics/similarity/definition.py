@@ -142,7 +142,20 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
         base.Metric("n", "pairs that were correlated", None, is_count=True),
     ),
     headline="spearman",
-    figures="core.diagnostics.similarity.figures",
+    overview=base.Overview(
+        "Spearman's ρ with people's scores, all pairs (higher is better)",
+        {
+            "spearman": "Spearman",
+            "spearman_weighted_mean": "Spearman, weighted mean",
+            "pearson": "Pearson",
+            "kendall": "Kendall",
+        },
+        "See where they disagree with people",
+        counted=("n", "pairs with people's scores"),
+    ),
+    page=base.Page("similarity", "Similarity", ":material/compare_arrows:"),
+    readings=(base.Reading("spearman", "similarity"),),
+    grid=base.GridRole.TASK,
     preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
     cost=base.Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them

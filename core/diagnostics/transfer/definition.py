@@ -384,7 +384,18 @@ are near, but not the same.
     ),
     metrics=tuple(_metrics()),
     headline="accuracy",
-    figures="core.diagnostics.transfer.figures",
+    overview=base.Overview(
+        "Accuracy of a logistic regression on the embeddings (higher is better)",
+        {
+            "accuracy": "accuracy",
+            "accuracy_without_overlap": "without repeated examples",
+            "macro_f1": "macro F1",
+            "majority": "majority baseline",
+        },
+        "See which examples they get wrong",
+        counted=("tested", "tested examples"),
+    ),
+    page=base.Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
     cost=base.Cost(
         units=_trained_numbers,
         units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,

@@ -180,6 +180,8 @@ def compute(
     )
 
 
+PAGE = base.Page("words", "Words", ":material/spellcheck:")  # of both diagnostics of words
+
 ENTRY = base.DiagnosticEntry(
     id="analogy",
     version=2,
@@ -226,7 +228,19 @@ length 1 first.
         base.Metric("tied_questions", "questions whose right word is tied with another", None, is_count=True),
     ),
     headline="accuracy",
-    figures="core.diagnostics.words.figures",
+    overview=base.Overview(
+        "Analogies answered right (higher is better)",
+        {
+            "accuracy": "accuracy",
+            "accuracy_semantic": "semantic",
+            "accuracy_syntactic": "syntactic",
+            "mrr": "MRR of the right word",
+        },
+        "See which relations they know",
+        counted=("questions", "questions"),
+    ),
+    page=PAGE,
+    readings=(base.Reading("accuracy", "analogies"),),
     cost=base.Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Categories
-from core.diagnostics.words.analogy import unit_rows
+from core.diagnostics.words.analogy import PAGE, unit_rows
 from core.errors import BlindspotError
 from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -206,7 +206,14 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
         base.Metric("classes", "classes, and clusters", None, is_count=True),
     ),
     headline="purity",
-    figures="core.diagnostics.words.figures",
+    overview=base.Overview(
+        "Purity of clusters of words (higher is better)",
+        {"purity": "purity", "purity_mean": "mean over starts", "chance": "chance"},
+        "See which kinds they mix up",
+        counted=("words", "words"),
+    ),
+    page=PAGE,
+    readings=(base.Reading("purity", "categories"),),
     cost=base.Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda _run: 0.0,

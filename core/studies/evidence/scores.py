@@ -16,8 +16,7 @@ import numpy as np
 
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
-from core.diagnostics.heros.definition import ACCURACY
-from core.diagnostics.heros.orderings import Meaning, meaning_of
+from core.diagnostic import Reading
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
 from core.numerics.statistics.correlations import DECIMALS
 from core.store.records import RunRecord
@@ -224,70 +223,27 @@ def score_table(repository: Repository, downstream: Downstream | None = None) ->
 # --- what is stored
 
 
-@dataclass(frozen=True)
-class _Reading:
-    """A stored score: what it is called for people, and whether more of it counts as better (1) or less (-1)."""
-
-    metric: str
-    name: str
-    sign: int = 1
-
-
-# Per diagnostic the scores that stand for it. Geometry declares of anisotropy and hubness that they only describe; here
-# less counts as better, as it does in the papers that remove them.
-_READINGS: Mapping[str, tuple[_Reading, ...]] = {
-    "evalrank": (
-        _Reading("mrr", "EvalRank MRR"),
-        _Reading("hits@1", "EvalRank Hits@1"),
-        _Reading("hits@3", "EvalRank Hits@3"),
-    ),
-    "similarity": (_Reading("spearman", "similarity"),),
-    "heros": (),  # those of its runs: a user's own subsets have names of their own
-    "geometry": (
-        _Reading("align", "alignment", -1),
-        _Reading("uniform", "uniformity", -1),
-        _Reading("anisotropy", "anisotropy", -1),
-        _Reading("hubness_cos_sample", "hubness", -1),
-    ),
-    "analogy": (_Reading("accuracy", "analogies"),),
-    "categorization": (_Reading("purity", "categories"),),
-}
-
-
 def _of_runs(repository: Repository, downstream: Downstream) -> Iterator[tuple[Measure, RunRecord, float]]:
-    for diagnostic, readings in _READINGS.items():
-        entry = diagnostics.find(diagnostic)
-        names = [reading.metric for reading in readings] or None
+    for entry in diagnostics.every().values():
+        among = entry.readings_among
+        if not entry.readings and among is None:
+            continue
+        names = [reading.metric for reading in entry.readings] if among is None else None
         for board in repository.leaderboards(entry, entry.check_params({}), (), names, ALL_RUNS):
-            yield from _of_board(board.runs, readings or _of_subsets(board.runs))
+            there = list(dict.fromkeys(name for run in board.runs for name in run.metrics))
+            yield from _of_board(board.runs, entry.readings if among is None else among(there))
     boards = repository.leaderboards(ENTRY, downstream.params, (), [downstream.metric], ALL_RUNS)
     for board in sorted(boards, key=lambda board: _place(board.dataset)):
-        yield from _of_board(board.runs, [_Reading(downstream.metric, downstream.metric)])
+        yield from _of_board(board.runs, [Reading(downstream.metric, downstream.metric)])
 
 
-def _of_board(runs: Sequence[RunRecord], readings: Iterable[_Reading]) -> Iterator[tuple[Measure, RunRecord, float]]:
+def _of_board(runs: Sequence[RunRecord], readings: Iterable[Reading]) -> Iterator[tuple[Measure, RunRecord, float]]:
     dataset, diagnostic = runs[0].plan.dataset, runs[0].plan.diagnostic
     for reading in readings:
         measure = Measure(diagnostic, dataset, reading.metric, reading.name, reading.sign, unit_of(dataset))
         for run in runs:
             if reading.metric in run.metrics:
                 yield measure, run, run.metrics[reading.metric]
-
-
-def _of_subsets(runs: Sequence[RunRecord]) -> list[_Reading]:
-    """The subsets of HEROS's runs, as similarity to the original, and the orderings of them.
-
-    HEROS declares of a subset's similarity that it only describes. Here more counts as better of what keeps the meaning
-    and less of what changes it; of subsets whose names do not tell, more.
-    """
-    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
-    subsets = [name for name in names if f"{name}_sd" in names]
-    orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
-    return [
-        *(_Reading(name, f"HEROS {name}", -1 if meaning_of(name) is Meaning.CHANGED else 1) for name in subsets),
-        *(_Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
-        *(_Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
-    ]
 
 
 def unit_of(dataset: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, Metric
+from core.diagnostic import DiagnosticEntry, GridRole, Metric
 from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.runs.pipeline import RunRequest
@@ -16,7 +16,6 @@ from core.runs.sweeps import Sweep, expand
 from core.settings import Settings
 from core.transforms.chain import TransformChain
 
-DIAGNOSTICS = ("evalrank", "similarity", "heros", "geometry")
 # What a grid starts with: a kind of post-processing each, and one smaller size.
 TRANSFORMS = ("none", "center", "zscore", "abtt:2", "pcr:1", "whiten", "whiten:128", "truncate:128")
 REDUCTIONS = ("truncate", "pca", "random-project")  # steps that change the size and are meant to change nothing else
@@ -25,9 +24,11 @@ WHITEN = "whiten"  # keeps fewer dimensions with an argument
 COSINE = "cos"
 # Scores that say how another one was read, or how far it can be trusted.
 _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd", "_chance")
-# Diagnostics of the space itself. Their scores are shown also where neither more nor less is better, and none of them
-# says alone that an encoder is good: mates are nearest in a space that has collapsed to a point.
-_DESCRIBED = ("geometry",)
+
+
+def entries() -> list[DiagnosticEntry]:
+    """The diagnostics that a grid can have."""
+    return [entry for entry in diagnostics.every().values() if entry.grid is not GridRole.NONE]
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,9 @@ class Task:
             InputError: an unknown id, a diagnostic that is no part of the lab, or one that does not fit the dataset.
         """
         diagnostic, at, dataset = text.partition("@")
-        if not at or diagnostic not in DIAGNOSTICS:
-            raise InputError(
-                f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(DIAGNOSTICS)}"
-            )
+        known = [entry.id for entry in entries()]
+        if not at or diagnostic not in known:
+            raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
         entry, kind = diagnostics.find(diagnostic), datasets.find(dataset).kind
         if entry.dataset_kind is not kind:
             raise InputError(f"{diagnostic} does not run on '{dataset}', a {kind}", expected=f"a {entry.dataset_kind}")
@@ -83,7 +83,7 @@ class Reading:
     @property
     def is_described(self) -> bool:
         """Whether it tells of the space rather than of how well a task is done; then nobody is ranked by it unasked."""
-        return self.task.diagnostic in _DESCRIBED
+        return self.task.entry.grid is GridRole.DESCRIPTION
 
     @property
     def direction(self) -> int:
@@ -157,7 +157,7 @@ def readings(tasks: Iterable[Task]) -> tuple[Reading, ...]:
 def _is_read(task: Task, metric: Metric) -> bool:
     if metric.is_count or metric.name.endswith(_NOT_RANKED):
         return False
-    return metric.higher_is_better is not None or task.diagnostic in _DESCRIBED
+    return metric.higher_is_better is not None or task.entry.grid is GridRole.DESCRIPTION
 
 
 def headlines(tasks: Iterable[Task]) -> tuple[Reading, ...]:
@@ -233,12 +233,12 @@ def usual_tasks(dataset: str, available: Sequence[str]) -> tuple[Task, ...]:
     """
     kind = datasets.find(dataset).kind
     out = []
-    for diagnostic in DIAGNOSTICS:
-        wanted = diagnostics.find(diagnostic).dataset_kind
+    for entry in entries():
+        wanted = entry.dataset_kind
         if wanted is kind:
-            out.append(Task(diagnostic, dataset))
-        elif found := next((name for name in _FALLBACKS[wanted] if name in available), ""):
-            out.append(Task(diagnostic, found))
+            out.append(Task(entry.id, dataset))
+        elif found := next((name for name in _FALLBACKS.get(wanted, ()) if name in available), ""):
+            out.append(Task(entry.id, found))
     return tuple(out)
 
 

@@ -21,7 +21,6 @@ from core.errors import BlindspotError
 from core.store.records import RunState
 from core.types import digest_of_strings
 from core.ui.markdown import as_text
-from core.ui.navigation import page_of
 from core.ui.pickers import pick_dataset, pickable_datasets
 from core.ui.resources import allowed, repository, settings, upload_settings
 from core.ui.widgets import tables
@@ -292,12 +291,13 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
 
 def _next_step(entry: DatasetEntry) -> None:
     """The pages on which encoders are tested on it."""
-    for diagnostic in (d for d in every().values() if d.dataset_kind is entry.kind and d.figures):
-        st.page_link(
-            f"pages/{page_of(diagnostic.id)}.py",
-            label=f"Test encoders on it: {diagnostic.title}",
-            icon=":material/arrow_forward:",
-        )
+    for diagnostic in every().values():
+        if diagnostic.dataset_kind is entry.kind and diagnostic.page:
+            st.page_link(
+                f"pages/{diagnostic.page.stem}.py",
+                label=f"Test encoders on it: {diagnostic.title}",
+                icon=":material/arrow_forward:",
+            )
 
 
 def how_to_add() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -17,16 +17,6 @@ from core.ui.widgets.work import being_computed, demo_button, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
-# What captions speak of, the first that a run has: what was counted, and how it is said.
-COUNTED = {
-    "originals": "{:,.0f} original sentences with their rewrites",
-    "questions": "{:,.0f} questions",
-    "tested": "{:,.0f} tested examples",
-    "words": "{:,.0f} words",
-    "n": "{:,.0f} pairs with people's scores",
-    "pairs": "{:,.0f} pairs",
-}
-COUNTS = (*COUNTED, "background")
 
 
 def interrupted() -> None:
@@ -66,10 +56,11 @@ def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
         st.caption(f"All with {', '.join(chosen)}. Other values stand on the page below.")
 
 
-def leaderboards(entry: DiagnosticEntry, picks: Picks, columns: Sequence[str]) -> list[Leaderboard]:
+def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
     """Per dataset the best of the picked variants, the picked dataset first."""
     params = {p.name: _value(p, picks) for p in entry.parameters}
-    boards = repository().leaderboards(entry, params, picks.variants, [*columns, *COUNTS], TOP)
+    wanted = [*entry.overview.columns, "pairs", "background", entry.overview.counted[0]]
+    boards = repository().leaderboards(entry, params, picks.variants, wanted, TOP)
     return sorted(boards, key=lambda board: board.dataset != picks.dataset)
 
 
@@ -108,15 +99,14 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
     return found
 
 
-def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str, str], *, test: bool) -> None:
-    """One dataset's table.
+def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> None:
+    """One dataset's table; a score that some run lacks is left out.
 
     Args:
-        columns: metric to heading; a metric that some run lacks is left out.
         test: whether to mark what is not separable from the best, too.
     """
     runs = list(board.runs)
-    shared = {name: title for name, title in columns.items() if all(name in r.metrics for r in runs)}
+    shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
     alike = uncertainty.stored_marks(entry, runs) if test else None
@@ -130,13 +120,14 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, columns: Mapping[str
     )
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
     st.caption(
-        f"`{board.dataset}`: {_what(runs[0])}. {signs}{more} texts/s: speed of encoding on {devices}; poolings of one "
-        "model share one pass, and each shows the whole pass's speed."
+        f"`{board.dataset}`: {_what(entry, runs[0])}. {signs}{more} texts/s: speed of encoding on {devices}; "
+        "poolings of one model share one pass, and each shows the whole pass's speed."
     )
 
 
-def _what(run: RunRecord) -> str:
-    found = [said.format(run.metrics[name]) for name, said in COUNTED.items() if name in run.metrics]
+def _what(entry: DiagnosticEntry, run: RunRecord) -> str:
+    metric, things = entry.overview.counted
+    found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "items"
     among = f" among {run.metrics['background']:,.0f} items" if "background" in run.metrics else ""
     known = " that all of them have a vector for" if run.plan.support_digest else ""
-    return f"{found[0] if found else 'items'}{among}{known}"
+    return f"{found}{among}{known}"

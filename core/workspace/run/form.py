@@ -63,7 +63,7 @@ def choose() -> Sweep:
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=[entry.id for entry in diagnostics.every().values() if entry.figures],  # those that have a page
+        default=[entry.id for entry in diagnostics.every().values() if entry.page],
         key="run_diagnostics",
         persist_state="session",
         format_func=lambda name: titles.get(name, name),

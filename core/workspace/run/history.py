@@ -18,7 +18,6 @@ from core.runs.manifests import NOT_THERE
 from core.runs.pipeline import Repetition
 from core.store.records import RunRecord, RunState
 from core.ui.markdown import as_text
-from core.ui.navigation import page_of
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, repository, scheme, settings
 from core.ui.widgets import downloads
@@ -330,6 +329,8 @@ def _link(run: RunRecord) -> None:
     if run.state is not RunState.DONE or plan.diagnostic not in diagnostics.every():
         return
     entry = diagnostics.find(plan.diagnostic)
+    if entry.page is None:
+        return
     if FIT_ON in plan.params:
         st.caption(f"The page {entry.title} shows runs whose transform was fitted on their own items only.")
         return
@@ -337,7 +338,7 @@ def _link(run: RunRecord) -> None:
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
     st.page_link(
-        f"pages/{page_of(entry.id)}.py",
+        f"pages/{entry.page.stem}.py",
         label=f"See it on the page {entry.title}",
         icon=":material/arrow_forward:",
         query_params=address,

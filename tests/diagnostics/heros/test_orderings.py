@@ -18,7 +18,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.diagnostics.heros import comparison, orderings
 from core.diagnostics.heros.definition import ORDERINGS, SUBSETS
-from core.diagnostics.heros.orderings import Cosines, Meaning, Ordering, Rate, Reading
+from core.diagnostics.heros.meaning import Meaning, meaning_of
+from core.diagnostics.heros.orderings import Cosines, Ordering, Rate, Reading
 from core.errors import BlindspotError
 from core.numerics.statistics.intervals import mcnemar
 from core.types import Float64
@@ -100,11 +101,11 @@ def test_no_pair_is_laid_beside_twice(subsets: list[str]) -> None:
     ],
 )
 def test_what_a_name_tells(subset: str, meaning: Meaning) -> None:
-    assert orderings.meaning_of(subset) is meaning
+    assert meaning_of(subset) is meaning
 
 
 def test_heros_subsets_all_have_a_meaning() -> None:
-    assert all(orderings.meaning_of(subset) is not Meaning.UNKNOWN for subset in SUBSETS)
+    assert all(meaning_of(subset) is not Meaning.UNKNOWN for subset in SUBSETS)
 
 
 # --- stored rows

@@ -189,7 +189,7 @@ def test_usual_tasks_follow_the_picked_dataset() -> None:
         "geometry@demo-pairs",
     ]
     with_scores = [str(t) for t in usual_tasks("sts12", [*here, "sts12", "stsb-test"])]
-    assert with_scores == ["evalrank@demo-pairs", "similarity@sts12", "heros@demo-minimal", "geometry@demo-pairs"]
+    assert with_scores == ["evalrank@demo-pairs", "heros@demo-minimal", "similarity@sts12", "geometry@demo-pairs"]
 
 
 def test_settings_tell_size_from_transform() -> None:

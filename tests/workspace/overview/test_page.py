@@ -10,10 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core import diagnostic as diagnostics
 from core.benchmarks import app_store
-from core.settings import ROOT
 from core.store.repository import Repository
 from core.types import no_progress
-from core.workspace.overview import SECTIONS
 from tests.support.pages import chart, values
 
 OpenApp = Callable[..., AppTest]
@@ -25,15 +23,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return app_store.fill(tmp_path_factory.mktemp("overview"), no_progress, ("random-projection-64",)).cache
 
 
-def test_every_diagnostic_has_a_section() -> None:
-    assert set(SECTIONS) == set(diagnostics.every())
-    for name, section in SECTIONS.items():
-        declared = {metric.name for metric in diagnostics.find(name).metrics}
-        assert set(section.columns) <= declared, name
-        assert (ROOT / "pages" / f"{section.page}.py").is_file()
-
-
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", diagnostics.every())
 def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name: str) -> None:
     app = open_app(filled, "overview", scores=name)
     assert not app.exception
@@ -50,19 +40,20 @@ def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name
     marks = {trace["name"]: values(trace["x"]) for trace in chart(app, 0)["data"]}
     assert marks == {label: pytest.approx([score]) for label, score in expected.items()}
     (table,) = (frame.value for frame in app.dataframe)
-    heading = SECTIONS[name].columns[entry.headline]
+    heading = entry.overview.columns[entry.headline]
     assert dict(zip(table["variant"], table[heading], strict=True)) == pytest.approx(expected)
     best = (min if entry.headline_is_lower_better else max)(expected.values())
     assert table[heading].iloc[0] == pytest.approx(best), "the best one first"
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", diagnostics.every())
 def test_the_star_is_there_where_something_was_tested(open_app: OpenApp, filled: Path, name: str) -> None:
     """EvalRank's scores are tested against the best; of others the Overview says what is highest or lowest."""
     app = open_app(filled, "overview", scores=name)
     cells = app.dataframe[0].proto.arrow_data.styler.display_values.decode(errors="replace")
     said = " ".join(caption.value for caption in app.caption)
-    better = {m.higher_is_better for m in diagnostics.find(name).metrics if m.name in SECTIONS[name].columns}
+    entry = diagnostics.find(name)
+    better = {m.higher_is_better for m in entry.metrics if m.name in entry.overview.columns}
     signs = {"★"} if name == "evalrank" else {{True: "↑", False: "↓"}[b] for b in better - {None}}
     assert {sign for sign in "★↑↓" if sign in said} == signs
     assert {sign for sign in "★↑↓" if sign in cells} == signs
@@ -72,7 +63,7 @@ def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, f
     table = open_app(filled, "overview", scores="heros").dataframe[0].value
     run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]
     asked = {name for name in run.metrics if name.startswith("synonym>") and not name.endswith(("_low", "_high"))}
-    shown = {name for name, title in SECTIONS["heros"].columns.items() if title in table}
+    shown = {name for name, title in diagnostics.find("heros").overview.columns.items() if title in table}
     assert asked - {"synonym>typo"} <= shown
 
 

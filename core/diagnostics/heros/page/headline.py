@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.diagnostics.heros import orderings
 from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.meaning import MEANINGS, Meaning
 from core.diagnostics.heros.orderings import Cosines, Headline, Reading
 from core.diagnostics.heros.page.shown import Shown
 from core.errors import BlindspotError
@@ -46,7 +47,7 @@ def findings(shown: Shown) -> None:
     tables = cosines(shown)
     found = [(run, orderings.worst(tables[run.run_id])) for run in shown.runs]
     if not any(worst for _, worst in found):
-        kept, changed = (", ".join(f"`{p}`" for p in orderings.MEANINGS[m]) for m in _TELLING)
+        kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in _TELLING)
         st.caption(
             "No headline: the subsets' names do not tell which rewrites keep the meaning and which change it. Names "
             f"that do: {kept} keep it, {changed} change it (* is any ending)."
@@ -60,7 +61,7 @@ def findings(shown: Shown) -> None:
         st.markdown("\n".join(["The same for the other variants:", "", *lines]))
 
 
-_TELLING = (orderings.Meaning.KEPT, orderings.Meaning.CHANGED)
+_TELLING = (Meaning.KEPT, Meaning.CHANGED)
 
 
 def subset_in_words(subset: str) -> str:

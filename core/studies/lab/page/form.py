@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from core import diagnostic as diagnostics
 from core.datasets import fetch, uploads
 from core.datasets.catalog import DatasetEntry
 from core.encoders import catalog as encoders
 from core.errors import BlindspotError
 from core.numerics.similarity import Metric
 from core.runs.encoders_here import known_references
-from core.studies.lab.grid import DIAGNOSTICS, TRANSFORMS, Grid, Task, usual_tasks
+from core.studies.lab.grid import TRANSFORMS, Grid, Task, usual_tasks
+from core.studies.lab.grid import entries as in_grids
 from core.transforms.chain import READY_CHAINS, TransformChain
 from core.types import Variant
 from core.ui.gone import readable_datasets, usable
@@ -106,10 +106,10 @@ def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
     """Every diagnostic on every dataset of its kind, by what stands for it in the address."""
     return {
         address(task): task
-        for diagnostic in DIAGNOSTICS
+        for diagnostic in in_grids()
         for name, entry in entries.items()
-        if diagnostics.find(diagnostic).dataset_kind is entry.kind
-        for task in (Task(diagnostic, name),)
+        if diagnostic.dataset_kind is entry.kind
+        for task in (Task(diagnostic.id, name),)
     }
 
 
