@@ -1,4 +1,4 @@
-"""What the README tells people to type, to set and to open exists: its commands parse, its names are known."""
+"""What the README and the guides in core/ tell people to type, to set and to open exists."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from core.runs import pipeline
 from core.settings import ROOT, Settings
 
 README = (ROOT / "README.md").read_text("utf-8")
+GUIDES = sorted((ROOT / "core").rglob("README.md"))
+GUIDED = ("diagnostics", "space", "studies")  # every folder in these has a guide
 COMMAND = "python -m core"
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -58,6 +61,7 @@ def command_lines(text: str) -> Iterator[Typed]:
 
 LINES = list(command_lines(README))
 COMMANDS = [line for line in LINES if line.words[:3] == tuple(COMMAND.split())]
+OF_GUIDES = [line for guide in GUIDES for line in command_lines(guide.read_text("utf-8"))]
 
 
 def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:
@@ -74,7 +78,7 @@ def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:
     return " ".join(path), context.params
 
 
-@pytest.mark.parametrize("line", COMMANDS, ids=str)
+@pytest.mark.parametrize("line", [*COMMANDS, *OF_GUIDES], ids=str)
 def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Settings) -> None:
     path, params = parse(list(line.words[3:]))
     assert path, "no command is named"
@@ -121,6 +125,20 @@ def test_files_that_the_readme_names_exist() -> None:
     named |= set(re.findall(r"\]\(((?!https?:)[^)#]+)\)", README))
     assert len(named) > 3
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_every_method_has_a_guide() -> None:
+    folders = {path.parent for name in GUIDED for path in (ROOT / "core" / name).glob("*/__init__.py")}
+    assert {guide.parent for guide in GUIDES} >= folders
+    assert len(folders) > 10
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.parent.name)
+def test_files_that_a_guide_names_exist(guide: Path) -> None:
+    text = guide.read_text("utf-8")
+    named = {name for name in INLINE.findall(FENCED.sub("", text)) if re.fullmatch(r"[\w/]+(\.\w+|/)|\w+(/\w+)+", name)}
+    assert len(named) > 3
+    assert [name for name in sorted(named) if not ((guide.parent / name).exists() or (ROOT / name).exists())] == []
 
 
 # --- the reader of the README itself

@@ -1,4 +1,4 @@
-"""How well a linear classifier tells frequent from rare items (Schnabel 2015, section 5, figure 3; DESIGN 4.3).
+"""How well a linear classifier tells frequent from rare items (Schnabel 2015, section 6, figure 3; DESIGN 4.3).
 
 Which items are asked for at which threshold follows from the counts alone, so that encoders are asked the same.
 """

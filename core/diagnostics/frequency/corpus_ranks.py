@@ -1,4 +1,4 @@
-"""How frequent an item's neighbours are, by their place among them (Schnabel 2015, section 5, figure 4; DESIGN 4.3)."""
+"""How frequent an item's neighbours are, by their place among them (Schnabel 2015, section 6, figure 4; DESIGN 4.3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Frequency: how much of an encoder's space is about how often a word is used?
 
-Schnabel 2015, section 5, figures 3 and 4; DESIGN 4.3. The computation is in ``classes`` and ``corpus_ranks``,
+Schnabel 2015, section 6, figures 3 and 4; DESIGN 4.3. The computation is in ``classes`` and ``corpus_ranks``,
 since pages also look at texts that are no vocabulary.
 """
 
@@ -151,7 +151,7 @@ rare ones whatever the query. Intervals are 95% t intervals over the query words
 place of neighbours.
 """,
     citation="Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
-    "section 5, figures 3 and 4",
+    "section 6, figures 3 and 4",
     dataset_kind=DatasetKind.VOCABULARY,
     parameters=(),
     columns=(
