@@ -12,14 +12,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core import policy
 from core.datasets import uploads
 from core.errors import BlindspotError
+from core.files.export import as_file
 from core.jobs.visitors import Visitor
 from core.ui.resources import settings, shared_repository, shared_settings, visitor
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CSV, PARQUET, JSON, ZIP = "text/csv", "application/vnd.apache.parquet", "application/json", "application/zip"
 TABLES = (("CSV", ".csv", CSV), ("Parquet", ".parquet", PARQUET))  # title, ending and type of the files of a table
@@ -66,18 +71,22 @@ def button(
     )
 
 
-def tables(content: Callable[[str], bytes], holds: Holds, *, stem: str, key: str, help: str) -> None:
+def tables(rows: Callable[[], pd.DataFrame], holds: Holds, *, stem: str, key: str, help: str) -> None:
     """Buttons for a table as CSV and as Parquet.
 
     Args:
-        content: makes the file with an ending.
+        rows: makes what the files hold.
         stem: of the files' names.
         key: of the buttons, with the ending.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         for title, ending, mime in TABLES:
-            make = partial(content, ending)
+            make = partial(_file, rows, ending)
             button(title, make, holds, file_name=f"{stem}{ending}", mime=mime, key=f"{key}{ending}", help=help)
+
+
+def _file(rows: Callable[[], pd.DataFrame], ending: str) -> bytes:
+    return as_file(rows(), ending)
 
 
 def stem_of(*parts: str) -> str:

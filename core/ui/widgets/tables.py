@@ -7,11 +7,10 @@ lowest and no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from core.datasets.catalog import DATASETS
 from core.diagnostic import DiagnosticEntry
@@ -21,35 +20,10 @@ from core.types import Variant
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
 
-Row = TypeVar("Row")
 # Shown to the last digit that a tie or a change of batch size cannot move.
 _DECIMALS = 4
 
 TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
-
-
-def put_on_screen(table: str, key: str) -> None:
-    """Note that ``table`` is drawn under ``key``, which changes with its rows."""
-    st.session_state[f"_{table}_on_screen"] = key
-
-
-def is_on_screen(table: str, key: str) -> bool:
-    """Whether a choice of rows comes from the table that was drawn last.
-
-    A browser that is asked again before it has taken an older one away sends that one's choice once more, as if it
-    were new.
-    """
-    return bool(st.session_state.get(f"_{table}_on_screen") == key)
-
-
-def chosen_row(table: str, key: str, rows: Sequence[Row]) -> Row | None:
-    """What stands in the row that the reader chose in the table that was drawn last; None where it has no such row.
-
-    Args:
-        rows: what the table's rows stand for, from its first on.
-    """
-    places = st.session_state[key].selection.rows if is_on_screen(table, key) else []
-    return rows[places[0]] if places and places[0] < len(rows) else None
 
 
 def dataset_title(dataset: str) -> str:

@@ -19,11 +19,10 @@ from core.datasets.uploads import Upload
 from core.diagnostic import every
 from core.errors import BlindspotError
 from core.store.records import RunState
-from core.types import digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset, pickable_datasets
 from core.ui.resources import allowed, repository, settings, upload_settings
-from core.ui.widgets import tables
+from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
 
@@ -126,16 +125,14 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "id": [uploads.short_name(reference, settings()) for reference in references],
         }
     )
-    # The mark follows the sidebar: Streamlit keeps a table's selection for as long as its key stays.
-    key = f"datasets_{digest_of_strings([picked, *references])[:8]}"
-    tables.put_on_screen("datasets", key)
-    st.dataframe(
+    choose_row(
         frame,
-        hide_index=True,
-        key=key,
-        on_select=lambda: _choose(key, references),
+        references,
+        pick_dataset,
+        table="datasets",
+        drawn=picked,  # the mark follows the sidebar
+        chosen=picked,
         selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [references.index(picked)], "columns": [], "cells": []}},
         column_config={
             "state": st.column_config.TextColumn(width=110),
             "dataset": st.column_config.TextColumn(width=150),
@@ -148,11 +145,6 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         },
     )
     st.caption("Choose a row, or a dataset in the sidebar, to see what is in it.")
-
-
-def _choose(key: str, references: Sequence[str]) -> None:
-    if (row := tables.chosen_row("datasets", key, references)) is not None:
-        pick_dataset(row)
 
 
 # --- one dataset

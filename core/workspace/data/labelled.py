@@ -10,6 +10,7 @@ import streamlit as st
 from core.datasets.labelled_counts import LabelledCounts
 from core.datasets.preview import LabelledPreview
 from core.ui.markdown import as_text
+from core.ui.widgets.browse_table import Pages
 
 _ALL = ""
 
@@ -98,10 +99,9 @@ def _examples(data: LabelledPreview, content: str, per_page: int) -> None:
     if not len(numbers):
         st.caption("No such examples: choose another class, or switch the filter off.")
         return
-    pages = -(-len(numbers) // per_page)
     key = f"rows_page_{content}_{data.dataset.classes.index(label) if label else 'all'}_{int(leaking)}"
-    page = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows(numbers[(page - 1) * per_page : page * per_page])
+    pages = Pages.of(key, len(numbers), per_page)
+    rows = data.rows(numbers[pages.rows])
     names = {"number": "number", "label": "class", "split": "split", "first": "text", "elsewhere": "also"}
     if data.dataset.has_pairs:
         names |= {"first": "first text", "second": "second text"}
@@ -121,4 +121,4 @@ def _examples(data: LabelledPreview, content: str, per_page: int) -> None:
             "also": st.column_config.TextColumn(width=90, help="Where the same text stands too"),
         },
     )
-    st.pagination(pages, key=key)
+    pages.turn()

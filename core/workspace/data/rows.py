@@ -25,6 +25,7 @@ from core.errors import BlindspotError
 from core.types import digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.resources import settings
+from core.ui.widgets.browse_table import Pages
 from core.workspace.data import labelled as data_labelled
 
 # The rows of analogies and of categories on the page *Data*.
@@ -67,10 +68,8 @@ def show_scored_pairs(data: ScoredPreview, unit: str, content: str, per_page: in
         f"**{data.pairs:,}** scored pairs{sets} · **{len(data.dataset.items):,}** distinct {unit}s · scores from "
         f"{low:g} to {high:g}"
     )
-    pages = -(-data.pairs // per_page)
-    key = f"rows_page_{content}"
-    number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * per_page, number * per_page)
+    pages = Pages.of(f"rows_page_{content}", data.pairs, per_page)
+    rows = data.rows(pages.rows.start, pages.rows.stop)
     st.dataframe(
         pd.DataFrame(rows, columns=["pair", "set", "score", "first text", "second text"]),
         hide_index=True,
@@ -80,7 +79,7 @@ def show_scored_pairs(data: ScoredPreview, unit: str, content: str, per_page: in
             "score": st.column_config.NumberColumn(format="%.3g", help="What people gave it; more is more alike"),
         },
     )
-    st.pagination(pages, key=key)
+    pages.turn()
 
 
 # The rows of a vocabulary on the page *Data*.
@@ -89,10 +88,8 @@ def show_scored_pairs(data: ScoredPreview, unit: str, content: str, per_page: in
 def show_vocabulary(data: VocabularyPreview, content: str, per_page: int) -> None:
     """How many words there are, and a page of them with their counts."""
     st.markdown(f"**{data.words:,}** words, in a corpus of **{data.dataset.corpus_size:,.0f}** words")
-    pages = -(-data.words // per_page)
-    key = f"rows_page_{content}"
-    number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * per_page, number * per_page)
+    pages = Pages.of(f"rows_page_{content}", data.words, per_page)
+    rows = data.rows(pages.rows.start, pages.rows.stop)
     st.dataframe(
         pd.DataFrame(rows, columns=["number", "word", "count", "per million words"]),
         hide_index=True,
@@ -103,7 +100,7 @@ def show_vocabulary(data: VocabularyPreview, content: str, per_page: int) -> Non
             "per million words": st.column_config.NumberColumn(format="%,.4g"),
         },
     )
-    st.pagination(pages, key=key)
+    pages.turn()
 
 
 ROWS_PER_PAGE = 10
@@ -176,10 +173,8 @@ def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
     parts = [f"**{data.originals:,}** originals", f"**{len(data.dataset.items):,}** distinct {unit}s", *same]
     st.markdown(" · ".join(parts))
     per_page = max(1, REWRITES_PER_PAGE // len(data.dataset.subsets))
-    pages = -(-data.originals // per_page)
-    key = f"rows_page_{content}"
-    number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * per_page, number * per_page)
+    pages = Pages.of(f"rows_page_{content}", data.originals, per_page)
+    rows = data.rows(pages.rows.start, pages.rows.stop)
     st.markdown("**Minimal pairs**")
     st.dataframe(
         pd.DataFrame(rows, columns=["number", "original", "subset", "rewrite"]),
@@ -190,14 +185,12 @@ def _minimal_pairs(data: MinimalPairPreview, unit: str, content: str) -> None:
             "subset": st.column_config.TextColumn(width=100, help="What was done to the original"),
         },
     )
-    st.pagination(pages, key=key)
+    pages.turn()
 
 
 def _pairs(data: PairPreview, content: str) -> None:
-    pages = -(-data.counts.pairs // ROWS_PER_PAGE)
-    key = f"rows_page_{content}"
-    number = min(int(st.session_state.get(key, 1)), pages)
-    rows = data.rows((number - 1) * ROWS_PER_PAGE, number * ROWS_PER_PAGE)
+    pages = Pages.of(f"rows_page_{content}", data.counts.pairs, ROWS_PER_PAGE)
+    rows = data.rows(pages.rows.start, pages.rows.stop)
     st.markdown("**Pairs**")
     st.dataframe(
         pd.DataFrame(rows, columns=["pair", "query", "mate"]),
@@ -209,7 +202,7 @@ def _pairs(data: PairPreview, content: str) -> None:
             "mate": st.column_config.TextColumn(width=200, help="What should be found first"),
         },
     )
-    st.pagination(pages, key=key)
+    pages.turn()
 
 
 def _background(data: PairPreview, unit: str, content: str) -> None:

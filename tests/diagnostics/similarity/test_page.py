@@ -136,7 +136,7 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
     table = next(frame.value for frame in app.dataframe if "residual in A" in frame.value)
     assert set(table["pair"]) == {3, 4, 5}
     app.number_input(key="pair").set_value(99).run()
-    assert "Pair 99 is not among the 6 pairs" in written(app)
+    assert "There is no pair 99 here: they are 0 to 5." in written(app)
 
 
 def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -12,14 +11,13 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core.diagnostics.evalrank import browsing as pair_browsing
 from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Which
 from core.diagnostics.evalrank.page.shown import Shown, Sides, features
-from core.diagnostics.evalrank.pairs import PairTable
 from core.figures.theme import MANY_VARIANTS
-from core.files.export import as_file
 from core.types import Bool
-from core.ui.widgets import downloads, tables
+from core.ui.widgets import downloads
+from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.downloads import Holds
 
-PAIRS_PER_PAGE = 10
+TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
 DOWN, UP = "high to low", "low to high"
 DEFAULT_ORDER = "worst rank"
 # How a filter is best read; it is set when the filter is chosen, and can be changed.
@@ -29,8 +27,6 @@ _ORDER_OF: Mapping[str, tuple[str, str]] = {
     Which.WORST: ("rank in A", DOWN),
     Which.REGRESSIONS: ("rank difference", UP),
 }
-_TURNED_TO = "_pairs_turned_to"  # the pair that the table was last turned to
-_TURNS = "_pairs_turns"
 
 _HELP = {
     "pair": "Number of the pair in the dataset",
@@ -58,14 +54,23 @@ def show(shown: Shown, sides: Sides, described: pd.DataFrame, in_figure: Bool | 
             else "No pair is left. Choose another filter, or clear what is selected in the figure."
         )
     else:
-        _page_of_pairs(found, shown, sides, [order, *extra])
+        names = _columns(shown, sides, [order, *extra])
+        TABLE.show(
+            found,
+            shown.picks.dataset,
+            _config(sides, names),
+            hint=f"{len(found):,} pairs. Choose a row to see what stands above its mate.",
+            view=lambda rows: rows[list(names)].rename(columns=names),
+        )
         _downloads(found, shown)
     return found
 
 
 def _filters(sides: Sides) -> tuple[str, Which]:
     search, show_only = st.columns([3, 2])
-    wanted = search.text_input("Search in query and mate", key="search", bind="query-params", on_change=_to_first_page)
+    wanted = search.text_input(
+        "Search in query and mate", key="search", bind="query-params", on_change=TABLE.to_first_page
+    )
     options = [w for w in Which if sides.b is not None or w not in NEED_B]
     chosen = show_only.selectbox(
         "Show",
@@ -79,20 +84,16 @@ def _filters(sides: Sides) -> tuple[str, Which]:
 
 
 def _filter_chosen() -> None:
-    _to_first_page()
+    TABLE.to_first_page()
     if order := _ORDER_OF.get(st.session_state["show"]):
         st.session_state["order"], st.session_state["direction"] = order
-
-
-def _to_first_page() -> None:
-    st.session_state["pairs_page"] = 1
 
 
 def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
     """The column to sort by, whether from high to low, and the columns that are shown besides the usual ones."""
     left, middle, right = st.columns([2, 2, 3])
     names = pair_browsing.orders(described)
-    order = left.selectbox("Order", names, index=0, key="order", bind="query-params", on_change=_to_first_page)
+    order = left.selectbox("Order", names, index=0, key="order", bind="query-params", on_change=TABLE.to_first_page)
     direction = middle.segmented_control(
         "Direction",
         [DOWN, UP],
@@ -100,7 +101,7 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
         required=True,
         key="direction",
         bind="query-params",
-        on_change=_to_first_page,
+        on_change=TABLE.to_first_page,
     )
     usual = {DEFAULT_ORDER, "pair", "query", "mate", "rank in A", "rank in B", "rank difference"}
     extra = right.multiselect(
@@ -111,32 +112,6 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
         placeholder="similarity, ties, overlap, lengths, frequency",
     )
     return str(order), direction == DOWN, extra
-
-
-def _page_of_pairs(found: pd.DataFrame, shown: Shown, sides: Sides, extra: Sequence[str]) -> None:
-    """One page of the table, and the buttons that turn the pages."""
-    pages = -(-len(found) // PAIRS_PER_PAGE)
-    _turn_to_chosen(found)
-    number = min(int(st.session_state.get("pairs_page", 1)), pages)
-    rows = found.iloc[(number - 1) * PAIRS_PER_PAGE : number * PAIRS_PER_PAGE]
-    numbers = rows["pair"].tolist()
-    pair = _pair_wanted()
-    key = f"pairs_{number}_{st.session_state.get(_TURNS, 0)}_{zlib.crc32(str(numbers).encode())}"
-    tables.put_on_screen("pairs", key)
-    names = _columns(shown, sides, extra)
-    st.dataframe(
-        rows[list(names)].rename(columns=names),
-        hide_index=True,
-        key=key,
-        on_select=lambda: _choose(key, numbers),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [numbers.index(pair)]}} if pair in numbers else None,
-        column_config=_config(sides, names),
-    )
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    with left:
-        st.pagination(pages, key="pairs_page")
-    right.caption(f"{len(found):,} pairs. Choose a row to see what stands above its mate.")
 
 
 def _columns(shown: Shown, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
@@ -176,46 +151,14 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
     return out
 
 
-def _pair_wanted() -> int | None:
-    """The chosen pair before its box stands: of this session, or of the address."""
-    value = st.session_state.get("pair", st.query_params.get("pair"))
-    return int(value) if value is not None and str(value).isdecimal() else None
-
-
-def _turn_to_chosen(found: pd.DataFrame) -> None:
-    """Turn the table to the page of a pair that was chosen elsewhere: by a link, a button, the figure, by typing."""
-    pair = _pair_wanted()
-    if pair == st.session_state.get(_TURNED_TO):
-        return
-    st.session_state[_TURNED_TO] = pair
-    st.session_state[_TURNS] = st.session_state.get(_TURNS, 0) + 1
-    if (place := _place(found, pair)) is not None:
-        st.session_state["pairs_page"] = place // PAIRS_PER_PAGE + 1
-
-
-def _place(found: pd.DataFrame, pair: int | None) -> int | None:
-    """At which row of the table a pair stands; None where it is not there."""
-    places = (found["pair"] == pair).to_numpy().nonzero()[0]
-    return int(places[0]) if len(places) else None
-
-
-def _choose(key: str, numbers: Sequence[int]) -> None:
-    """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
-    if (row := tables.chosen_row("pairs", key, numbers)) is not None:
-        st.session_state["pair"] = st.session_state[_TURNED_TO] = int(row)
-
-
 def _downloads(found: pd.DataFrame, shown: Shown) -> None:
     """Files with all rows of the table; made when they are asked for."""
     variants = {run.run_id: run.plan.variant for run in shown.runs}
     names = features(shown).columns.tolist()
     dataset = shown.runs[0].plan.dataset
 
-    def content(ending: str) -> bytes:
-        return as_file(pair_browsing.for_export(found, shown.pairs, variants, names), ending)
-
     downloads.tables(
-        content,
+        lambda: pair_browsing.for_export(found, shown.pairs, variants, names),
         Holds(dataset, tuple(variants)),
         stem=downloads.stem_of("evalrank", dataset, "pairs"),
         key="download",
@@ -224,40 +167,9 @@ def _downloads(found: pd.DataFrame, shown: Shown) -> None:
     )
 
 
-def chosen(table: PairTable, found: pd.DataFrame) -> int | None:
-    """The chosen pair; its number is in the address, so that a link leads to it. Buttons lead to its neighbours."""
-    numbers = table.frame["item_no"]
-    last = int(numbers.max())
-    place = _place(found, _pair_wanted())
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        value = st.number_input(
-            "Pair",
-            min_value=0,
-            value=None,
-            step=1,
-            key="pair",
-            bind="query-params",
-            placeholder=f"0 to {last}",
-            help="Number of the pair that is looked into below; chosen by a row of the table, or typed.",
-            width=220,
-        )
-        _step("Previous", "previous_pair", found, None if place is None else place - 1)
-        _step("Next", "next_pair", found, 0 if place is None else place + 1)
-        if place is not None:
-            st.caption(f"{place + 1:,} of {len(found):,} in the table", width="content")
-    if value is None:
-        st.caption("No pair is chosen yet.")
-        return None
-    if value not in set(numbers):
-        beyond = (
-            f"its pairs are 0 to {last}" if value > last else "none of the shown encoders has a vector for both texts"
-        )
-        st.warning(f"There is no pair {value} here: {beyond}.")
-        return None
-    return int(value)
-
-
-def _step(label: str, key: str, found: pd.DataFrame, to: int | None) -> None:
-    """A button that chooses the pair at another row of the table."""
-    pair = int(found["pair"].iloc[to]) if to is not None and 0 <= to < len(found) else None
-    st.button(label, key=key, disabled=pair is None, on_click=lambda: st.session_state.update(pair=pair))
+def chosen(shown: Shown, found: pd.DataFrame) -> int | None:
+    """The chosen pair."""
+    numbers = set(shown.pairs.frame["item_no"].tolist())
+    return TABLE.chosen(
+        found, shown.picks.dataset, numbers, "has a vector for both texts in none of the shown encoders"
+    )

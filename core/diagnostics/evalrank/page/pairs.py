@@ -17,6 +17,6 @@ def show(shown: Shown) -> None:
     described = described_pairs(shown, sides)
     in_figure = evalrank_scatter.show(shown, sides, described)
     found = evalrank_pair_table.show(shown, sides, described, in_figure)
-    selected = evalrank_pair_table.chosen(shown.pairs, found)
+    selected = evalrank_pair_table.chosen(shown, found)
     if selected is not None:
         evalrank_drill.show(shown, sides, selected)

@@ -29,7 +29,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.turns import turn
-from core.ui.widgets import tables
+from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.work import has_changed, rerun_button, run_button
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
@@ -256,16 +256,13 @@ def _most_changed(base: Basis, found: Comparison) -> None:
     farthest = pd.Series(found.factors).loc[moved.index].map(lambda factor: max(factor, 1 / factor))
     top = moved.loc[farthest.sort_values(ascending=False, kind="stable").index[:MOST_CHANGED]]
     st.markdown("**The pairs that change most**")
-    key = f"if_pairs_{base.run.run_id}_{hash(tuple(top['item_no'])) & 0xFFFFFF}"
-    numbers = top["item_no"].tolist()
-    tables.put_on_screen("if_pairs", key)
     rank = st.column_config.NumberColumn(format="localized", help="Rank of the mate; 1 is best, .5 is a tie")
-    st.dataframe(
+    choose_row(
         top.rename(columns={"item_no": "pair"}),
-        hide_index=True,
-        key=key,
-        on_select=lambda: _choose(key, numbers),
-        selection_mode="single-row",
+        top["item_no"].tolist(),
+        lambda number: st.session_state.update(pair=number),
+        table="if_pairs",
+        drawn=base.run.run_id,
         column_config={
             "pair": st.column_config.NumberColumn(width="small", help="Number of the pair in the dataset"),
             "before": rank,
@@ -274,11 +271,6 @@ def _most_changed(base: Basis, found: Comparison) -> None:
             "mate": st.column_config.TextColumn(width=340),
         },
     )
-
-
-def _choose(key: str, numbers: list[int]) -> None:
-    if (row := tables.chosen_row("if_pairs", key, numbers)) is not None:
-        st.session_state["pair"] = int(row)
 
 
 def _drill(base: Basis, transform: str, metric: Metric) -> None:

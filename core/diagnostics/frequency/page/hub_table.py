@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +15,12 @@ from core.numerics.neighbours.hubness import HUB
 from core.runs.spaces import Space
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.widgets import tables
+from core.ui.widgets.browse_table import BrowseTable
 
 LISTED = 50
 MOST_ASKERS = 200
 HUBS, NEVER = "most listed", "never listed"
-_DATASET = "_hub_dataset"
+TABLE = BrowseTable("hubs", key="hub", unit="item", number="no.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,6 @@ class Counted:
 
 def show(shown: Shown, counted: Mapping[Variant, Counted]) -> None:
     """The table, and what there is to say of the chosen item."""
-    _forget_other_dataset(shown.dataset.id)
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
     by_id = {str(variant): one for variant, one in counted.items()}
@@ -57,14 +55,16 @@ def show(shown: Shown, counted: Mapping[Variant, Counted]) -> None:
         "Items", [HUBS, NEVER], default=HUBS, required=True, key="hub_list", bind="query-params"
     )
     one = by_id[str(chosen)]
-    numbers = _numbers(shown, one, str(order))
-    if len(numbers):
-        _table(shown, one, numbers)
+    found = _frame(shown, one, _numbers(shown, one, str(order)))
+    if len(found):
+        _table(shown, one, found)
     else:
         st.info("Every item is among the neighbours of some other.")
-    item = _chosen(shown, one)
-    if item is not None:
-        _of_item(shown, one, item)
+    left_out = "has no vector that can be compared in all of the shown variants"
+    listed = set(one.items(np.arange(len(one.counts))).tolist())
+    item = TABLE.chosen(found, shown.dataset.id, listed, left_out, last=len(shown.dataset.items) - 1)
+    if item is not None and (row := one.number_of(item)) is not None:
+        _of_item(shown, one, row)
 
 
 def _numbers(shown: Shown, one: Counted, order: str) -> Int64:
@@ -91,73 +91,16 @@ def _frame(shown: Shown, one: Counted, numbers: Int64) -> pd.DataFrame:
     )
 
 
-def _table(shown: Shown, one: Counted, numbers: Int64) -> None:
-    frame = _frame(shown, one, numbers)
-    items = frame["no."].tolist()
-    key = f"hubs_{zlib.crc32(str((str(one.space.variant), one.k, items)).encode())}"
-    tables.put_on_screen("hubs", key)
-    wanted = _wanted()
+def _table(shown: Shown, one: Counted, found: pd.DataFrame) -> None:
     number = st.column_config.NumberColumn
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        on_select=lambda: _choose(key, items),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [items.index(wanted)]}} if wanted in items else None,
-        height=320,
-        column_config={
-            "no.": number(width="small", help="Number of the item in the dataset"),
-            "in lists": number(format="localized", help=f"Lists of {one.k} neighbours that it stands in"),
-            "times average": number(format="%.1f", help=f"From {HUB:g} on it is called a hub"),
-            "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
-        },
-    )
-
-
-def _forget_other_dataset(dataset: str) -> None:
-    """An item's number means nothing in another dataset."""
-    before = st.session_state.get(_DATASET)
-    st.session_state[_DATASET] = dataset
-    if before not in {None, dataset} and "hub" in st.session_state:
-        st.session_state["hub"] = None
-
-
-def _wanted() -> int | None:
-    """The chosen item before its box stands: of this session, or of the address."""
-    value = st.session_state.get("hub", st.query_params.get("hub"))
-    return int(value) if value is not None and str(value).isdecimal() else None
-
-
-def _choose(key: str, items: Sequence[int]) -> None:
-    if (row := tables.chosen_row("hubs", key, items)) is not None:
-        st.session_state["hub"] = int(row)
-
-
-def _chosen(shown: Shown, one: Counted) -> int | None:
-    """The chosen item's number in the lists; its number in the dataset is in the address."""
-    last = len(shown.dataset.items) - 1
-    value = st.number_input(
-        "Item",
-        min_value=0,
-        value=None,
-        step=1,
-        key="hub",
-        bind="query-params",
-        placeholder=f"0 to {last}",
-        help="Number of the item that is looked into below; chosen by a row of the table, or typed.",
-        width=220,
-    )
-    if value is None:
-        st.caption("Choose a row to see its neighbours, and whose neighbour it is.")
-        return None
-    if value > last:
-        st.warning(f"There is no item {value} here: they are 0 to {last}.")
-        return None
-    number = one.number_of(int(value))
-    if number is None:
-        st.warning(f"Item {value} has no vector that can be compared in all of the shown variants.")
-    return number
+    config = {
+        "no.": number(width="small", help="Number of the item in the dataset"),
+        "in lists": number(format="localized", help=f"Lists of {one.k} neighbours that it stands in"),
+        "times average": number(format="%.1f", help=f"From {HUB:g} on it is called a hub"),
+        "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
+    }
+    hint = "Choose a row to see its neighbours, and whose neighbour it is."
+    TABLE.show(found, shown.dataset.id, config, hint=hint)
 
 
 def _of_item(shown: Shown, one: Counted, number: int) -> None:

@@ -14,6 +14,7 @@ from core.diagnostics.heros.figures.profile import label
 from core.diagnostics.heros.page.shown import Shown
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
+from core.ui.widgets.browse_table import BrowseTable
 
 DOWN, UP = "high to low", "low to high"
 # The nearer rewrite changes the meaning, or changes it more than the other one does.
@@ -24,7 +25,7 @@ TELLING = (
     Above("random_mlm", "synonym"),
     Above("random_mlm", "typo"),
 )
-_PAGE = "sent_page"
+TABLE = BrowseTable("sentences", key="original_no", unit="original", number=browsing.NUMBER)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ def sides(runs: Sequence[RunRecord]) -> Sides:
         if "sent_a" not in st.query_params:
             st.query_params["sent_a"] = names[0]
     left, right = st.columns(2)
-    a = left.selectbox("A", names, index=None, key="sent_a", bind="query-params", on_change=to_first_page) or names[0]
+    a = (
+        left.selectbox("A", names, index=None, key="sent_a", bind="query-params", on_change=TABLE.to_first_page)
+        or names[0]
+    )
     b = right.selectbox(
         "B, to compare with",
         names,
@@ -73,7 +77,7 @@ def sides(runs: Sequence[RunRecord]) -> Sides:
         bind="query-params",
         placeholder="none" if len(names) > 1 else "only one variant is shown",
         disabled=len(names) < 2,
-        on_change=to_first_page,
+        on_change=TABLE.to_first_page,
         help="With B the table shows where A and B differ; without it every rewrite's similarity in A.",
     )
     if b == a:
@@ -91,7 +95,7 @@ def clear() -> None:
     """Take all conditions away; the order stays: a callback."""
     st.session_state.update(sent_search="", sent_above=[], sent_subset=None)
     st.session_state.update(sent_low=None, sent_high=None, sent_apart=None)
-    to_first_page()
+    TABLE.to_first_page()
 
 
 def stale_link(shown: Shown) -> None:
@@ -117,11 +121,6 @@ def stale_link(shown: Shown) -> None:
 def _orders(subsets: Sequence[str]) -> dict[str, Above]:
     """Every order of two rewrites by its name."""
     return {str(order): order for order in (Above(x, y) for x, y in permutations(subsets, 2))}
-
-
-def to_first_page() -> None:
-    """What is listed changes: a callback."""
-    st.session_state[_PAGE] = 1
 
 
 def presets(subsets: Sequence[str], b: bool) -> list[Preset]:
@@ -151,7 +150,7 @@ def pick_preset(shown: Shown, chosen: Sides) -> None:
         state["sent_above"] = [] if preset is None else [str(order) for order in preset.above]
         state["sent_order"] = browsing.NUMBER if preset is None else preset.order
         state["sent_direction"] = UP if preset is None else DOWN
-        to_first_page()
+        TABLE.to_first_page()
 
     now = tuple(state.get("sent_above", st.query_params.get_all("sent_above") if above else []))
     order = state.get("sent_order", st.query_params.get("sent_order"))
@@ -172,14 +171,14 @@ def pick_filter(shown: Shown, chosen: Sides) -> Filter:
     _keep("sent_subset", subsets, None)
     left, middle, right = st.columns([3, 4, 2])
     wanted = left.text_input(
-        "Search in originals and rewrites", key="sent_search", bind="query-params", on_change=to_first_page
+        "Search in originals and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
     )
     above = middle.multiselect(
         "Which is nearer to the original",
         list(known),
         key="sent_above",
         bind="query-params",
-        on_change=to_first_page,
+        on_change=TABLE.to_first_page,
         placeholder="for example negation_main above synonym"
         if "negation_main above synonym" in known
         else "X above Y",
@@ -194,7 +193,7 @@ def pick_filter(shown: Shown, chosen: Sides) -> Filter:
                 [w.value for w in Where],
                 key="sent_where",
                 bind="query-params",
-                on_change=to_first_page,
+                on_change=TABLE.to_first_page,
                 help="In which of the two variants this must hold.",
             )
         )
@@ -221,7 +220,7 @@ def _bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | Non
             key="sent_subset",
             bind="query-params",
             placeholder="any of them",
-            on_change=to_first_page,
+            on_change=TABLE.to_first_page,
             help="Which one the bounds beside are about. With a B, its similarities stand in the table.",
         )
         low, high, apart = (
@@ -233,7 +232,7 @@ def _bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | Non
                 key=key,
                 bind="query-params",
                 disabled=disabled,
-                on_change=to_first_page,
+                on_change=TABLE.to_first_page,
                 placeholder="any",
                 help=about,
             )
@@ -247,7 +246,7 @@ def pick_order(names: Sequence[str]) -> tuple[str, bool]:
     if st.session_state.get("sent_order", browsing.NUMBER) not in names:  # of a filter that is gone, or of B
         st.session_state.update(sent_order=browsing.NUMBER, sent_direction=UP)
     left, right = st.columns(2)
-    order = left.selectbox("Order", names, key="sent_order", bind="query-params", on_change=to_first_page)
+    order = left.selectbox("Order", names, key="sent_order", bind="query-params", on_change=TABLE.to_first_page)
     direction = right.segmented_control(
         "Direction",
         [UP, DOWN],
@@ -255,7 +254,7 @@ def pick_order(names: Sequence[str]) -> tuple[str, bool]:
         required=True,
         key="sent_direction",
         bind="query-params",
-        on_change=to_first_page,
+        on_change=TABLE.to_first_page,
     )
     return str(order), direction == DOWN
 

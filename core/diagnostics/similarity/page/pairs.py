@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -11,15 +9,15 @@ from core.diagnostics.similarity import figures, misjudged
 from core.diagnostics.similarity.misjudged import Fit, Order
 from core.diagnostics.similarity.page.shown import Shown
 from core.diagnostics.similarity.pairs import ScoredTable
-from core.files.export import as_file
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
-from core.ui.widgets import downloads, tables
+from core.ui.widgets import downloads
+from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
-ROWS = 200  # of the table on the page; the files have all
+TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=misjudged.PAIR)
 ALL_SETS = "all"
 FIT_IN_WORDS = {
     Fit.MONOTONE: "a monotone step function (isotonic regression), which is what Spearman and Kendall let pass",
@@ -45,7 +43,7 @@ def show(shown: Shown) -> None:
         set_name = _set(shown)
     rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit, shown.run_ids)
     here = rows if set_name == ALL_SETS else rows[rows[misjudged.SET] == set_name]
-    chosen = _chosen()
+    chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**")
@@ -66,9 +64,9 @@ def show(shown: Shown) -> None:
     )
     order = _order(with_b="B" in sides)
     found = misjudged.ordered(here, order)
-    _table(found, shown, chosen)
+    _table(found, shown)
     _downloads(found, shown, sides)
-    _look_into(rows, shown, sides)
+    _look_into(rows, found, shown, sides)
 
 
 def _sides(shown: Shown) -> dict[str, RunRecord]:
@@ -119,17 +117,7 @@ def _described(
 # --- the table
 
 
-def _chosen() -> int | None:
-    """The chosen pair before its box stands: of this session, or of the address."""
-    value = st.session_state.get("pair", st.query_params.get("pair"))
-    return int(value) if value is not None and str(value).isdecimal() else None
-
-
-def _table(found: pd.DataFrame, shown: Shown, chosen: int | None) -> None:
-    page = found.head(ROWS)
-    numbers = [int(number) for number in page[misjudged.PAIR]]
-    key = f"sim_pairs_{pd.util.hash_pandas_object(page[misjudged.PAIR]).sum()}_{len(shown.runs)}"
-    tables.put_on_screen("sim_pairs", key)
+def _table(found: pd.DataFrame, shown: Shown) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
         misjudged.PAIR: number(width="small", help="Number of the pair in the dataset"),
@@ -144,24 +132,8 @@ def _table(found: pd.DataFrame, shown: Shown, chosen: int | None) -> None:
         config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Fitted less given score")
     if len(shown.table.sets) < 2:
         config[misjudged.SET] = None
-    st.dataframe(
-        page,
-        hide_index=True,
-        key=key,
-        height=380,
-        on_select=lambda: _choose(key, numbers),
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": [numbers.index(chosen)]}} if chosen in numbers else None,
-        column_config={name: one for name, one in config.items() if name in page},  # type: ignore[misc]
-    )
-    st.caption(
-        f"The first {len(page):,} of {len(found):,} pairs. Choose a row to read it below; the files have all of them."
-    )
-
-
-def _choose(key: str, numbers: list[int]) -> None:
-    if (row := tables.chosen_row("sim_pairs", key, numbers)) is not None:
-        st.session_state["pair"] = row
+    hint = f"{len(found):,} pairs. Choose a row to read it below."
+    TABLE.show(found, shown.picks.dataset, config, hint=hint)
 
 
 def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
@@ -173,7 +145,7 @@ def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -
         }
     )
     downloads.tables(
-        partial(as_file, rows),
+        lambda: rows,
         Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
         stem=downloads.stem_of("similarity", shown.picks.dataset, "pairs"),
         key="sim_download",
@@ -184,29 +156,14 @@ def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -
 # --- one pair
 
 
-def _look_into(rows: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
-    value = st.number_input(
-        "Pair",
-        min_value=0,
-        value=None,
-        step=1,
-        key="pair",
-        bind="query-params",
-        placeholder=f"0 to {int(rows[misjudged.PAIR].max())}",
-        help="Number of the pair that is looked into; chosen by a row of the table, or typed.",
-        width=220,
+def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+    left_out = (
+        f"is not among the {len(rows):,} pairs that are shown: pairs that an encoder has no vector for are left out"
     )
-    if value is None:
-        st.caption("No pair is chosen yet.")
+    number = TABLE.chosen(found, shown.picks.dataset, set(rows[misjudged.PAIR].tolist()), left_out)
+    if number is None:
         return
-    place = shown.table.place_of(int(value))
-    if place is None:
-        st.warning(
-            f"Pair {int(value)} is not among the {len(rows):,} pairs that are shown: numbers go up to "
-            f"{int(rows[misjudged.PAIR].max())}, and pairs that an encoder has no vector for are left out."
-        )
-        return
-    row = rows.iloc[place]
+    row = rows[rows[misjudged.PAIR] == number].iloc[0]
     with st.container(border=True, key="sim_pair"):
         left, right = st.columns(2)
         left.text(row[misjudged.FIRST])

@@ -22,7 +22,6 @@ from core.diagnostics.transfer.page import item_table as table
 from core.diagnostics.transfer.page.runs import outcomes_of, runs_of_task
 from core.diagnostics.transfer.page.shown import Shown
 from core.diagnostics.transfer.paired import Paired
-from core.files.export import as_file
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.widgets import downloads
@@ -171,11 +170,8 @@ def _example(rows: pd.DataFrame, number: int, sides: dict[str, RunRecord]) -> No
 def _downloads(listed: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
     variants = {side: run.plan.variant for side, run in sides.items()}
 
-    def content(ending: str) -> bytes:
-        return as_file(examples.for_export(listed, variants), ending)
-
     downloads.tables(
-        content,
+        lambda: examples.for_export(listed, variants),
         Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
         stem=downloads.stem_of("transfer", shown.picks.dataset, shown.classifier),
         key="transfer_download",

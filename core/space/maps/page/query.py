@@ -15,7 +15,8 @@ from core.space.maps.maps import Map
 from core.space.maps.page.shown import Drawn, Ground, index_of
 from core.types import Bool, Float64, Int64
 from core.ui.pickers import link_to
-from core.ui.widgets import item_search, tables
+from core.ui.widgets import item_search
+from core.ui.widgets.browse_table import choose_row
 
 K_AT_FIRST, MOST_K = 10, 50
 
@@ -89,21 +90,13 @@ def _offer(dataset: Dataset, wanted: str) -> None:
         st.info(item_search.NOTHING)
         return
     st.caption(f"{item_search.title_of(found)}. Choose one:")
-    key = f"map_found_{hash(tuple(shown)) & 0xFFFFFFFF:x}"
-    tables.put_on_screen("map_found", key)
-    st.dataframe(
+    choose_row(
         pd.DataFrame({"item": shown, "text": [_short(dataset.items[i]) for i in shown]}),
-        hide_index=True,
-        key=key,
+        shown,
+        lambda item: st.session_state.update(item=int(item)),
+        table="map_found",
         height=min(38 * (len(shown) + 1), 220),
-        on_select=lambda: _take(key, shown),
-        selection_mode="single-row",
     )
-
-
-def _take(key: str, shown: Sequence[int]) -> None:
-    if (row := tables.chosen_row("map_found", key, shown)) is not None:
-        st.session_state["item"] = int(row)
 
 
 def _short(text: str) -> str:

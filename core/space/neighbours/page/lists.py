@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,7 +26,7 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import settings
 from core.ui.turns import turn
-from core.ui.widgets import tables
+from core.ui.widgets.browse_table import choose_row
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items, below which there is nothing to gain
@@ -201,18 +200,16 @@ def _list(
         frame["relation"] = [f"● {related[item]}" if item in related else "" for item in items]
     name = inside.names[one.variant]
     st.markdown(f"**{name} · {as_text(one.variant.label)}**")
-    key = f"near_{name}_{zlib.crc32(str((str(one.variant), items)).encode())}"
-    tables.put_on_screen(f"near_{name}", key)
     column = st.column_config
     row = WRAPPED if longest > LINE else ROW
-    st.dataframe(
+    choose_row(  # the item of a chosen row is the next query
         frame,
-        hide_index=True,
-        key=key,
+        items,
+        neighbours_query.choose,
+        table=f"near_{name}",
+        drawn=str(one.variant),
         row_height=row,
         height=min(ROW + 3 + row * len(items), MOST_HEIGHT),
-        on_select=lambda: _walk(name, key, items),
-        selection_mode="single-row",
         column_config={
             "rank": column.NumberColumn(width=44),
             "text": column.TextColumn(width=100 if longest <= SHORT else 240),
@@ -228,12 +225,6 @@ def _list(
     )
     if one.are_alike(k):
         st.caption("These are all equally similar to the query: their order is that of their numbers and says nothing.")
-
-
-def _walk(name: str, key: str, items: Sequence[int]) -> None:
-    """A row was chosen: its item is the next query."""
-    if (row := tables.chosen_row(f"near_{name}", key, items)) is not None:
-        neighbours_query.choose(row)
 
 
 def _missed(found: Answer, related: Mapping[int, str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -21,7 +20,7 @@ from core.space.neighbours.page.lists import Answer
 from core.space.neighbours.page.shown import Inside
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.widgets import tables
+from core.ui.widgets.browse_table import Pages, choose_row
 
 ROWS_PER_PAGE = 10
 _SIDES = ("a", "b")
@@ -184,9 +183,8 @@ def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: i
         return
     one = next(f for f in found if {f.a, f.b} == {a, b})
     order = one.worst_first()
-    pages = -(-len(order) // ROWS_PER_PAGE)
-    number = min(int(st.session_state.get("disagreements_page", 1)), pages)
-    shown = order[(number - 1) * ROWS_PER_PAGE : number * ROWS_PER_PAGE]
+    pages = Pages.of("disagreements_page", len(order), ROWS_PER_PAGE)
+    shown = order[pages.rows]
     items = inside.spaces[0].items[rows[shown]].tolist()
     nearest = {v: _of_many(s, s.digest, inside.metric) for s in inside.spaces if (v := s.variant) in {a, b}}
     texts = inside.dataset.items
@@ -202,15 +200,14 @@ def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: i
             "nearest in B": first[b],
         }
     )
-    key = f"disagree_{zlib.crc32(str((number, items, str(a), str(b), k)).encode())}"
-    tables.put_on_screen("disagree", key)
     column = st.column_config
-    st.dataframe(
+    choose_row(
         frame,
-        hide_index=True,
-        key=key,
-        on_select=lambda: _choose(key, items),
-        selection_mode="single-row",
+        items,
+        neighbours_query.choose,
+        table="disagree",
+        page=pages.number,
+        drawn=(str(a), str(b), k),
         column_config={
             "item": column.NumberColumn(width=60),
             "query": column.TextColumn(width=280),
@@ -220,10 +217,7 @@ def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: i
             "nearest in B": column.TextColumn(width=250, help=b.label),
         },
     )
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    with left:
-        st.pagination(pages, key="disagreements_page")
-    right.caption(
+    pages.turn(
         "Lowest Jaccard first; among equals the lowest rank-biased overlap, then the lower number. Choose a row to "
         "make it the query."
     )
@@ -242,8 +236,3 @@ def _two(inside: Inside) -> tuple[Variant, Variant]:
     a = left.selectbox("A", names, key="a", placeholder=names[0], index=None, bind="query-params", help=about)
     b = right.selectbox("B", names, key="b", placeholder=names[1], index=None, bind="query-params", help=about)
     return by_name[a or names[0]], by_name[b or names[1]]
-
-
-def _choose(key: str, items: Sequence[int]) -> None:
-    if (row := tables.chosen_row("disagree", key, items)) is not None:
-        neighbours_query.choose(row)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core import diagnostic as diagnostics
 from core.diagnostics.evalrank import published as reference
 from core.diagnostics.evalrank import what_if
-from core.diagnostics.evalrank.page import published as evalrank_published
+from core.diagnostics.evalrank.page.published import ALL
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -208,4 +208,4 @@ def test_the_page_says_where_nothing_was_published_with_a_similarity(
 
 def test_a_filter_is_among_the_published_kinds() -> None:
     kinds = {row.post_processing for row in reference.evalrank_scores()}
-    assert evalrank_published.ALL not in kinds
+    assert ALL not in kinds

@@ -1,0 +1,243 @@
+"""Tables that are browsed: page by page, with one chosen row, whose number is in the address.
+
+A row is chosen in the table, by its number in a box, by the buttons beside the box, by a link or by another element of
+the page. The table follows: it turns to the row's page and marks it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+Value = TypeVar("Value")
+
+ROWS_PER_PAGE = 10
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The page that is shown of a number of rows.
+
+    Attributes:
+        key: of the buttons that turn the pages.
+        total: how many pages there are.
+        number: of the page that is shown, from 1 on.
+        rows: those of the page.
+    """
+
+    key: str
+    total: int
+    number: int
+    rows: slice
+
+    @classmethod
+    def of(cls, key: str, rows: int, per_page: int = ROWS_PER_PAGE) -> Pages:
+        total = max(1, -(-rows // per_page))
+        number = min(int(st.session_state.get(key, 1)), total)
+        return cls(key, total, number, slice((number - 1) * per_page, number * per_page))
+
+    def turn(self, hint: str = "") -> None:
+        """The buttons that turn the pages, and a hint beside them."""
+        if not hint:
+            st.pagination(self.total, key=self.key)
+            return
+        left, right = st.columns([3, 2], vertical_alignment="center")
+        with left:
+            st.pagination(self.total, key=self.key)
+        right.caption(hint)
+
+
+def choose_row(
+    frame: pd.DataFrame,
+    values: Sequence[Value],
+    choose: Callable[[Value], object],
+    *,
+    table: str,
+    page: int = 1,
+    drawn: object = None,
+    chosen: Value | None = None,
+    **look: Any,
+) -> None:
+    """A table in which the reader can choose a row.
+
+    Args:
+        values: what each row stands for.
+        choose: is called with the value of a chosen row, before the page runs again.
+        table: its name; what the table's key begins with.
+        page: its page.
+        drawn: what tells one drawing from another besides the values and columns. Streamlit keeps a table's selection
+            for as long as its key stays.
+        chosen: the value whose row is marked at first.
+        look: further arguments of ``st.dataframe``.
+    """
+    key = f"{table}_{page}_{zlib.crc32(str((drawn, list(values), list(frame.columns))).encode())}"
+    on_screen = f"_{table}_on_screen"
+    st.session_state[on_screen] = key
+
+    def take() -> None:
+        # A browser that is asked again before it has taken an older table away sends that one's choice once more, as
+        # if it were new.
+        rows = st.session_state[key].selection.rows if st.session_state[on_screen] == key else []
+        if rows and rows[0] < len(values):  # a visitor can send any number
+            choose(values[rows[0]])
+
+    look.setdefault("selection_mode", "single-row")
+    if chosen in values:
+        look["selection_default"] = {"selection": {"rows": [values.index(chosen)], "columns": [], "cells": []}}
+    st.dataframe(frame, hide_index=True, key=key, on_select=take, **look)
+
+
+@dataclass(frozen=True)
+class BrowseTable:
+    """A table with one chosen row, of which there is one on a page.
+
+    Attributes:
+        name: of the table, in the session and in the keys of its elements.
+        key: of the chosen row's number, in the session and in the address.
+        unit: what a row is.
+        number: the column with the rows' numbers.
+    """
+
+    name: str
+    key: str
+    unit: str
+    number: str
+
+    def to_first_page(self) -> None:
+        """What is listed changes: a callback."""
+        st.session_state[f"{self.name}_page"] = 1
+
+    def wanted(self, dataset: str) -> int | None:
+        """The chosen number before its box is drawn: of this session, or of the address; none of another dataset's."""
+        of_dataset = f"_{self.name}_dataset"
+        if st.session_state.get(of_dataset, dataset) != dataset and self.key in st.session_state:
+            st.session_state[self.key] = None
+        st.session_state[of_dataset] = dataset
+        value = st.session_state.get(self.key, st.query_params.get(self.key))
+        return int(value) if value is not None and str(value).isdecimal() else None
+
+    def show(
+        self,
+        found: pd.DataFrame,
+        dataset: str,
+        config: Mapping[str, Any],
+        *,
+        hint: str,
+        view: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
+    ) -> None:
+        """A page of the table, and what turns the pages.
+
+        Args:
+            found: all rows, in the table's order.
+            dataset: whose rows they are.
+            config: of columns, as ``st.dataframe`` takes it; those that are not shown may be among them.
+            view: makes of a page's rows what is shown of them.
+        """
+        wanted = self.wanted(dataset)
+        self._turn_to(found, wanted)
+        pages = Pages.of(f"{self.name}_page", len(found))
+        rows = found.iloc[pages.rows]
+        frame = view(rows)
+        choose_row(
+            frame,
+            rows[self.number].tolist(),
+            self._choose,
+            table=self.name,
+            page=pages.number,
+            drawn=st.session_state.get(self._turns, 0),
+            chosen=wanted,
+            column_config={name: column for name, column in config.items() if name in frame},
+        )
+        pages.turn(hint)
+
+    def chosen(
+        self,
+        found: pd.DataFrame,
+        dataset: str,
+        numbers: Collection[int],
+        left_out: str,
+        last: int | None = None,
+    ) -> int | None:
+        """The box with the chosen number, and buttons that lead to its neighbours in the table.
+
+        Args:
+            found: all rows of the table, in its order.
+            numbers: all that can be chosen, whether they are in the table or not.
+            left_out: why another one cannot, as what follows "Pair 7".
+            last: the highest number that the dataset has; of ``numbers`` if None.
+
+        Returns:
+            The chosen number; None, having said why, where none of ``numbers`` is chosen.
+        """
+        last = max(numbers, default=0) if last is None else last
+        place = self._place(found, self.wanted(dataset))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            value = st.number_input(
+                self.unit.capitalize(),
+                min_value=0,
+                value=None,
+                step=1,
+                key=self.key,
+                bind="query-params",
+                placeholder=f"0 to {last}",
+                help=f"Number of the {self.unit} that is looked into below; chosen by a row of the table, or typed.",
+                width=220,
+            )
+            self._step("Previous", found, None if place is None else place - 1)
+            self._step("Next", found, 0 if place is None else place + 1)
+            if place is not None:
+                st.caption(f"{place + 1:,} of {len(found):,} in the table", width="content")
+        if value is None:
+            st.caption(f"No {self.unit} is chosen yet.")
+            return None
+        if value > last:
+            st.warning(f"There is no {self.unit} {value} here: they are 0 to {last}.")
+            return None
+        if value not in numbers:
+            st.warning(f"{self.unit.capitalize()} {value} {left_out}.")
+            return None
+        if place is None:
+            st.caption("It is not in the table: the choices above leave it out.")
+        return int(value)
+
+    @property
+    def _turned_to(self) -> str:
+        return f"_{self.name}_turned_to"  # the number that the table was last turned to
+
+    @property
+    def _turns(self) -> str:
+        return f"_{self.name}_turns"
+
+    def _turn_to(self, found: pd.DataFrame, wanted: int | None) -> None:
+        """Turn the table to the page of a row that was not chosen in it."""
+        state = st.session_state
+        if wanted == state.get(self._turned_to):
+            return
+        state[self._turned_to] = wanted
+        state[self._turns] = state.get(self._turns, 0) + 1
+        if (place := self._place(found, wanted)) is not None:
+            state[f"{self.name}_page"] = place // ROWS_PER_PAGE + 1
+
+    def _place(self, found: pd.DataFrame, number: int | None) -> int | None:
+        """At which row of the table a number stands; None where it is not there."""
+        places = (found[self.number] == number).to_numpy().nonzero()[0]
+        return int(places[0]) if len(places) else None
+
+    def _choose(self, number: int) -> None:
+        """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
+        st.session_state[self.key] = st.session_state[self._turned_to] = number
+
+    def _step(self, label: str, found: pd.DataFrame, to: int | None) -> None:
+        """A button that chooses another row of the table."""
+        number = int(found[self.number].iloc[to]) if to is not None and 0 <= to < len(found) else None
+        st.button(
+            label,
+            key=f"{label.lower()}_{self.unit}",
+            disabled=number is None,
+            on_click=lambda: st.session_state.update({self.key: number}),
+        )
