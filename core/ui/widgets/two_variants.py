@@ -1,8 +1,8 @@
-"""Which two variants the reader of the HEROS page compares; both stand in the address."""
+"""Which two variants the reader compares, A and B; both are in the address."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,40 +10,82 @@ import streamlit as st
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 
-A, B = "heros_a", "heros_b"
-
 
 @dataclass(frozen=True)
 class Sides:
-    """The two runs; they are one where the reader chose one variant twice."""
+    """The runs that are compared; B is None where A is alone: the reader chose no other variant, or there is none."""
 
     a: RunRecord
-    b: RunRecord
+    b: RunRecord | None
 
     @property
-    def are_two(self) -> bool:
-        return self.a.run_id != self.b.run_id
+    def b_id(self) -> str | None:
+        return None if self.b is None else self.b.run_id
+
+    @property
+    def by_letter(self) -> dict[str, RunRecord]:
+        return {"A": self.a} if self.b is None else {"A": self.a, "B": self.b}
+
+    def first(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
+        """The runs, A and B before the others."""
+        ahead = list(self.by_letter.values())
+        return [*ahead, *(run for run in runs if run not in ahead)]
 
 
-def two_variants(runs: Sequence[RunRecord], keys: tuple[str, str] = (A, B)) -> Sides:
-    """Let the reader choose A and B among two runs or more, kept under two keys; at first the first two."""
-    a, b = keys
+def two_variants(
+    runs: Sequence[RunRecord],
+    keys: tuple[str, str],
+    *,
+    b_at_first: bool = True,
+    on_change: Callable[[], None] | None = None,
+) -> Sides:
+    """Let the reader choose A and B among runs of different variants.
+
+    Args:
+        keys: of the two, in the session and in the address.
+        b_at_first: whether there is a B before the reader chooses one.
+        on_change: a callback.
+    """
     by_name = {str(run.plan.variant): run for run in runs}
-    names = list(by_name)
-    gone: list[str] = []
-    first = _valid(a, names, _other_than(_value(b), names), gone)
-    _valid(b, names, _other_than(first, names), gone)
-    if gone:
+    a, b = two_names(list(by_name), keys, b_at_first=b_at_first, on_change=on_change)
+    return Sides(by_name[a], None if b is None else by_name[b])
+
+
+def two_names(
+    names: Sequence[str],
+    keys: tuple[str, str],
+    *,
+    b_at_first: bool = True,
+    on_change: Callable[[], None] | None = None,
+) -> tuple[str, str | None]:
+    """``two_variants`` by the variants' names; B is None where it is A, or none."""
+    a, b = keys
+    if gone := [str(value) for value in map(_value, keys) if value is not None and value not in names]:
         missing = ", ".join(as_text(name[:80]) for name in gone)
-        st.caption(f"Not among the variants shown: {missing}. Another one stands in.")
-    picked = [
-        by_name[
-            column.selectbox(letter, names, index=None, key=key, bind="query-params", help=f"Compared with {other}.")
-            or default
-        ]
-        for letter, other, key, default, column in zip("AB", "BA", keys, names[:2], st.columns(2), strict=True)
-    ]
-    return Sides(*picked)
+        stands_in = " Another one stands in." if b_at_first and len(names) > 1 else ""
+        st.caption(f"Not among the variants shown: {missing}.{stands_in}")
+    if len(names) < 2 and b_at_first:
+        return names[0], None
+    first = _valid(a, names, _other_than(_value(b), names))
+    second = _valid(b, names, _other_than(first, names)) if b_at_first or _value(b) in names else None
+    if second is None and b in st.session_state:
+        st.session_state[b] = None
+    left, right = st.columns(2)
+    first = left.selectbox("A", names, None, key=a, bind="query-params", on_change=on_change) or first
+    second = right.selectbox(
+        "B" if b_at_first else "B, to compare with",
+        names,
+        None,
+        key=b,
+        bind="query-params",
+        placeholder="none" if len(names) > 1 else "only one variant is shown",
+        disabled=len(names) < 2,
+        on_change=on_change,
+    )
+    if second == first:
+        st.caption("A and B are one variant. Choose two different variants.")
+        return first, None
+    return first, second
 
 
 def _value(key: str) -> object:
@@ -52,33 +94,15 @@ def _value(key: str) -> object:
 
 
 def _other_than(taken: object, names: Sequence[str]) -> str:
-    return next(name for name in names if name != taken)
+    return next((name for name in names if name != taken), names[0])
 
 
-def _valid(key: str, names: Sequence[str], default: str, gone: list[str]) -> str:
-    """Give a picker a value that it can have: what it has, what the address says, the default.
-
-    What it cannot have goes to ``gone``: the sidebar has left it out, or the link is of another store.
-    """
+def _valid(key: str, names: Sequence[str], default: str) -> str:
+    """Give a picker a value that it can have: what it has, what the address says, the default."""
     value = _value(key)
     if value not in names:
-        if value is not None:
-            gone.append(str(value))
         value = st.session_state[key] = default
         # A picker that appears with a value does not write it into the address by itself.
         if key not in st.query_params:
             st.query_params[key] = default
     return str(value)
-
-
-# Which two variants the reader of the page Transfer lays beside each other; both stand in the address.
-
-KEYS = ("transfer_a", "transfer_b")
-
-
-def sides_of(runs: Sequence[RunRecord]) -> dict[str, RunRecord]:
-    """The runs by A and B; A alone where there is one, or one is chosen twice."""
-    if len(runs) < 2:
-        return {"A": runs[0]}
-    both = two_variants(runs, KEYS)
-    return {"A": both.a, "B": both.b} if both.are_two else {"A": both.a}

@@ -11,7 +11,7 @@ import streamlit as st
 from core.diagnostics.evalrank import browsing as pair_browsing
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import reasons as hubs
-from core.diagnostics.evalrank.page.shown import Shown, Sides, features
+from core.diagnostics.evalrank.page.shown import Shown, features
 from core.diagnostics.evalrank.page.sources import sources_of
 from core.diagnostics.evalrank.reasons import K, Occurrences, reasons
 from core.figures.html_tables import TableRow, ranking_table
@@ -24,6 +24,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.widgets import dataset_offer
+from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 
 MAX_SIDE_BY_SIDE = 4

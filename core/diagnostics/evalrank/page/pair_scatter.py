@@ -11,10 +11,11 @@ import streamlit as st
 
 from core.diagnostics.evalrank.browsing import Area
 from core.diagnostics.evalrank.figures.pairs import rank_scatter
-from core.diagnostics.evalrank.page.shown import Shown, Sides
+from core.diagnostics.evalrank.page.shown import Shown
 from core.errors import InputError
 from core.types import Bool
 from core.ui.markdown import as_text
+from core.ui.widgets.two_variants import Sides
 
 AREA = "area"  # the key of the box that holds the selected area: in the address, and typed by who cannot drag
 LASSO = "_lasso"  # numbers of the pairs in a lasso, with what they are numbers of; too many for an address

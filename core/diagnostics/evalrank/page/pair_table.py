@@ -10,12 +10,13 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from core.diagnostics.evalrank import browsing as pair_browsing
 from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Which
-from core.diagnostics.evalrank.page.shown import Shown, Sides, features
+from core.diagnostics.evalrank.page.shown import Shown, features
 from core.figures.theme import MANY_VARIANTS
 from core.types import Bool
 from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.downloads import Holds
+from core.ui.widgets.two_variants import Sides
 
 TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
 DOWN, UP = "high to low", "low to high"

@@ -17,7 +17,7 @@ from core.errors import BlindspotError
 from core.store.records import RunRecord
 from core.texts import percent
 from core.ui.markdown import as_text
-from core.ui.widgets.two_variants import Sides, two_variants
+from core.ui.widgets.two_variants import two_variants
 
 DIFFERENCE = "A minus B"
 MATRICES = ("A", "B", DIFFERENCE)
@@ -47,18 +47,15 @@ def show(shown: Shown) -> None:
         f"Bars: 95% Wilson intervals.{_left_out(laid)}"
     )
     st.subheader("Does A differ from B?" if len(shown.runs) > 1 else "Every subset against every other", anchor=False)
-    if len(shown.runs) < 2:
-        only = shown.runs[0]
-        matrix(tables[only.run_id], shown, only.plan.variant.label)
-        st.caption("Pick or run a second variant, and the two are tested against each other here.")
+    sides = two_variants(shown.runs, ("heros_a", "heros_b"))
+    if sides.b is None:
+        matrix(tables[sides.a.run_id], shown, sides.a.plan.variant.label)
+        if len(shown.runs) < 2:
+            st.caption("Pick or run a second variant, and the two are tested against each other here.")
         return
-    sides = two_variants(shown.runs)
-    if sides.are_two:
-        difference(sides, tables)
-        st.subheader("Every subset against every other", anchor=False)
-    else:
-        st.info("Choose two different variants.")
-    matrices(sides, tables, shown)
+    difference(sides.a, sides.b, tables)
+    st.subheader("Every subset against every other", anchor=False)
+    matrices(sides.a, sides.b, tables, shown)
 
 
 def _left_out(laid: Laid) -> str:
@@ -104,7 +101,7 @@ def matrix(cosines: Cosines, shown: Shown, variant: str) -> None:
     )
 
 
-def matrices(sides: Sides, tables: Mapping[str, Cosines], shown: Shown) -> None:
+def matrices(a: RunRecord, b: RunRecord, tables: Mapping[str, Cosines], shown: Shown) -> None:
     """A's win rates, B's, or their difference, as the reader chooses."""
     which = st.segmented_control(
         "Show",
@@ -115,17 +112,17 @@ def matrices(sides: Sides, tables: Mapping[str, Cosines], shown: Shown) -> None:
         bind="query-params",
         help="A and B are the variants chosen above.",
     )
-    one, other = tables[sides.a.run_id], tables[sides.b.run_id]
+    one, other = tables[a.run_id], tables[b.run_id]
     if which != DIFFERENCE:
-        side, cosines = (sides.a, one) if which == "A" else (sides.b, other)
+        side, cosines = (a, one) if which == "A" else (b, other)
         matrix(cosines, shown, side.plan.variant.label)
         return
     names = [label(subset) for subset in shown.subsets]
     figure = figures.win_rate_differences(orderings.win_rates(one) - orderings.win_rates(other), names, shown.scheme)
     st.plotly_chart(figure, key="win_rate_differences")
-    a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
+    labels = " less ".join(as_text(run.plan.variant.label) for run in (a, b))
     st.caption(
-        f"{a} less {b}, in percentage points: how much more often A has the row's rewrite nearer than the column's. "
+        f"{labels}, in percentage points: how much more often A has the row's rewrite nearer than the column's. "
         "Blue: A more often; orange: B. The deepest colour is the widest difference. Which of them are more than "
         "chance, the tests above say."
     )
@@ -144,9 +141,8 @@ def _tests(
     return comparison.tests_of_orderings(_first, _second)
 
 
-def difference(sides: Sides, tables: Mapping[str, Cosines]) -> None:
+def difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
     """Ordering by ordering, and whether what sets two variants apart could be chance."""
-    first, second = sides.a, sides.b
     try:
         comparison.entry_of_both(first, second)
     except BlindspotError as error:

@@ -13,7 +13,6 @@ from core.diagnostics.heros import retrieval as explore_heros
 from core.diagnostics.heros.browsing import Sentences
 from core.diagnostics.heros.figures import sentences as figures
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.page.sentence_filters import Sides
 from core.diagnostics.heros.page.shown import Shown
 from core.figures.html_tables import TableRow, ranking_table
 from core.numerics.ranking.problem import Relation
@@ -23,6 +22,7 @@ from core.texts import word_changes
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, repository, settings
+from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 
 MAX_SIDE_BY_SIDE = 2

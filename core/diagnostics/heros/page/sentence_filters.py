@@ -15,6 +15,7 @@ from core.diagnostics.heros.page.shown import Shown
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.two_variants import Sides, two_variants
 
 DOWN, UP = "high to low", "low to high"
 # The nearer rewrite changes the meaning, or changes it more than the other one does.
@@ -29,23 +30,6 @@ TABLE = BrowseTable("sentences", key="original_no", unit="original", number=brow
 
 
 @dataclass(frozen=True)
-class Sides:
-    """The runs that the reader looks at; B is None where A stands alone."""
-
-    a: RunRecord
-    b: RunRecord | None
-
-    @property
-    def b_id(self) -> str | None:
-        return None if self.b is None else self.b.run_id
-
-    def first(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """The runs, A and B before the others."""
-        ahead = [self.a] if self.b is None else [self.a, self.b]
-        return [*ahead, *(run for run in runs if run not in ahead)]
-
-
-@dataclass(frozen=True)
 class Preset:
     """A wish that many have: orders that must hold, or none, and the column to sort by, from high to low."""
 
@@ -56,33 +40,7 @@ class Preset:
 
 def sides(runs: Sequence[RunRecord]) -> Sides:
     """Let the reader choose A and, if they like, B."""
-    by_name = {str(run.plan.variant): run for run in runs}
-    names = list(by_name)
-    _keep("sent_b", names, None)
-    if st.session_state.get("sent_a", st.query_params.get("sent_a")) not in names:
-        st.session_state["sent_a"] = names[0]
-        # The first one may be another later; a picker that appears with a value does not write it by itself.
-        if "sent_a" not in st.query_params:
-            st.query_params["sent_a"] = names[0]
-    left, right = st.columns(2)
-    a = (
-        left.selectbox("A", names, index=None, key="sent_a", bind="query-params", on_change=TABLE.to_first_page)
-        or names[0]
-    )
-    b = right.selectbox(
-        "B, to compare with",
-        names,
-        index=None,
-        key="sent_b",
-        bind="query-params",
-        placeholder="none" if len(names) > 1 else "only one variant is shown",
-        disabled=len(names) < 2,
-        on_change=TABLE.to_first_page,
-        help="With B the table shows where A and B differ; without it every rewrite's similarity in A.",
-    )
-    if b == a:
-        st.caption("A and B are one variant. Choose another B to compare it with.")
-    return Sides(by_name[a], by_name[b] if b is not None and b != a else None)
+    return two_variants(runs, ("sent_a", "sent_b"), b_at_first=False, on_change=TABLE.to_first_page)
 
 
 def _keep(key: str, options: Sequence[str], default: str | None) -> None:
@@ -100,10 +58,8 @@ def clear() -> None:
 
 def stale_link(shown: Shown) -> None:
     """Say what a link named that is not here; Streamlit drops such values without a word."""
-    subsets, variants = list(shown.subsets), [str(run.plan.variant) for run in shown.runs]
+    subsets = list(shown.subsets)
     known = {
-        "sent_a": variants,
-        "sent_b": variants,
         "sent_above": _orders(subsets),
         "sent_subset": subsets,
         "sent_rewrite": subsets,

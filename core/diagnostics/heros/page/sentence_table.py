@@ -12,11 +12,12 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Filter, Sentences
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.page.sentence_filters import TABLE, Sides, clear, in_words
+from core.diagnostics.heros.page.sentence_filters import TABLE, clear, in_words
 from core.diagnostics.heros.page.shown import Shown
 from core.ui.markdown import as_text
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
+from core.ui.widgets.two_variants import Sides
 
 
 def headline(found: pd.DataFrame, total: int, wish: Filter, chosen: Sides) -> None:

@@ -27,7 +27,7 @@ FIT_IN_WORDS = {
 
 def show(shown: Shown) -> None:
     """The scatter of one variant or two, the table of the pairs, and the chosen pair."""
-    sides = _sides(shown)
+    sides = two_variants(shown.runs, KEYS).by_letter
     with st.container(horizontal=True, vertical_alignment="bottom"):
         fit = Fit(
             st.segmented_control(
@@ -67,14 +67,6 @@ def show(shown: Shown) -> None:
     _table(found, shown)
     _downloads(found, shown, sides)
     _look_into(rows, found, shown, sides)
-
-
-def _sides(shown: Shown) -> dict[str, RunRecord]:
-    """The runs by A and B; A alone where there is one, or one is chosen twice."""
-    if len(shown.runs) < 2:
-        return {"A": shown.runs[0]}
-    both = two_variants(shown.runs, KEYS)
-    return {"A": both.a, "B": both.b} if both.are_two else {"A": both.a}
 
 
 def _set(shown: Shown) -> str:

@@ -9,11 +9,11 @@ import streamlit as st
 from core.diagnostics.transfer import figures
 from core.diagnostics.transfer.outcomes import Outcomes
 from core.diagnostics.transfer.page.runs import outcomes_of, runs_of_task, title
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.page.shown import KEYS, Shown
 from core.numerics.statistics.confusion import class_scores
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
-from core.ui.widgets.two_variants import sides_of
+from core.ui.widgets.two_variants import two_variants
 
 ERRORS = 12  # kinds of mistake that are listed
 
@@ -22,7 +22,7 @@ def show(shown: Shown) -> None:
     """The matrices, scores per class, and the most frequent mistakes."""
     if not (runs := runs_of_task(shown)):
         return
-    sides = sides_of(runs)
+    sides = two_variants(runs, KEYS).by_letter
     found = outcomes_of(shown, list(sides.values()))
     if not len(found):
         st.warning("No example is left: each stands in the training part too, or repeats.", icon=":material/info:")

@@ -20,13 +20,13 @@ from core.diagnostics.transfer.examples import (
 from core.diagnostics.transfer.outcomes import Outcomes
 from core.diagnostics.transfer.page import item_table as table
 from core.diagnostics.transfer.page.runs import outcomes_of, runs_of_task
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.page.shown import KEYS, Shown
 from core.diagnostics.transfer.paired import Paired
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
-from core.ui.widgets.two_variants import sides_of
+from core.ui.widgets.two_variants import two_variants
 
 ALL_CLASSES = "all"
 
@@ -35,7 +35,7 @@ def show(shown: Shown) -> None:
     """Both sides, the test between them, the filters, the table, the chosen example."""
     if not (runs := runs_of_task(shown)):
         return
-    sides = sides_of(runs)
+    sides = two_variants(runs, KEYS).by_letter
     found = outcomes_of(shown, list(sides.values()))
     if not len(found):
         st.warning("No example is left: each stands in the training part too, or repeats.", icon=":material/info:")

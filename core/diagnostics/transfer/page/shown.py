@@ -12,6 +12,7 @@ from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
 
+KEYS = ("transfer_a", "transfer_b")  # of the two variants that are compared
 Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
 
 

@@ -21,9 +21,9 @@ from core.space.neighbours.page.shown import Inside
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.widgets.browse_table import Pages, choose_row
+from core.ui.widgets.two_variants import two_names
 
 ROWS_PER_PAGE = 10
-_SIDES = ("a", "b")
 
 
 class Measure(StrEnum):
@@ -177,10 +177,11 @@ def _matrices(inside: Inside, found: Sequence[Agreement], measure: Measure) -> N
 
 def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: int) -> None:
     st.markdown("**Queries on which two variants disagree most**")
-    a, b = _two(inside)
-    if a == b:
-        st.info("A and B are the same variant. Choose two.", icon=":material/info:")
+    by_name = {str(variant): variant for variant in inside.names}
+    one_name, other_name = two_names(list(by_name), ("a", "b"))
+    if other_name is None:
         return
+    a, b = by_name[one_name], by_name[other_name]
     one = next(f for f in found if {f.a, f.b} == {a, b})
     order = one.worst_first()
     pages = Pages.of("disagreements_page", len(order), ROWS_PER_PAGE)
@@ -221,18 +222,3 @@ def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: i
         "Lowest Jaccard first; among equals the lowest rank-biased overlap, then the lower number. Choose a row to "
         "make it the query."
     )
-
-
-def _two(inside: Inside) -> tuple[Variant, Variant]:
-    """A and B of the table; the first two at first. In the address by their ids."""
-    by_name = {str(variant): variant for variant in inside.names}
-    names = list(by_name)
-    for key in _SIDES:
-        value = st.session_state.get(key, st.query_params.get(key))
-        if value is not None and value not in names:
-            st.session_state[key] = None
-    left, right = st.columns(2)
-    about = "Whose neighbours are compared in the table."
-    a = left.selectbox("A", names, key="a", placeholder=names[0], index=None, bind="query-params", help=about)
-    b = right.selectbox("B", names, key="b", placeholder=names[1], index=None, bind="query-params", help=about)
-    return by_name[a or names[0]], by_name[b or names[1]]

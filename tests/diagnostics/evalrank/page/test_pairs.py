@@ -68,10 +68,10 @@ def test_what_the_view_cannot_do_stands_in_its_place(
 ) -> None:
     """The view is drawn again alone, without the page around it that would say so; the rest of the page stays."""
 
-    def held(runs: object) -> None:
+    def held(*_: object) -> None:
         raise StoreBusy("the store is held by another program")
 
-    monkeypatch.setattr(evalrank_pairs, "compared_pair", held)
+    monkeypatch.setattr(evalrank_pairs, "two_variants", held)
     app = open_app(demo_cache, "evalrank", a=str(A), b=str(B), view="pairs")
     assert not app.exception
     assert [error.value for error in app.error] == ["the store is held by another program"]

@@ -1,0 +1,141 @@
+"""The choice of two variants: what is in the address, what stands in for what is gone, and when A is alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.store.repository import Repository
+from tests.support.store_samples import pair_set, store_run
+
+NAMES = ("x~none", "y~none", "z~none")
+
+
+def choice(names: tuple[str, ...], b_at_first: bool) -> None:
+    import streamlit as st
+
+    from core.ui.widgets.two_variants import two_names
+
+    a, b = two_names(names, ("left", "right"), b_at_first=b_at_first)
+    st.text(f"{a} {b}")
+
+
+def opened(names: tuple[str, ...] = NAMES, *, b_at_first: bool = True, **query: str) -> AppTest:
+    app = AppTest.from_function(choice, args=(names, b_at_first))
+    for name, value in query.items():
+        app.query_params[name] = value
+    return said(app.run())
+
+
+def said(app: AppTest) -> AppTest:
+    assert not app.exception
+    return app
+
+
+def chosen(app: AppTest) -> list[str]:
+    return str(app.text[0].value).split(" ")
+
+
+def address(app: AppTest) -> dict[str, object]:
+    return {key: value for key, value in app.query_params.items() if value}
+
+
+def test_the_first_two_at_first_and_the_address_names_them() -> None:
+    app = opened()
+    assert chosen(app) == ["x~none", "y~none"]
+    assert address(app) == {"left": "x~none", "right": "y~none"}
+    assert not app.caption
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"left": "z~none", "right": "x~none"}, ["z~none", "x~none"]),
+        ({"right": "x~none"}, ["y~none", "x~none"]),  # the default of A is not what B has
+        ({"left": "y~none"}, ["y~none", "x~none"]),
+    ],
+)
+def test_a_link_names_them(query: dict[str, str], expected: list[str]) -> None:
+    app = opened(**query)
+    assert chosen(app) == expected
+    assert [app.selectbox(key=key).value for key in ("left", "right")] == expected
+    assert not app.caption
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"left": "gone*~none", "right": "x~none"}, ["y~none", "x~none"]),
+        ({"left": "z~none", "right": "gone*~none"}, ["z~none", "x~none"]),
+    ],
+)
+def test_what_is_gone_is_said_once_and_replaced(query: dict[str, str], expected: list[str]) -> None:
+    app = opened(**query)
+    assert chosen(app) == expected
+    assert [r"gone\*\~none" in caption.value for caption in app.caption] == [True]
+    assert not said(app.run()).caption
+    assert chosen(app) == expected
+
+
+def test_what_the_sidebar_leaves_out_is_gone_too() -> None:
+    app = opened()
+    app.selectbox(key="left").set_value("z~none").run()
+    app.args = (NAMES[:2], True)
+    said(app.run())
+    assert chosen(app) == ["x~none", "y~none"]
+    assert len(app.caption) == 1
+
+
+@pytest.mark.parametrize("b_at_first", [True, False])
+def test_one_variant_chosen_twice_is_alone(b_at_first: bool) -> None:
+    app = opened(left="y~none", right="y~none", b_at_first=b_at_first)
+    assert chosen(app) == ["y~none", "None"]
+    assert len(app.caption) == 1
+    app.selectbox(key="right").set_value("x~none").run()
+    assert chosen(said(app)) == ["y~none", "x~none"]
+    assert not app.caption
+
+
+def test_a_single_variant_needs_no_choice_and_what_a_link_named_is_said() -> None:
+    app = opened(NAMES[:1], left="x~none", right="y~none")
+    assert chosen(app) == ["x~none", "None"]
+    assert not app.selectbox
+    assert len(app.caption) == 1
+
+
+def test_b_may_be_nobody() -> None:
+    app = opened(b_at_first=False)
+    assert chosen(app) == ["x~none", "None"]
+    assert address(app) == {"left": "x~none"}
+    app.selectbox(key="right").set_value("z~none").run()
+    assert chosen(said(app)) == ["x~none", "z~none"]
+    app.selectbox(key="right").set_value(None).run()
+    assert chosen(said(app)) == ["x~none", "None"]
+    gone = opened(b_at_first=False, right="gone~none")
+    assert chosen(gone) == ["x~none", "None"]
+    assert len(gone.caption) == 1
+    assert opened(NAMES[:1], b_at_first=False).selectbox(key="right").disabled
+
+
+def runs_compared(runs: list) -> None:
+    import streamlit as st
+
+    from core.ui.widgets.two_variants import two_variants
+
+    sides = two_variants(runs, ("left", "right"))
+    st.session_state["compared"] = list(sides.by_letter.values())
+    st.session_state["first"] = sides.first(runs)
+
+
+def test_the_runs_of_the_chosen_variants(tmp_path: Path) -> None:
+    repository = Repository.at(tmp_path / "results.duckdb")
+    for name, transform in (("one", "none"), ("two", "center"), ("three", "normalize")):
+        store_run(repository, name, pair_set(), transform=transform)
+    runs = repository.runs()
+    app = AppTest.from_function(runs_compared, args=(runs,))
+    app.query_params["left"] = str(runs[2].plan.variant)
+    said(app.run())
+    assert app.session_state["compared"] == [runs[2], runs[0]]
+    assert app.session_state["first"] == [runs[2], runs[0], runs[1]]
