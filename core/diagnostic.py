@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -53,17 +54,31 @@ class Column:
     description: str
 
 
+# Ranges of scores, both ends included.
+SHARE = (0.0, 1.0)
+SIGNED = (-1.0, 1.0)  # correlations and cosines
+NOT_NEGATIVE = (0.0, math.inf)
+ANY = (-math.inf, math.inf)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A named score.
 
-    ``higher_is_better`` is None where neither is: for counts (``is_count``), and for what only describes.
+    Attributes:
+        higher_is_better: None where neither is: for counts (``is_count``), and for what only describes.
+        range: the lowest and the highest value that it can have; of counts see ``bounds``.
     """
 
     name: str
     description: str
     higher_is_better: bool | None
     is_count: bool = False
+    range: tuple[float, float] = SHARE
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return NOT_NEGATIVE if self.is_count else self.range
 
 
 @dataclass(frozen=True)
@@ -274,6 +289,9 @@ class DiagnosticEntry:
         compute_on: the same on a GPU; None where that is of no use.
         preparations: by the value of the parameter ``protocol``, where it prepares the vectors itself.
         cost: how long it takes.
+        families: scores of which the data decides how many there are: their names go on after the declared one's
+            (``f1@`` is declared, ``f1@spam`` computed).
+        ignores_order: its scores are the same in whatever order the items stand.
         readings: the scores that stand for it on Evidence.
         readings_among: these, of all the scores of its runs, where only the data tells which there are.
         grid: what it is in the Lab.
@@ -297,6 +315,8 @@ class DiagnosticEntry:
     compute_on: ComputeOn | None = field(default=None, repr=False)
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
     page: Page | None = None
+    families: tuple[Metric, ...] = ()
+    ignores_order: bool = False
     readings: tuple[Reading, ...] = ()
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
@@ -321,6 +341,11 @@ class DiagnosticEntry:
     def on(self, device: str) -> Compute:
         """Its computation on a device: ``cpu``, or one of torch's where it has one for that."""
         return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)
+
+    def declared(self, name: str) -> Metric | None:
+        """The declaration of a computed score, its own or its family's; None of one that a user's own items brought."""
+        exact = (metric for metric in self.metrics if metric.name == name)
+        return next(exact, next((family for family in self.families if name.startswith(family.name)), None))
 
     def metrics_of(self, names: Iterable[str]) -> list[Metric]:
         """The declared metrics among these, in their order, then the others: of kinds of items that no diagnostic

@@ -7,6 +7,7 @@ the twins of query and mate (near-duplicates, ``core.texts``), as in knowledge-g
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from core.types import CancelToken, Float32, Float64, Int64, Progress
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
+RANKS = (1.0, math.inf)
 
 
 def rivals_and_twins(dataset: PairSet) -> Exclusions:
@@ -229,8 +231,8 @@ def _metrics() -> tuple[base.Metric, ...]:
             for k in HITS_AT
         ]
         if suffix != "_ceiling":
-            out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False))
-            out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False))
+            out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False, range=RANKS))
+            out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False, range=RANKS))
     return (
         *out,
         base.Metric("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
@@ -328,6 +330,7 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         base.Reading("hits@3", "EvalRank Hits@3"),
     ),
     grid=base.GridRole.TASK,
+    ignores_order=True,
     preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
     cost=base.Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,

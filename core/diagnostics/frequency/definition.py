@@ -101,13 +101,20 @@ def _metrics() -> Sequence[base.Metric]:
         base.Metric("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
         base.Metric("control", "the same with shuffled labels", None),
         base.Metric("accuracy_max", "accuracy at the threshold where it is highest", None),
-        base.Metric("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None),
+        base.Metric("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None, range=base.ANY),
         base.Metric("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
         base.Metric("neighbour_r2_null", "the same with random words for neighbours", None),
     ]
     for name, what in thresholds.items():
         out.append(base.Metric(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
-        out.append(base.Metric(f"accuracy@{name}_sd", f"standard deviation of it over the draws, from {what} on", None))
+        out.append(
+            base.Metric(
+                f"accuracy@{name}_sd",
+                f"standard deviation of it over the draws, from {what} on",
+                None,
+                range=base.NOT_NEGATIVE,
+            )
+        )
     out += [
         base.Metric("words", "words with a vector", None, is_count=True),
         base.Metric("words_per_class", "words of each class at every threshold", None, is_count=True),

@@ -106,14 +106,15 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
     parameters=(),
     columns=(base.Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),),
     metrics=(
-        base.Metric("align", "alignment: mean squared distance of mates", False),
-        base.Metric("uniform", "uniformity: log of the mean Gaussian potential of two items", False),
-        base.Metric("anisotropy", "mean cosine of two different items", None),
+        base.Metric("align", "alignment: mean squared distance of mates", False, range=(0.0, 4.0)),
+        base.Metric("uniform", "uniformity: log of the mean Gaussian potential of two items", False, range=(-8.0, 0.0)),
+        base.Metric("anisotropy", "mean cosine of two different items", None, range=base.SIGNED),
         *(
             base.Metric(
                 f"hubness_{m}_sample",
                 f"skewness of the {NEIGHBOURS}-occurrence by {m} within a sample of at most {MOST:,} items",
                 None,
+                range=base.ANY,
             )
             for m in Metric
         ),

@@ -6,6 +6,7 @@ anything is 0. The ordering rates and the intervals are not the paper's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from core.numerics.statistics.intervals import (
 )
 from core.types import CancelToken, Float32, Float64, Progress
 
+NORMALISED = (-math.inf, 1.0)
 # In the order in which they are shown, and what was done to the original.
 SUBSETS = {
     "synonym": "a word replaced by its synonym",
@@ -221,12 +223,16 @@ def _by_original(columns: Iterable[Float64]) -> Float64:
 
 
 def _metrics() -> Sequence[base.Metric]:
-    out = [base.Metric(s, f"mean normalised similarity, {what}", None) for s, what in SUBSETS.items()]
-    out += [base.Metric(f"{s}_sd", f"standard deviation of it, {what}", None) for s, what in SUBSETS.items()]
+    out = [base.Metric(s, f"mean normalised similarity, {what}", None, range=NORMALISED) for s, what in SUBSETS.items()]
+    out += [
+        base.Metric(f"{s}_sd", f"standard deviation of it, {what}", None, range=base.NOT_NEGATIVE)
+        for s, what in SUBSETS.items()
+    ]
     for subset, what in SUBSETS.items():
-        out += _declared_ends(subset, f"mean normalised similarity, {what}", None)
+        out += _declared_ends(subset, f"mean normalised similarity, {what}", None, NORMALISED)
     cos_avg = "mean cosine between the two halves of the originals"
-    out += [base.Metric("cos_avg", cos_avg, None), *_declared_ends("cos_avg", cos_avg, None)]
+    out += [base.Metric("cos_avg", cos_avg, None, range=base.SIGNED)]
+    out += _declared_ends("cos_avg", cos_avg, None, base.SIGNED)
     for first, second in ORDERINGS:
         # A typo keeps the meaning, and so does a synonym: which of them should be nearer, nobody says.
         better = None if (first, second) == ("synonym", "typo") else True
@@ -240,9 +246,14 @@ def _metrics() -> Sequence[base.Metric]:
     return (*out, base.Metric("originals", "originals, each with a rewrite per subset", None, is_count=True))
 
 
-def _declared_ends(name: str, what: str, better: bool | None) -> list[base.Metric]:
+def _declared_ends(
+    name: str, what: str, better: bool | None, ends_in: tuple[float, float] = base.SHARE
+) -> list[base.Metric]:
     ends = {"low": "lower", "high": "upper"}
-    return [base.Metric(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better) for e, end in ends.items()]
+    return [
+        base.Metric(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better, range=ends_in)
+        for e, end in ends.items()
+    ]
 
 
 def readings_among(names: Sequence[str]) -> list[base.Reading]:

@@ -134,9 +134,14 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
     ),
     columns=(base.Column("similarity", pa.float64(), "similarity of the two texts"),),
     metrics=(
-        *(base.Metric(name, f"{what} of similarity and score, over all pairs", True) for name, what in NAMES.items()),
         *(
-            base.Metric(f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True)
+            base.Metric(name, f"{what} of similarity and score, over all pairs", True, range=base.SIGNED)
+            for name, what in NAMES.items()
+        ),
+        *(
+            base.Metric(
+                f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True, range=base.SIGNED
+            )
             for name, what in NAMES.items()
         ),
         base.Metric("n", "pairs that were correlated", None, is_count=True),
@@ -156,6 +161,10 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
     page=base.Page("similarity", "Similarity", ":material/compare_arrows:"),
     readings=(base.Reading("spearman", "similarity"),),
     grid=base.GridRole.TASK,
+    families=tuple(
+        base.Metric(f"{n}@", f"{what} within one set", True, range=base.SIGNED) for n, what in NAMES.items()
+    ),
+    ignores_order=True,
     preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
     cost=base.Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them

@@ -300,8 +300,16 @@ def _metrics() -> Sequence[base.Metric]:
         "unconverged": "fits of the regression that were stopped before they converged",
     }
     out += [base.Metric(name, what, None, is_count=True) for name, what in counts.items()]
-    out.append(base.Metric("c", "strength of the regression as dev chose it, median over the folds", None))
-    out.append(base.Metric("epochs", "epochs of the perceptron as dev chose them, median over the folds", None))
+    out.append(
+        base.Metric(
+            "c", "strength of the regression as dev chose it, median over the folds", None, range=base.NOT_NEGATIVE
+        )
+    )
+    out.append(
+        base.Metric(
+            "epochs", "epochs of the perceptron as dev chose them, median over the folds", None, range=base.NOT_NEGATIVE
+        )
+    )
     return out
 
 
@@ -396,6 +404,7 @@ are near, but not the same.
         counted=("tested", "tested examples"),
     ),
     page=base.Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
+    families=(base.Metric("f1@", "F1 of one class", True),),
     cost=base.Cost(
         units=_trained_numbers,
         units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,

@@ -240,6 +240,8 @@ length 1 first.
         counted=("questions", "questions"),
     ),
     page=PAGE,
+    families=(base.Metric("accuracy@", "share of one section's questions that are answered right", True),),
+    ignores_order=True,
     readings=(base.Reading("accuracy", "analogies"),),
     cost=base.Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,

@@ -99,9 +99,7 @@ def test_what_is_stored_is_what_the_numerics_say(
     )
     fit = corpus_ranks.fit_power_law(curve)
     assert (metrics["neighbour_exponent"], metrics["neighbour_r2"]) == (fit.b, fit.r2)
-    assert set(metrics) <= {m.name for m in ENTRY.metrics}
     assert record.manifest["seeds"]
-    assert run("counting", settings, repository).run_seq == record.run_seq  # asked again, found
 
 
 def test_words_without_a_vector_leave_it(

@@ -144,11 +144,6 @@ def test_the_table_and_the_list_of_runs(encoded: Settings, blindspot: Command) -
     ]
 
 
-def test_every_diagnostics_headline_is_one_of_its_metrics() -> None:
-    for entry in diagnostics.every().values():
-        assert entry.headline in [m.name for m in entry.metrics]
-
-
 # --- what is refused
 
 

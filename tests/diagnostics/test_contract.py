@@ -1,0 +1,243 @@
+"""What every diagnostic of the registry keeps, whatever it measures; a new one is tested here by being registered.
+
+Each is computed on the built-in data of its kind with an encoder that takes no time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import cli
+from core.benchmarks import app_store
+from core.datasets import catalog as datasets
+from core.datasets import fetch, uploads
+from core.datasets.kinds.base import DatasetKind
+from core.diagnostic import DiagnosticEntry, DiagnosticResult, every
+from core.encoders import catalog as encoders
+from core.runs import pipeline
+from core.runs.pipeline import RunRequest
+from core.settings import ROOT, Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+from core.types import CancelToken, Float32, Int64, no_progress
+
+ENCODER = "random-projection-64"
+SLACK = 1e-9  # by which rounding may put a score outside its range
+
+OpenApp = Callable[..., AppTest]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A diagnostic in a cache of its own, with two finished runs: of the encoder, and of it centred."""
+
+    entry: DiagnosticEntry
+    settings: Settings
+    runs: tuple[RunRecord, RunRecord]
+
+    @property
+    def dataset(self) -> Any:
+        return fetch.load(datasets.find(self.runs[0].plan.dataset), self.settings)
+
+    @property
+    def request(self) -> RunRequest:
+        """That of the first run."""
+        plan = self.runs[0].plan
+        return pipeline.request(
+            self.entry.id, plan.variant.encoder, plan.variant.transform, plan.dataset, {}, self.settings
+        )
+
+    def compute(self, dataset: Any, embeddings: Float32) -> DiagnosticResult:
+        params = self.entry.check_params({})
+        return self.entry.compute(embeddings, dataset, params, no_progress, CancelToken())
+
+
+@pytest.fixture(scope="module", params=every())
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    entry = every()[request.param]
+    folder = tmp_path_factory.mktemp(entry.id)
+    filled = app_store.fill(folder, no_progress, (ENCODER,), (entry.id,))
+    settings = app_store.settings_of(filled.cache)
+    repository = Repository.at(settings.store)
+    first, second = sorted(repository.runs(), key=lambda run: run.plan.variant.transform != "none")
+    repository.database.close()
+    return Case(entry, settings, (first, second))
+
+
+@pytest.fixture(scope="module")
+def embedded(case: Case) -> tuple[Any, Float32]:
+    """The dataset of the case, and the vectors of its items."""
+    encoder = encoders.resolve(ENCODER, case.settings)
+    encoder.load()
+    dataset = case.dataset
+    return dataset, encoder.encode(list(dataset.items), CancelToken())
+
+
+def test_what_it_declares_fits_together(case: Case) -> None:
+    entry = case.entry
+    names = [metric.name for metric in entry.metrics]
+    assert len(set(names)) == len(names)
+    assert len({column.name for column in entry.columns}) == len(entry.columns) > 0
+    assert {entry.headline, *entry.overview.columns} <= set(names)
+    assert entry.overview.counted[0] in names
+    assert {reading.metric for reading in entry.readings} <= set(names)
+    assert all(reading.sign in {1, -1} for reading in entry.readings)
+    assert all(metric.bounds[0] < metric.bounds[1] for metric in (*entry.metrics, *entry.families))
+    assert all(parameter.default in parameter.choices for parameter in entry.parameters)
+    assert entry.cost.way in {"", *(parameter.name for parameter in entry.parameters)}
+    assert (ROOT / "pages" / f"{entry.deeper}.py").is_file()
+    assert entry.question.endswith("?")
+    assert entry.how.strip()
+    assert entry.citation
+
+
+def test_every_score_is_declared_and_within_its_range(case: Case) -> None:
+    for run in case.runs:
+        assert run.state is RunState.DONE
+        assert case.entry.headline_of(run.metrics)
+        for name, value in run.metrics.items():
+            metric = case.entry.declared(name)
+            assert metric is not None, f"{name} is computed and not declared"
+            low, high = metric.bounds
+            assert math.isfinite(value), name
+            assert low - SLACK <= value <= high + SLACK, f"{name} = {value}, declared from {low} to {high}"
+
+
+def test_coverage_adds_up(case: Case) -> None:
+    for run in case.runs:
+        wholes = {name for name in run.coverage if not name.endswith("_covered")}
+        assert wholes
+        assert "items" in wholes, "of the items that the run's encoder was asked for"
+        assert {f"{name}_covered" for name in wholes} == set(run.coverage) - wholes
+        for name in wholes:
+            assert 0 < run.coverage[f"{name}_covered"] <= run.coverage[name]
+        assert run.coverage["items"] == len(case.dataset.items)
+
+
+def test_computing_it_twice_gives_the_same(case: Case, embedded: tuple[Any, Float32]) -> None:
+    dataset, vectors = embedded
+    untouched = vectors.copy()
+    first, second = (case.compute(dataset, vectors) for _ in range(2))
+    assert np.array_equal(vectors, untouched), "it wrote into the embeddings"
+    assert first.metrics == second.metrics
+    assert first.items.equals(second.items)
+    assert first.items.schema == case.entry.schema
+
+
+def test_what_is_stored_is_what_was_computed(case: Case, embedded: tuple[Any, Float32]) -> None:
+    dataset, vectors = embedded
+    result, run = case.compute(dataset, vectors), case.runs[0]
+    assert dict(run.metrics) == dict(result.metrics)
+    assert {name: run.coverage[name] for name in result.coverage} == dict(result.coverage)
+    stored = _rows(case.entry, run, case.settings)
+    numbers = np.arange(len(stored)) if result.item_numbers is None else result.item_numbers
+    computed = result.items.to_pandas().assign(item_no=numbers)
+    columns = ["item_no", *case.entry.schema.names]
+    pd.testing.assert_frame_equal(
+        _sorted(stored[columns]), _sorted(computed[columns]), check_dtype=False, rtol=0, atol=0
+    )
+
+
+def _rows(entry: DiagnosticEntry, run: RunRecord, settings: Settings) -> pd.DataFrame:
+    repository = Repository.at(settings.store)
+    try:
+        return repository.items(entry, [run.run_id], texts=False)
+    finally:
+        repository.database.close()
+
+
+def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sort_values(list(rows.columns)).reset_index(drop=True)
+
+
+def test_a_run_is_found_again_and_computed_again_to_the_same(case: Case, tmp_path: Path) -> None:
+    settings = replace(case.settings, cache=_copy(case, tmp_path))
+    repository = Repository.at(settings.store)
+    run = case.runs[0]
+    found = pipeline.run(case.request, settings, repository, no_progress)
+    assert (found.computed, found.record.run_id) == (False, run.run_id)
+    before = repository.items(case.entry, [run.run_id], texts=False)
+    repository.delete(found.record)
+    again = pipeline.run(case.request, settings, repository, no_progress)
+    assert again.computed
+    assert (again.record.metrics, again.record.coverage) == (run.metrics, run.coverage)
+    after = repository.items(case.entry, [again.record.run_id], texts=False)
+    columns = ["item_no", *case.entry.schema.names]
+    pd.testing.assert_frame_equal(_sorted(before[columns]), _sorted(after[columns]), rtol=0, atol=0)
+    repository.database.close()
+
+
+def _copy(case: Case, folder: Path) -> Path:
+    """The case's cache, for a test that changes it."""
+    return Path(shutil.copytree(case.settings.cache, folder / "cache"))
+
+
+# Of each kind, the fields that hold numbers of items, and how many items may change places.
+NUMBERS: Mapping[DatasetKind, tuple[str, ...]] = {
+    DatasetKind.PAIR_SET: ("queries", "mates"),
+    DatasetKind.SCORED_PAIRS: ("firsts", "seconds"),
+    DatasetKind.ANALOGIES: ("questions", "answers"),
+}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_of_items_does_not_matter_where_it_says_so(
+    case: Case, embedded: tuple[Any, Float32], seed: int
+) -> None:
+    if not case.entry.ignores_order:
+        return
+    dataset, vectors = embedded
+    order = _shuffled(dataset, seed)
+    place = np.argsort(order)
+    moved = {name: place[getattr(dataset, name)].astype(np.int32) for name in NUMBERS[case.entry.dataset_kind]}
+    turned = replace(dataset, items=tuple(dataset.items[i] for i in order), **moved)
+    expected = case.compute(dataset, vectors).metrics
+    assert case.compute(turned, vectors[order]).metrics == pytest.approx(dict(expected), rel=1e-12)
+
+
+def _shuffled(dataset: Any, seed: int) -> Int64:
+    """A new order of the items; of analogies the words of the questions stay before the frequent ones."""
+    rng, n = np.random.default_rng(seed), len(dataset.items)
+    own = getattr(dataset, "own_words", n)
+    return np.concatenate([rng.permutation(own), own + rng.permutation(n - own)])
+
+
+@pytest.mark.parametrize("runs", [0, 1, 2])
+def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: int) -> None:
+    cache = _copy(case, tmp_path)
+    repository = Repository.at(cache / case.settings.store.name)
+    for run in case.runs[runs:]:
+        repository.delete(run)
+    repository.database.close()
+    dataset = uploads.short_name(case.runs[0].plan.dataset, case.settings)
+    app = open_app(cache, case.entry.deeper, data=dataset)
+    assert not app.exception
+    assert not app.error
+    if runs and case.entry.page is not None:
+        assert [*app.get("plotly_chart"), *app.dataframe]
+
+
+def test_the_command_line_prints_it(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(case.settings.cache))
+    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
+    run = case.runs[0]
+    command = ["run", case.entry.id, "--encoder", ENCODER, "--dataset", run.plan.dataset]
+    assert cli.main([*command, "--json"]) == 0
+    (printed,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (printed["run_id"], printed["computed"]) == (run.run_id, False)
+    assert printed["metrics"] == dict(run.metrics)
+    assert cli.main(command) == 0
+    assert case.entry.headline_of(run.metrics) in capsys.readouterr().out
+    assert cli.main(["list", "diagnostics", "--json"]) == 0
+    assert case.entry.id in {row["id"] for row in json.loads(capsys.readouterr().out)["diagnostics"]}
