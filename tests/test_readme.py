@@ -127,6 +127,20 @@ def test_files_that_the_readme_names_exist() -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
+def test_the_readme_shows_the_tree_as_it_is() -> None:
+    (tree,) = FENCED.findall(README.partition("\n## How it is built\n")[2].partition("\n## ")[0])
+    core, outer, shown = ROOT / "core", "", set()
+    for line in tree.splitlines():
+        names = re.split(" {3,}", line.strip())[0].replace("/", "").split()
+        if line.startswith("    "):
+            assert [name for name in names if not (core / outer / name).is_dir()] == []
+        elif line.startswith("  "):
+            outer = names[0]
+            shown |= set(names)
+    folders = {path.parent.name for path in core.glob("*/__init__.py")}
+    assert shown == folders | {path.stem for path in core.glob("*.py")} - {"__init__", "__main__"}
+
+
 def test_every_method_has_a_guide() -> None:
     folders = {path.parent for name in GUIDED for path in (ROOT / "core" / name).glob("*/__init__.py")}
     assert {guide.parent for guide in GUIDES} >= folders

@@ -26,13 +26,16 @@ OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
 
 @pytest.mark.parametrize("owner", ["store", "studies/judgement"])
 def test_every_query_is_named_somewhere(owner: str) -> None:
-    """A file of SQL that no module names is dead; one that is named and missing fails where it is run."""
+    """A file of SQL that no module names is dead; one that is named and missing fails where it is run.
+
+    Those of items go by the name of their dataset's kind.
+    """
     folder = ROOT / "core" / owner / "queries"
     files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.sql")}
     sources = [path.read_text("utf-8") for path in (ROOT / "core").rglob("*.py")]
     named = {node.value for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
     assert len(files) > 10
-    assert files - named == set()
+    assert {file for file in files - named if not (file.startswith("items/") and Path(file).name in named)} == set()
 
 
 @pytest.fixture
