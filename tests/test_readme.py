@@ -7,21 +7,19 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 
-from core import cli
 from core.benchmarks import catalog as benchmarks
 from core.datasets import catalog as datasets
 from core.runs import pipeline
 from core.settings import ROOT, Settings
+from tests.support.commands import COMMAND, parse
 
 README = (ROOT / "README.md").read_text("utf-8")
 GUIDES = sorted((ROOT / "core").rglob("README.md"))
 GUIDED = ("diagnostics", "space", "studies")  # every folder in these has a guide
-COMMAND = "python -m core"
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)")
@@ -62,20 +60,6 @@ def command_lines(text: str) -> Iterator[Typed]:
 LINES = list(command_lines(README))
 COMMANDS = [line for line in LINES if line.words[:3] == tuple(COMMAND.split())]
 OF_GUIDES = [line for guide in GUIDES for line in command_lines(guide.read_text("utf-8"))]
-
-
-def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:
-    """The command that is named, and its parameters; raises what the command line itself would say."""
-    command: Any = typer.main.get_command(cli.app)
-    context = command.make_context(COMMAND, arguments)
-    path: list[str] = []
-    while rest := [*context._protected_args, *context.args]:
-        name, command, rest = context.command.resolve_command(context, rest)
-        path.append(name)
-        context = command.make_context(name, rest, parent=context)
-        if not hasattr(command, "resolve_command"):
-            break
-    return " ".join(path), context.params
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *OF_GUIDES], ids=str)

@@ -12,8 +12,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,8 @@ from core.store.repository import Repository
 from core.transforms.chain import STEPS
 from core.types import CancelToken
 from tests.support import store_samples
-from tests.support.loopback import closed_port
+from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command, Said
+from tests.support.loopback import free_port
 from tests.support.small_world import (
     SMALL_PAIRS,
     Gate,
@@ -54,39 +55,9 @@ WAYS = ("", "_optimistic", "_pessimistic", "_filtered")
 COUNTS = ("tied_pairs", "self_pairs", "pairs", "background")
 METRICS = {f"{score}{way}" for score in SCORES for way in WAYS} | set(COUNTS)
 CEILINGS = {f"{score}_ceiling" for score in SCORES[:5]}
-RUN_KEYS = {"run_id", "diagnostic", "encoder", "dataset", "params", "metrics", "coverage", "timings", "manifest"}
-MORE_RUN_KEYS = {"transform", "computed"}  # beside those of DESIGN 6
 DEMO = ("run", "evalrank", "--encoder", "minilm", "--dataset", "demo-pairs")
 SMALL = ("run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs")
 PATIENCE_SECONDS = 300
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command gave: its exit code and its streams."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """What stdout holds, which is one JSON object and nothing else."""
-        found = json.loads(self.out)
-        assert isinstance(found, dict)
-        return found
-
-    @property
-    def error(self) -> str:
-        """The one line on stderr that says what was wrong; there is nothing on stdout."""
-        assert self.out == ""
-        assert self.err.endswith("\n")
-        (line,) = self.err.splitlines()
-        assert line.startswith("error: ")
-        return line.removeprefix("error: ")
-
-
-Command = Callable[..., Said]
 
 
 @pytest.fixture
@@ -489,7 +460,7 @@ def test_errors_of_a_child_process(child: Command) -> None:
 
 
 def test_no_network_is_one_line_and_exit_code_1(child: Command, environment: Settings) -> None:
-    mirror = f"http://127.0.0.1:{closed_port()}"
+    mirror = f"http://127.0.0.1:{free_port()}"
     said = child("run", "evalrank", "--encoder", "minilm", "--dataset", "evalrank-sent", BLINDSPOT_MIRROR=mirror)
     assert said.code == 1
     assert f"cannot reach {mirror}/evalrank/" in said.error

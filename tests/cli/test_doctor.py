@@ -15,7 +15,7 @@ import pytest
 
 from core import cli
 from core.settings import ROOT, Settings
-from tests.support.loopback import closed_port
+from tests.support.loopback import free_port
 
 PATIENCE_SECONDS = 300
 
@@ -76,7 +76,7 @@ def test_a_fresh_installation_has_no_problems(environment: Settings) -> None:
 def test_problems_are_listed_with_what_to_do(
     doctor: Callable[..., Said], environment: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mirror = f"http://127.0.0.1:{closed_port()}"
+    mirror = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setenv("BLINDSPOT_MIRROR", mirror)
     monkeypatch.setenv("BLINDSPOT_CACH", "somewhere")
     monkeypatch.setenv("BLINDSPOT_DEVICE", "gpu")

@@ -24,7 +24,7 @@ from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import CancelToken
-from tests.cli.test_cli import MORE_RUN_KEYS, RUN_KEYS, Said
+from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Said
 from tests.support.loopback import serving
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

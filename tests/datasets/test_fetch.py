@@ -22,7 +22,8 @@ from core.datasets.published import pairs as loaders
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.settings import Settings
 from core.types import CancelToken
-from tests.support.loopback import Site, closed_port, serving
+from tests.support import heros_table
+from tests.support.loopback import Site, free_port, serving
 
 CONTENT = random.Random(7).randbytes(300_001)
 PATH = "data/some file.bin"
@@ -214,7 +215,7 @@ def test_redirects_in_a_circle_are_given_up(site: Site, file: SourceFile, settin
 
 
 def test_no_network(settings: Settings) -> None:
-    file = source_file(f"http://127.0.0.1:{closed_port()}/x")
+    file = source_file(f"http://127.0.0.1:{free_port()}/x")
     with pytest.raises(DataMissing) as caught:
         fetch.fetch_file(file, settings)
     assert_clear(caught.value, file.url, "refused", "check the network")
@@ -430,7 +431,7 @@ def test_a_file_that_cannot_be_repaired_stays_corrupt(site: Site, entry: Dataset
 
 def test_built_in_data_needs_no_network(settings: Settings) -> None:
     demo = find_dataset("demo-pairs")
-    unreachable = replace(settings, mirror=f"http://127.0.0.1:{closed_port()}")
+    unreachable = replace(settings, mirror=f"http://127.0.0.1:{free_port()}")
     assert fetch.dataset_state(demo, unreachable) is DataState.BUILT_IN
     assert fetch.fetch_dataset(demo, unreachable) == ()
     assert len(fetch.load(demo, unreachable).items) == 1_400
@@ -554,19 +555,15 @@ def test_what_never_ends_is_refused(
 
 def test_heros_from_a_mirror(settings: Settings, tmp_path: Path) -> None:
     """A file like the published one: seven columns, two of them called Negation, 1,000 rows."""
-    from tests.datasets.published.test_minimal_pairs import (
-        AS_PUBLISHED,
-        MAIN_LAST,
-        ROWS,
-        check_is_demo,
-        write,
-    )
-
     (tmp_path / "heros").mkdir()
     with_mirror = replace(settings, mirror=str(tmp_path))
-    write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, (ROWS * 5)[:999])
+    heros_table.write(
+        tmp_path / "heros" / "heros.tsv", heros_table.AS_PUBLISHED, heros_table.MAIN_LAST, (heros_table.ROWS * 5)[:999]
+    )
     with pytest.raises(DataCorrupt, match="999 row"):
         fetch.load(find_dataset("heros"), with_mirror)
-    write(tmp_path / "heros" / "heros.tsv", AS_PUBLISHED, MAIN_LAST, ROWS * 5)
-    check_is_demo(fetch.load(find_dataset("heros"), with_mirror), ROWS * 5)
+    heros_table.write(
+        tmp_path / "heros" / "heros.tsv", heros_table.AS_PUBLISHED, heros_table.MAIN_LAST, heros_table.ROWS * 5
+    )
+    heros_table.check_is_demo(fetch.load(find_dataset("heros"), with_mirror), heros_table.ROWS * 5)
     assert fetch.dataset_state(find_dataset("heros"), settings) is DataState.DOWNLOADED

@@ -16,7 +16,7 @@ from core.datasets.uploads import Upload
 from core.doctor import content
 from core.doctor.findings import Finding, State, guarded
 from core.settings import Settings
-from tests.support.loopback import closed_port, serving
+from tests.support.loopback import free_port, serving
 
 PAIRS = b"query,mate\na dog runs,a dog is running\nit rains,rain falls\n"
 
@@ -140,7 +140,7 @@ def test_a_folder_with_some_of_the_files(settings: Settings, tmp_path: Path) -> 
 
 
 def test_an_address_that_does_not_answer(settings: Settings) -> None:
-    port = closed_port()
+    port = free_port()
     found = looked_at(settings, f"http://user:secret@127.0.0.1:{port}/data")
     assert found.state is State.PROBLEM
     assert found.what.startswith(f"http://***@127.0.0.1:{port}/data does not answer")

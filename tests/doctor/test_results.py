@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +22,10 @@ from core.store.db import CONFINED, Database, migrate, migrations
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.support import store_samples
+from tests.support.held_store import held_by_a_child
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 DATASET = replace(store_samples.pair_set(), id="demo-pairs")  # a dataset that this version has
-HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -140,25 +138,15 @@ def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings,
     assert found.remedy == refused.value.remedy
 
 
-@contextmanager
-def held_by_a_child(path: Path) -> Iterator[int]:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "held\n"
-        yield child.pid
-
-
 def test_a_store_that_another_process_holds(
     settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "PATIENCE_SECONDS", 0.1)
     store_samples.store_run(repository, "aaaa", DATASET)
     let_go(repository)
-    with held_by_a_child(settings.store) as pid:
+    with held_by_a_child(settings.store) as child:
         found = only_problem(settings)
-    assert found.what.startswith(f"the store {settings.store} is held by process {pid} (")
+    assert found.what.startswith(f"the store {settings.store} is held by process {child.pid} (")
     assert "close that program" in found.remedy
     assert notes(settings) == []
 

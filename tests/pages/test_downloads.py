@@ -37,8 +37,8 @@ from core.studies.judgement.page.shown import Judged
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, Task
 from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
-from tests.workspace.run.test_page import choose_rows
 
 OpenApp = Callable[..., AppTest]
 CORE = ROOT / "core"

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from core import cli
 from core import diagnostic as diagnostics
 from core.datasets.kinds.pairs import PairSet, RankedPairs
-from core.datasets.published import pairs as loaders
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank.pairs import Relation, around_mate
 from core.errors import InputError
@@ -23,20 +22,11 @@ from core.runs import pipeline
 from core.runs.pipeline import RunOutcome
 from core.settings import Settings
 from core.store.repository import Repository
+from tests.support.animals import ANIMALS, PAIRS, write_vectors
 from tests.support.evalrank_reference import count
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("evalrank")
-WORDS = "cat dog cow pig hen owl fox ant bee elk".split()
-PAIRS = [("cat", "dog"), ("dog", "cat"), ("cow", "pig"), ("hen", "owl"), ("fox", "ant"), ("bee", "elk"), ("cat", "hen")]
-ANIMALS = loaders.pair_set("animals", PAIRS, [*WORDS, "emu", "yak"])
-
-
-def write_vectors(path: Path, words: list[str], seed: int) -> str:
-    """A GloVe file of random vectors; its reference."""
-    draw = np.random.default_rng(seed)
-    path.write_text("".join(f"{w} {' '.join(f'{x:.4f}' for x in draw.standard_normal(4))}\n" for w in words))
-    return f"vectors:{path}"
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ import pytest
 
 from core.server.rerun_client import opened
 from core.settings import ROOT
-from tests.server.test_demo_mode import Server, answers, until
-from tests.server.test_proxies import free_port
 from tests.support.demo_attackers import ATTACKS
+from tests.support.demo_host import Server, answers, until
+from tests.support.loopback import free_port
 
 SECONDS = 45.0
 P95_SECONDS = 3.0

@@ -24,10 +24,8 @@ from core.studies.judgement import bundles
 from core.studies.judgement.bundles import Bundle
 from core.studies.judgement.store import Judgements
 from core.transforms.chain import TransformChain
-from tests.server.test_demo_mode import SECRET, UPGRADE, Server, World, asked, keep, server, world
+from tests.support.demo_host import SECRET, UPGRADE, Server, World, asked, keep
 from tests.support.judgement_samples import intruder_set
-
-__all__ = ["server", "world"]  # fixtures
 
 
 @dataclass(frozen=True)

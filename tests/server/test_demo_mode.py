@@ -7,17 +7,14 @@ server, and in the pages themselves (``tests/ui/test_demo_pages.py``; in a brows
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
-import time
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,61 +42,13 @@ from core.runs.sweeps import Sweep
 from core.server import headers as hosting
 from core.settings import ROOT, Mode, Settings
 from core.space.neighbours import free_text
-from core.store.repository import Repository
 from core.studies.judgement import making, own_queries
 from core.studies.judgement.making import ItemsRequest
 from core.studies.judgement.types import Task
 from core.types import Variant
+from tests.support.demo_host import PAIRS, SECRET, UPGRADE, Answer, Server, World, asked, keep, until
 
-SECRET = "what only the host may read"
-PAIRS = b"query,mate\na cat,the cat\na dog,the dog\n"
 MINILM = Variant("minilm", "none")
-
-
-@dataclass
-class World:
-    """A demo with two visitors, of whom ``other`` has an upload, and a file of the host's beside it."""
-
-    settings: Settings
-    repository: Repository
-    queue: JobQueue
-    me: Visitor
-    other: Visitor
-    upload: uploads.Upload
-    secret: Path
-    sweep: Path
-
-    def files(self) -> dict[str, bytes]:
-        """All files below the host's folder, the store left out: it is opened all the time."""
-        root = self.secret.parent
-        return {
-            str(path.relative_to(root)): path.read_bytes()
-            for path in root.rglob("*")
-            if path.is_file() and "results.duckdb" not in path.name and "numba" not in path.parts
-        }
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("host")
-    secret, sweep = root / "secret.csv", root / "sweep.toml"
-    secret.write_text(f"query,mate\n{SECRET},{SECRET} too\nand,{SECRET}\n")
-    sweep.write_text(
-        f'encoders = ["minilm"]\ndatasets = ["file:{secret}"]\ndiagnostics = ["evalrank"]\ntransforms = ["none"]\n'
-    )
-    settings = Settings(cache=root / "cache", mirror="", device="cpu", mode=Mode.DEMO)
-    repository = Repository.at(settings.store)
-    queue = JobQueue(settings, repository)
-    me, other = visitors.begin(settings, queue), visitors.begin(settings, queue)
-    upload = keep(PAIRS, other)
-    yield World(settings, repository, queue, me, other, upload, secret, sweep)
-    queue.close()
-
-
-def keep(data: bytes, visitor: Visitor, name: str = "pairs.csv") -> uploads.Upload:
-    """As the page *Data* keeps an upload."""
-    settings = visitor.place.settings
-    return uploads.add(uploads.tabulate(name, data, True, settings).contents(), data, settings)
 
 
 def run(dataset: str, encoder: str = "minilm", **params: str) -> RunRequest:
@@ -113,10 +62,6 @@ class Way:
     name: str
     attempt: Callable[[World], object]
     says: str
-
-
-def asked(w: World, encoder: str = "minilm", dataset: str = "demo-pairs", fit_on: str = "") -> RunRequest:
-    return pipeline.request("evalrank", encoder, "none", dataset, {}, w.settings, fit_on=fit_on)
 
 
 def with_rows(count: int) -> bytes:
@@ -361,13 +306,6 @@ def state(queue: JobQueue, job_id: int) -> str:
     return next(str(job.state) for job in queue.jobs() if job.job_id == job_id)
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_a_machine_of_ones_own_has_no_such_limits(settings: Settings) -> None:
     assert policy.of(settings) is policy.LOCAL
     policy.check_encoder("dir:/", settings)
@@ -407,75 +345,6 @@ def test_no_statement_reaches_past_the_store(statement: str, world: World) -> No
 
 
 # --- over HTTP
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    body: str
-    headers: dict[str, str]
-
-
-class Server:
-    """A demo on a port of this machine."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    def ask(self, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.putrequest(method, path, skip_host="Host" in named, skip_accept_encoding=True)
-        for name, value in named.items():
-            connection.putheader(name, value)
-        if body is not None and "Content-Length" not in named:
-            connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders(body)
-        with connection.getresponse() as response:
-            text = response.read().decode(errors="replace")
-            return Answer(response.status, text, {k.lower(): v for k, v in response.getheaders()})
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("served")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {
-        "BLINDSPOT_MODE": "demo",
-        "BLINDSPOT_CACHE": str(folder / "cache"),
-        "BLINDSPOT_HOSTS": "demo.example.org,*.demo.example.org",
-    }
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        found = Server(port)
-        try:
-            until(lambda: process.poll() is not None or answers(found))
-            assert process.poll() is None, (folder / "log").read_text()
-            yield found
-        finally:
-            process.terminate()
-            process.wait(120)
-    log_text = (folder / "log").read_text()
-    assert "Traceback" not in log_text
-    assert "External URL" not in log_text
-
-
-def answers(server: Server) -> bool:
-    try:
-        return server.ask("/_stcore/health").status == 200
-    except OSError:
-        return False
-
-
-UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec_WebSocket_Version": "13",
-    "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
-}
 
 
 @pytest.mark.parametrize(

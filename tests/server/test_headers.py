@@ -18,7 +18,7 @@ from core import policy
 from core.server.routes import READY
 from core.settings import ROOT, Settings
 from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
-from tests.test_readme import parse
+from tests.support.commands import parse
 
 HOSTING = ROOT / "assets" / "hosting"
 UNIT, NGINX, CADDY, CONTAINER = (

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from core.settings import ROOT
+from tests.support.loopback import free_port
 
 HOSTING = ROOT / "assets" / "hosting"
 PROGRAMS = ("nginx", "caddy")
@@ -52,12 +53,6 @@ def until_closed(sent: socket.socket) -> bytes:
         if not part:
             return found
         found += part
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 class Behind(http.server.BaseHTTPRequestHandler):

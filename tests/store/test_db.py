@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -19,8 +18,8 @@ from core.errors import BlindspotError, StoreBusy
 from core.settings import ROOT
 from core.store import db
 from core.store.db import Database
+from tests.support.held_store import held_by_a_child
 
-HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
 
 
@@ -48,17 +47,6 @@ def database(path: Path) -> Iterator[Database]:
     database = Database(path, lock_patience=20.0)
     yield database
     database.close()
-
-
-@contextmanager
-def held_by_a_child(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process has the file open until its input is closed."""
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "held\n"
-        yield child
 
 
 def another_process_can_open(path: Path) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
+
+from core.studies.judgement.tallies import NO_VOTE, UNKNOWN, Tally
 from core.studies.judgement.types import NOT_ASKED, Item, ItemSet, Query, Task, Vote
 from core.types import Variant
 
@@ -62,3 +65,18 @@ def votes(chosen: Iterable[tuple[str, int, int | None]], session: str = "") -> l
         Vote(session, rater, item, option, 2.5, MADE_AT + timedelta(seconds=number))
         for number, (rater, item, option) in enumerate(chosen)
     ]
+
+
+def random_tally(seed: int, task: Task = Task.COMPARATIVE, items: int = 9, raters: int = 5) -> Tally:
+    """Three variants, some items not about all, some cells empty, some unknown."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for no in range(items):
+        options = int(rng.integers(2, 5))
+        own = rng.integers(-1, options, size=3)
+        own[rng.integers(3)] = 0
+        made.append(Item(no, Query(f"q{no // 2}"), "rare", 1, tuple("abcd"[:options]), tuple(int(o) for o in own)))
+    chosen = np.array(
+        [rng.choice([NO_VOTE, UNKNOWN, *range(len(item.options))], size=raters) for item in made], dtype=np.int64
+    )
+    return Tally(task, (A, B, C), tuple(made), tuple(f"r{r}" for r in range(raters)), chosen)

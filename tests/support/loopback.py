@@ -107,7 +107,7 @@ def serving() -> Iterator[Site]:
             thread.join()
 
 
-def closed_port() -> int:
+def free_port() -> int:
     """A port of the loopback interface on which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.store.repository import Repository
 from core.ui.navigation import has_pickers, sections
 from core.ui.resources import jobs
-from tests.workspace.data.test_page import keep, listed, texts, upload
-from tests.workspace.run.test_page import choose_rows
+from tests.support.data_page import keep, listed, upload
+from tests.support.run_history import choose_rows
+from tests.workspace.data.test_page import texts
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 SECRET = "what only the host may read"

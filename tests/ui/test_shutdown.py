@@ -24,8 +24,8 @@ from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.conftest import make_settings
-from tests.store.test_db import held_by_a_child
 from tests.support.app_client import visiting
+from tests.support.held_store import held_by_a_child
 
 ENCODER = "random-projection-64"
 END_SECONDS = 30.0  # far less than the job would take; on a quiet machine it ends in under three

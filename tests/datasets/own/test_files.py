@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,43 +21,16 @@ from core.datasets.own.columns import MATE, QUERY, UNUSED
 from core.datasets.own.pairs import OwnPairs
 from core.errors import InputError
 from core.files import tables as own_files
-from core.files.tables import ColumnKind, FileFormat
+from core.files.tables import ColumnKind
 from core.settings import ASSETS, Settings
+from tests.support.own_files import ENDINGS, Maker, given_text, table, text, write
 
 PAIRS = (("A dog runs.", "A dog is running."), ("He said “no”, twice", "No, he said"), ("1984", "a novel"))
 HEADER = ("query", "mate")
-ENDINGS = [f.value for f in FileFormat]
-
-
-def quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"'
-
-
-def write(folder: Path, ending: str, rows: list[dict[str, Any]]) -> Path:
-    """Rows of texts in a format, written without the reader's library where there is another way."""
-    path = folder / f"pairs.{ending}"
-    names = list(rows[0])
-    if ending == "csv":
-        lines = [names, *([str(row[name]) for name in names] for row in rows)]
-        path.write_text("".join(",".join(map(quoted, line)) + "\r\n" for line in lines), "utf-8", newline="")
-    elif ending == "tsv":
-        lines = [names, *([str(row[name]) for name in names] for row in rows)]
-        path.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8", newline="")
-    elif ending == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    else:
-        parquet.write_table(pa.Table.from_pylist(rows), path)
-    return path
 
 
 def as_rows(pairs: tuple[tuple[str, str], ...], names: tuple[str, str] = HEADER) -> list[dict[str, Any]]:
     return [dict(zip(names, pair, strict=True)) for pair in pairs]
-
-
-def given_text(folder: Path, ending: str, content: str | bytes) -> Path:
-    path = folder / f"pairs.{ending}"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def used(pairs: OwnPairs) -> tuple[str, str]:
@@ -226,20 +197,6 @@ def test_duplicates_and_pairs_of_a_text_with_itself_are_kept_and_counted(tmp_pat
 
 
 # --- what is wrong
-
-Maker = Callable[[Path], Path]
-
-
-def text(ending: str, content: str | bytes) -> Maker:
-    return lambda folder: given_text(folder, ending, content)
-
-
-def table(columns: dict[str, Any]) -> Maker:
-    def make(folder: Path) -> Path:
-        parquet.write_table(pa.table(columns), folder / "pairs.parquet")
-        return folder / "pairs.parquet"
-
-    return make
 
 
 def truncated(folder: Path) -> Path:

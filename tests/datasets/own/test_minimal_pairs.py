@@ -26,8 +26,8 @@ from core.errors import InputError
 from core.files import tables as own_files
 from core.settings import ASSETS, Settings
 from tests.conftest import make_settings
-from tests.datasets.own.test_files import ENDINGS, table, text, write
 from tests.support.demo_rules import read_rows
+from tests.support.own_files import ENDINGS, table, text, write
 
 DEMO = read_rows(ASSETS / "demo" / "minimal_pairs.tsv")[:12]
 EXAMPLE = ASSETS / "demo" / "own_minimal.tsv"

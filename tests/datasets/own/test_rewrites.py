@@ -21,7 +21,7 @@ from core.diagnostics.heros.definition import ENTRY
 from core.errors import InputError
 from core.settings import Settings
 from tests.conftest import make_settings
-from tests.datasets.own.test_files import ENDINGS, write
+from tests.support.own_files import ENDINGS, write
 
 ORIGINALS = [f"The {animal} sleeps on the {place} today." for animal, place in zip("abcdef", "uvwxyz", strict=True)]
 

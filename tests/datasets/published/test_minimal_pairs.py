@@ -9,37 +9,13 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import pairs as loaders
-from core.datasets.published.minimal_pairs import SUBSETS, load_table, minimal_pair_set
+from core.datasets.published.minimal_pairs import load_table, minimal_pair_set
 from core.errors import DataCorrupt, InputError
-from core.settings import ASSETS
-from tests.support.demo_rules import read_rows
+from tests.support.heros_table import AS_PUBLISHED, DEMO, MAIN_LAST, ROWS, check_is_demo, write
 
-DEMO = ASSETS / "demo" / "minimal_pairs.tsv"
-ROWS = read_rows(DEMO)
-AS_PUBLISHED = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
 # What each of the seven columns holds; the two negations in either order.
 MAIN_FIRST = ("original", "synonym", "antonym", "negation_main", "random_mlm", "typo", "negation_antonym")
-MAIN_LAST = ("original", "synonym", "antonym", "negation_antonym", "random_mlm", "typo", "negation_main")
-
-
-def write(path: Path, header: tuple[str, ...], columns: tuple[str, ...], rows: list[dict[str, str]] = ROWS) -> Path:
-    lines = ["\t".join(header), *("\t".join(row[c] for c in columns) for row in rows)]
-    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return path
-
-
-def texts(dataset: MinimalPairSet, subset: str) -> list[str]:
-    numbers = dataset.originals if subset == "original" else dataset.rewrites[subset]
-    return [dataset.items[i] for i in numbers]
-
-
-def check_is_demo(dataset: MinimalPairSet, rows: list[dict[str, str]] = ROWS) -> None:
-    assert dataset.subsets == SUBSETS
-    for subset in ("original", *SUBSETS):
-        assert texts(dataset, subset) == [row[subset] for row in rows], subset
-    assert len(set(dataset.items)) == len(dataset.items)
 
 
 @pytest.mark.parametrize("columns", [MAIN_FIRST, MAIN_LAST], ids=["main first", "main last"])

@@ -32,7 +32,7 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from tests.runs.test_support import write_vectors
+from tests.support.animals import write_vectors
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("evalrank")

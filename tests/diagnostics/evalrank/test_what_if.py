@@ -24,7 +24,7 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from tests.runs.test_support import ANIMALS, write_vectors
+from tests.support.animals import ANIMALS, write_vectors
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 ENTRY = diagnostics.find("evalrank")

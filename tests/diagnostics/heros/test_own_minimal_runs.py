@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import math
@@ -24,12 +23,11 @@ from core.encoders.cache import EmbeddingCache
 from core.runs import pipeline
 from core.settings import ASSETS, Settings
 from core.store.repository import Repository
-from tests.support.demo_rules import read_rows
+from tests.support.heros_table import FIRST_ROWS, demo_file
 from tests.support.small_world import GramEncoder, register_encoder
 
 ENTRY = diagnostics.find("heros")
 EXAMPLE = ASSETS / "demo" / "own_minimal.tsv"
-DEMO = read_rows(ASSETS / "demo" / "minimal_pairs.tsv")[:8]
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -52,15 +50,6 @@ def blindspot(capsys: pytest.CaptureFixture[str], environment: Settings) -> Comm
         return code, *capsys.readouterr()
 
     return run
-
-
-def demo_file(folder: Path, subsets: tuple[str, ...]) -> Path:
-    path = folder / f"{'-'.join(subsets)}.csv"
-    with path.open("w", encoding="utf-8", newline="") as f:
-        writer = csv.DictWriter(f, ["original", *subsets], extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(DEMO)
-    return path
 
 
 def test_a_file_is_run_and_its_reading_is_kept(environment: Settings, blindspot: Command, tmp_path: Path) -> None:
@@ -128,8 +117,8 @@ def test_every_number_of_subsets_is_computed_stored_and_listed(
         assert frame["subset"].tolist() == list(subsets) * 8
         for subset in subsets:
             rows = frame[frame["subset"] == subset]
-            assert rows["rewrite"].tolist() == [row[subset] for row in DEMO]
-            assert rows["original"].tolist() == [row["original"] for row in DEMO]
+            assert rows["rewrite"].tolist() == [row[subset] for row in FIRST_ROWS]
+            assert rows["original"].tolist() == [row["original"] for row in FIRST_ROWS]
     code, out, err = blindspot("runs")
     assert (code, err) == (0, "")
     assert out.count("│ heros") == 11

@@ -18,7 +18,7 @@ from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import BlindspotError, Cancelled
 from core.settings import Settings
 from core.types import CancelToken, Float64, digest_of_strings, no_progress
-from tests.encoders.transformer.test_encoder import ODD_TEXTS
+from tests.support.odd_texts import ODD_TEXTS
 
 IDS = ("minilm", "minilm-cls", "minilm-last-avg", "minilm-first-last-avg", "minilm-static")
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", *ODD_TEXTS)

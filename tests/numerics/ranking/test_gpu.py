@@ -20,13 +20,7 @@ from core.numerics.ranking.problem import RankCounts
 from core.numerics.ranking.ranks import rank_pairs
 from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
 from core.types import CancelToken, Float32, no_progress
-from tests.numerics.ranking.test_ranks import (
-    Pairs,
-    _vectors_that_round_badly,
-    greater_and_ties,
-    matrices,
-    rank_slowly,
-)
+from tests.support.ranking import Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
 DEVICE = "cuda:0" if torch.cuda.is_available() else "cpu"
 
@@ -75,7 +69,7 @@ def test_counts_are_those_of_the_processor(metric: Metric, precision: Precision)
 @pytest.mark.parametrize("metric", Metric)
 def test_float16_scores_stay_within_the_slack(metric: Metric, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every score must lie between."""
-    matrix = _vectors_that_round_badly(dimension)
+    matrix = vectors_that_round_badly(dimension)
     norms = row_norms(matrix)
     factors = rank_problem._factors(norms, metric)
     lengths = norms * factors

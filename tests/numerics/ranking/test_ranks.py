@@ -6,7 +6,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -34,8 +34,7 @@ from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
 from core.settings import ROOT
 from core.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
-
-Pairs = Sequence[tuple[int, int]]
+from tests.support.ranking import SIZES, Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
 
 def rank(matrix: Float32, pairs: Pairs, metric: Metric, tau: float = TAU) -> RankCounts:
@@ -57,15 +56,6 @@ def screened() -> Iterator[None]:
         patch.setattr(rank_tiles, "FEWEST_DIMENSIONS_CODED", 0)
         patch.setattr(coarse, "pays", lambda: True)
         yield
-
-
-def rank_slowly(matrix: Float32, pairs: Pairs, metric: Metric) -> list[reference.ReferenceCount]:
-    vectors = matrix.astype(np.float64).tolist()
-    return [reference.count(vectors, query, mate, metric.value, set()) for query, mate in pairs]
-
-
-def greater_and_ties(counts: RankCounts) -> list[tuple[int, int]]:
-    return list(zip(counts.greater.tolist(), counts.ties.tolist(), strict=True))
 
 
 # --- cases small enough to compute by hand ---
@@ -184,35 +174,6 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
 
 
 # --- equality with the loop ---
-
-SIZES = (1e-44, 1e-30, 3e-23, 1e-10, 1e-3, 1.0, 1e3, 1e10, 1e17, 1e19, 1e30, 3e38)
-NUDGES = (3e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 1e-3)
-
-
-@st.composite
-def matrices(draw: st.DrawFn) -> Float32:
-    """``[n, d] float32``: fresh vectors, zeros, copies, copies of other length, copies nudged by about tau."""
-    dimension = draw(st.integers(1, 64))
-    size = draw(st.sampled_from(SIZES))
-    sizes = draw(st.sampled_from([(1.0,), (1.0, 1e-3, 1e-7), (1.0, 1e-20)]))
-    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    whole_numbers = draw(st.booleans())
-    rows: list[np.ndarray] = []
-    for kind in draw(st.lists(st.sampled_from(["fresh", "fresh", "zero", "copy", "scaled", "nudged"]), min_size=2)):
-        earlier = rows[draw(st.integers(0, len(rows) - 1))] if rows else np.zeros(dimension)
-        if kind == "fresh" or not rows:
-            row = random.uniform(-1, 1, dimension) * draw(st.sampled_from(sizes))
-            rows.append(np.round(4 * row) / 4 if whole_numbers else row)
-        elif kind == "zero":
-            rows.append(np.zeros(dimension))
-        elif kind == "copy":
-            rows.append(earlier)
-        elif kind == "scaled":
-            rows.append(earlier * draw(st.sampled_from([0.5, 0.3, -1.0])))
-        else:
-            rows.append(earlier * (1 + draw(st.sampled_from(NUDGES)) * random.standard_normal(dimension)))
-    with np.errstate(under="ignore"):
-        return np.clip(np.array(rows) * size, -3.4e38, 3.4e38).astype(np.float32)
 
 
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Metric))
@@ -381,25 +342,11 @@ def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, me
 # --- the error bound that the exactness rests on ---
 
 
-def _vectors_that_round_badly(dimension: int) -> Float32:
-    random = np.random.default_rng(dimension)
-    return np.vstack(
-        [
-            random.standard_normal((40, dimension)),
-            random.uniform(0.5, 1, (20, dimension)),  # all of one sign: errors add up
-            np.ones((1, dimension)),
-            np.full((1, dimension), 1 / 3),
-            random.standard_normal((20, dimension)) * 10.0 ** random.uniform(-4, 4, (20, 1)),  # of every length
-            np.zeros((1, dimension)),
-        ]
-    ).astype(np.float32)
-
-
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1_024, 4_096])
 @pytest.mark.parametrize("metric", Metric)
 def test_float32_scores_stay_within_the_slack(metric: Metric, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every float32 score must lie between."""
-    matrix = _vectors_that_round_badly(dimension)
+    matrix = vectors_that_round_badly(dimension)
     norms = row_norms(matrix)
     factors = rank_problem._factors(norms, metric)
     lengths = norms * factors
@@ -418,7 +365,7 @@ def test_float32_scores_stay_within_the_slack(metric: Metric, dimension: int) ->
 @pytest.mark.parametrize("dimension", [64, 384])
 def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
     """The bound is no formality (float32 does differ), and not so wide that everything is computed twice."""
-    matrix = _vectors_that_round_badly(dimension)[:-1]
+    matrix = vectors_that_round_badly(dimension)[:-1]
     norms = row_norms(matrix)
     operand = rank_problem.scaled(matrix, np.arange(len(matrix)), rank_problem._factors(norms, Metric.COS))
     wide = matrix.astype(np.float64) / norms[:, None]
@@ -430,7 +377,7 @@ def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
 
 def test_the_mates_own_score_is_exact_to_a_quarter_of_tau() -> None:
     """DESIGN 4.1: the mate's similarity differs from float64's by less than tau / 4."""
-    matrix = _vectors_that_round_badly(384)
+    matrix = vectors_that_round_badly(384)
     pairs = [(i, len(matrix) - 1 - i) for i in range(len(matrix))]
     for metric in Metric:
         similarity = rank(matrix, pairs, metric).similarity

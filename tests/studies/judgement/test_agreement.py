@@ -11,8 +11,7 @@ from scipy.stats import t as student
 from core.studies.judgement.agreement import agreement
 from core.studies.judgement.tallies import NO_VOTE, Tally, tally
 from core.studies.judgement.types import Item, Query, Task
-from tests.studies.judgement.test_scoring import random_tally
-from tests.support.judgement_samples import A, comparative_set, intruder_set, votes
+from tests.support.judgement_samples import A, comparative_set, intruder_set, random_tally, votes
 
 
 def test_by_hand() -> None:

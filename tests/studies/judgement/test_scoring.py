@@ -15,10 +15,10 @@ from statsmodels.stats.multitest import multipletests
 from core.errors import InputError
 from core.numerics.statistics.votes import FEWEST_QUERIES, Population
 from core.studies.judgement.scoring import By, breakdown, groups, most_missed, pair_tests, scores
-from core.studies.judgement.tallies import NO_VOTE, UNKNOWN, Tally, tally
+from core.studies.judgement.tallies import NO_VOTE, Tally, tally
 from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
 from core.types import Variant
-from tests.support.judgement_samples import A, B, C, comparative_set, intruder_set, votes
+from tests.support.judgement_samples import A, comparative_set, intruder_set, random_tally, votes
 
 
 def own_of(items, item_no: int, variant: int) -> int:
@@ -192,21 +192,6 @@ def test_what_is_not_known_is_a_group_of_its_own_and_the_last() -> None:
 
 
 # --- intervals and tests against slow loops
-
-
-def random_tally(seed: int, task: Task = Task.COMPARATIVE, items: int = 9, raters: int = 5) -> Tally:
-    """Three variants, some items not about all, some cells empty, some unknown."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for no in range(items):
-        options = int(rng.integers(2, 5))
-        own = rng.integers(-1, options, size=3)
-        own[rng.integers(3)] = 0
-        made.append(Item(no, Query(f"q{no // 2}"), "rare", 1, tuple("abcd"[:options]), tuple(int(o) for o in own)))
-    chosen = np.array(
-        [rng.choice([NO_VOTE, UNKNOWN, *range(len(item.options))], size=raters) for item in made], dtype=np.int64
-    )
-    return Tally(task, (A, B, C), tuple(made), tuple(f"r{r}" for r in range(raters)), chosen)
 
 
 Votes = list[tuple[str, int, float, float]]  # query, rater, weight, hit

@@ -13,8 +13,8 @@ from core.datasets import uploads
 from core.datasets.catalog import find
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from tests.conftest import make_settings
+from tests.support.data_page import keep, picker, rows, upload
 from tests.ui.test_pages import texts
-from tests.workspace.data.test_page import keep, picker, rows, upload
 
 OpenApp = Callable[..., AppTest]
 

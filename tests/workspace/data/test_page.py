@@ -23,6 +23,7 @@ from core.store.repository import Repository
 from core.types import digest_of_strings
 from core.ui.resources import jobs
 from tests.conftest import make_settings
+from tests.support.data_page import keep, listed, picker, rows, upload
 from tests.support.small_world import (
     SMALL_PAIRS,
     Gate,
@@ -57,17 +58,6 @@ def distant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return path
 
 
-def listed(app: AppTest) -> dict[str, str]:
-    """State by id."""
-    frame = app.dataframe[0].value
-    return dict(zip(frame["id"], frame["state"], strict=True))
-
-
-def rows(app: AppTest, column: str) -> list[str]:
-    """A column of the last table that has it."""
-    return list(next(f.value[column] for f in reversed(app.dataframe) if column in f.value))
-
-
 def until_idle(app: AppTest) -> AppTest:
     """Look again until no work is under way."""
 
@@ -76,21 +66,6 @@ def until_idle(app: AppTest) -> AppTest:
         return not any((button.key or "").startswith("cancel_") for button in app.button)
 
     wait_until(idle)
-    return app
-
-
-def upload(app: AppTest, content: bytes, name: str = "my pairs.csv") -> AppTest:
-    return app.file_uploader[0].set_value((name, content, "text/plain")).run()
-
-
-def picker(app: AppTest, which: str):
-    return next(box for box in app.selectbox if box.label == f"{which} column")
-
-
-def keep(app: AppTest) -> AppTest:
-    app.button(key="upload_keep").click().run()
-    assert not app.exception
-    assert not app.error
     return app
 
 

@@ -16,6 +16,7 @@ from core.store.records import RunState
 from core.store.repository import Repository
 from core.ui import resources
 from core.workspace.run import history as history_parts
+from tests.support.run_history import choose_rows
 from tests.support.small_world import wait_until
 from tests.support.store_samples import pair_set, plan, store_many
 
@@ -30,13 +31,6 @@ def written(app: AppTest) -> str:
 def finished(app: AppTest) -> AppTest:
     """The page once the queue is empty."""
     wait_until(lambda: not resources.jobs().active())
-    return app.run()
-
-
-def choose_rows(app: AppTest, *run_ids: str) -> AppTest:
-    """As if rows were chosen in the table (AppTest cannot click into it): a new table with these ticked."""
-    app.session_state[history_parts._CHOSEN] = list(run_ids)
-    app.session_state[history_parts._ROUND] = 1
     return app.run()
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
-from tests.diagnostics.heros.test_own_minimal_runs import DEMO, demo_file
+from tests.support.heros_table import FIRST_ROWS, demo_file
 from tests.support.small_world import GramEncoder, register_encoder
 
 
@@ -41,7 +41,7 @@ def test_a_file_with_some_of_the_subsets_is_shown(
     app.segmented_control(key="heros_view").set_value("sentences").run()
     assert not app.exception
     (table,) = (f.value for f in app.dataframe if "original" in f.value)
-    assert table["original"].tolist() == [row["original"] for row in DEMO]
+    assert table["original"].tolist() == [row["original"] for row in FIRST_ROWS]
     assert list(table.columns) == ["no", "original", *(f"A: {subset}" for subset in subsets)]
     app.switch_page("pages/evalrank.py").run()
     assert not app.exception

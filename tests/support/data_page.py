@@ -1,0 +1,31 @@
+"""The page *Data* by AppTest."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+
+def listed(app: AppTest) -> dict[str, str]:
+    """State by id."""
+    frame = app.dataframe[0].value
+    return dict(zip(frame["id"], frame["state"], strict=True))
+
+
+def rows(app: AppTest, column: str) -> list[str]:
+    """A column of the last table that has it."""
+    return list(next(f.value[column] for f in reversed(app.dataframe) if column in f.value))
+
+
+def upload(app: AppTest, content: bytes, name: str = "my pairs.csv") -> AppTest:
+    return app.file_uploader[0].set_value((name, content, "text/plain")).run()
+
+
+def picker(app: AppTest, which: str):
+    return next(box for box in app.selectbox if box.label == f"{which} column")
+
+
+def keep(app: AppTest) -> AppTest:
+    app.button(key="upload_keep").click().run()
+    assert not app.exception
+    assert not app.error
+    return app

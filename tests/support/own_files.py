@@ -1,0 +1,57 @@
+"""Files of a user's own, written in every format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from core.files.tables import FileFormat
+
+ENDINGS = [f.value for f in FileFormat]
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def write(folder: Path, ending: str, rows: list[dict[str, Any]]) -> Path:
+    """Rows of texts in a format, written without the reader's library where there is another way."""
+    path = folder / f"pairs.{ending}"
+    names = list(rows[0])
+    if ending == "csv":
+        lines = [names, *([str(row[name]) for name in names] for row in rows)]
+        path.write_text("".join(",".join(map(quoted, line)) + "\r\n" for line in lines), "utf-8", newline="")
+    elif ending == "tsv":
+        lines = [names, *([str(row[name]) for name in names] for row in rows)]
+        path.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8", newline="")
+    elif ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    else:
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def given_text(folder: Path, ending: str, content: str | bytes) -> Path:
+    path = folder / f"pairs.{ending}"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+Maker = Callable[[Path], Path]
+
+
+def text(ending: str, content: str | bytes) -> Maker:
+    return lambda folder: given_text(folder, ending, content)
+
+
+def table(columns: dict[str, Any]) -> Maker:
+    def make(folder: Path) -> Path:
+        parquet.write_table(pa.table(columns), folder / "pairs.parquet")
+        return folder / "pairs.parquet"
+
+    return make
