@@ -10,9 +10,10 @@ from core.datasets.entries import (
     evalrank_file,
     github_file,
 )
+from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
-from core.datasets.own.columns import OwnFile, size_in_words
+from core.datasets.own.columns import OwnFile
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from core.datasets.own.reference import ROLES, OwnReference
 from core.datasets.published import minimal_pairs, semantoneg, vocabularies
@@ -308,7 +309,7 @@ def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
         description=file.description,
         kind=file.kind,
         unit="text",
-        size=size_in_words(file.kind, file.rows, len(file.used) - 1, file.distinct_texts),
+        size=KINDS[file.kind].size(file.rows, len(file.used) - 1, file.distinct_texts),
         licence="yours",
         citation="your own file",
         url="",

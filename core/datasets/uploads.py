@@ -21,11 +21,12 @@ from pathlib import Path
 from uuid import uuid4
 
 from core import policy
+from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT
 from core.datasets.own import files as own
 from core.datasets.own import rewrites as own_rewrites
-from core.datasets.own.columns import OwnFile, size_in_words
+from core.datasets.own.columns import OwnFile
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from core.datasets.own.minimal_pairs import OwnMinimalPairs
 from core.datasets.own.pairs import OwnPairs
@@ -75,7 +76,7 @@ class Upload:
     @property
     def size(self) -> str:
         """Counts for people."""
-        return size_in_words(self.kind, self.rows, len(self.columns) - 1, self.texts)
+        return KINDS[self.kind].size(self.rows, len(self.columns) - 1, self.texts)
 
     @property
     def original(self) -> Path:

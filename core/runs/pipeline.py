@@ -16,7 +16,8 @@ from core import policy
 from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds import KINDS
+from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import FIT_ON, DiagnosticEntry, DiagnosticResult, Preparation
 from core.encoders import catalog as encoders
 from core.encoders.base import Encoder, VocabularyEncoder
@@ -41,15 +42,6 @@ from core.transforms.trained_flows import TrainedFlows
 from core.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
 
 KEPT_BYTES = 1 << 27  # of transformed embeddings, at most: a hundred thousand of 300 dimensions
-# Kinds of which items without a vector can be left out.
-_IN_PARTS = (
-    DatasetKind.PAIR_SET,
-    DatasetKind.SCORED_PAIRS,
-    DatasetKind.VOCABULARY,
-    DatasetKind.ANALOGIES,
-    DatasetKind.CATEGORIES,
-    DatasetKind.LABELLED_TEXTS,
-)
 
 
 def request(
@@ -95,7 +87,7 @@ def request(
     others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
     for other in others:
         encoders.resolve(other, settings)
-    ranks_a_part = entry.dataset_kind in _IN_PARTS and preparation is None
+    ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
     return RunRequest(
         diagnostic,
         Variant(reference, str(chain)),
@@ -364,7 +356,7 @@ def _support(named: _Named, own: Bool, work: _Work) -> tuple[Part | None, bool]:
         InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
     """
     request, dataset = named.request, named.dataset
-    if dataset.kind not in _IN_PARTS:
+    if not dataset.has_parts:
         coverage.check_covers_all(request.variant.encoder, dataset, own, request.diagnostic)
         return None, True
     support = own

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds import KINDS
+from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
@@ -36,15 +37,6 @@ from core.types import Bool, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 MANY = 100  # runs whose ids begin alike: more are not counted
-_WITHOUT_TEXTS = "items/without_texts"  # queries
-_WITH_TEXTS = {
-    DatasetKind.PAIR_SET: "items/pairs",
-    DatasetKind.MINIMAL_PAIR_SET: "items/minimal_pairs",
-    DatasetKind.SCORED_PAIRS: "items/scored_pairs",
-    DatasetKind.ANALOGIES: "items/analogies",
-    DatasetKind.CATEGORIES: "items/categories",
-    DatasetKind.LABELLED_TEXTS: "items/labelled_texts",
-}
 
 
 class Repository:
@@ -213,10 +205,11 @@ class Repository:
         return found[0]
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
-        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, what ``_WITH_TEXTS`` adds."""
+        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset."""
         if not run_ids:
             return pd.DataFrame()
-        name = _WITH_TEXTS.get(entry.dataset_kind, _WITHOUT_TEXTS) if texts else _WITHOUT_TEXTS
+        stored_as = KINDS[entry.dataset_kind].stored_as
+        name = f"items/{stored_as if texts and stored_as else 'without_texts'}"
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         with self.database.cursor() as cursor:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()

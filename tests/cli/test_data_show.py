@@ -10,7 +10,6 @@ import pytest
 
 from core import cli
 from core.datasets import catalog
-from core.datasets.preview import first_rows
 from core.settings import Settings
 
 
@@ -88,7 +87,7 @@ def test_every_kind_has_rows(capsys: pytest.CaptureFixture[str], name: str, head
     found = shown(capsys, name, "--rows", "2")
     assert found["size"] == catalog.find(name).size
     assert ("counts" in found) == (name == "demo-negation")
-    rows = first_rows(catalog.find(name).load(name, ()), 2)
+    rows = catalog.find(name).load(name, ()).first_rows(2)
     assert rows.headings == headings
     assert found["rows"] == [dict(zip(headings, cells, strict=True)) for cells in rows.cells]
     assert len(rows.cells) == (12 if name == "demo-minimal" else 2)

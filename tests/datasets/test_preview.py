@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 
 from core.datasets import catalog, fetch
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
-from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.base import Dataset, Rows
+from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledRow
+from core.datasets.kinds.pairs import PairCounts, PairSet
 from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.preview import (
-    LabelledPreview,
-    LabelledRow,
-    PairCounts,
-    PairPreview,
-    Rows,
-    first_rows,
-)
 from core.datasets.published import pairs as loaders
 from core.datasets.published import scored_pairs
 from core.datasets.published.labelled_texts import Example, labelled_texts
@@ -48,36 +40,36 @@ def counted(dataset: PairSet) -> PairCounts:
 
 @pytest.mark.parametrize("dataset", [SMALL_PAIRS, REPEATED], ids=lambda d: d.id)
 def test_counts(dataset: PairSet) -> None:
-    assert PairPreview(dataset).counts == counted(dataset)
+    assert dataset.counts == counted(dataset)
 
 
 def test_counts_of_odd_pairs_are_what_they_look_like() -> None:
-    assert PairPreview(REPEATED).counts == PairCounts(5, 1, 1, 3, 3, 1, 0)
+    assert REPEATED.counts == PairCounts(5, 1, 1, 3, 3, 1, 0)
 
 
 @pytest.mark.parametrize("name", ["demo-pairs", "demo-words"])
 def test_counts_agree_with_the_catalog(settings: Settings, name: str) -> None:
     entry = catalog.find(name)
-    counts = PairPreview(fetch.load(entry, settings)).counts
+    counts = fetch.load(entry, settings).counts
     assert entry.size == f"{counts.pairs:,} pairs, {counts.items:,} {entry.unit}s"
 
 
 def test_rows_are_the_pairs_and_end_with_them() -> None:
-    data = PairPreview(REPEATED)
+    data = REPEATED
     assert data.rows(0, 2) == [(0, "a", "b"), (1, "a", "b")]
     assert data.rows(3, 10) == [(3, "c", "c"), (4, "a", "c")]
     assert data.rows(5, 10) == []
 
 
 def test_background_is_in_no_pair_and_the_same_for_a_seed() -> None:
-    data = PairPreview(SMALL_PAIRS)
+    data = SMALL_PAIRS
     paired = {SMALL_PAIRS.items[n] for n in [*SMALL_PAIRS.queries, *SMALL_PAIRS.mates]}
     everything = data.background(1_000, seed=0)
     assert len(everything) == len(set(everything)) == data.counts.background_only == 8
     assert not paired & set(everything)
     assert data.background(3, seed=1) == data.background(3, seed=1)
     assert len({tuple(data.background(3, seed)) for seed in range(5)}) > 1
-    assert PairPreview(REPEATED).background(3, seed=0) == []
+    assert REPEATED.background(3, seed=0) == []
 
 
 LABELLED = labelled_texts(
@@ -93,18 +85,18 @@ LABELLED = labelled_texts(
 
 
 def test_examples_and_those_that_leak() -> None:
-    data = LabelledPreview(LABELLED)
+    data = LABELLED
     assert data.numbers().tolist() == [0, 1, 2, 3]
     assert data.numbers("q").tolist() == [1, 2]
     assert data.numbers(overlapping=True).tolist() == [1, 2]
     assert data.numbers("p", overlapping=True).tolist() == []
-    assert data.rows(data.numbers("q")) == [
+    assert data.examples(data.numbers("q")) == [
         LabelledRow(1, "q", "test", "A", " b", "in training"),
         LabelledRow(2, "q", "test", "b", "a", "in training"),
     ]
-    single = LabelledPreview(labelled_texts("x", ("p", "q"), [Example("p", "a"), Example("q", "A")]))
-    assert single.rows([1]) == [LabelledRow(1, "q", "", "A", "", "elsewhere")]
-    assert data.dataset.overlaps.tolist() == [False, True, True, False], "what is asked for changes nothing"
+    single = labelled_texts("x", ("p", "q"), [Example("p", "a"), Example("q", "A")])
+    assert single.examples([1]) == [LabelledRow(1, "q", "", "A", "", "elsewhere")]
+    assert data.overlaps.tolist() == [False, True, True, False], "what is asked for changes nothing"
 
 
 ANALOGIES = Analogies(
@@ -144,5 +136,5 @@ CATEGORIES = Categories(
 def test_the_first_rows_of_every_kind(
     dataset: Dataset, headings: tuple[str, ...], cells: list[tuple[object, ...]]
 ) -> None:
-    assert first_rows(dataset, 1) == Rows(headings, tuple(cells))
-    assert first_rows(dataset, 0).cells == ()
+    assert dataset.first_rows(1) == Rows(headings, tuple(cells))
+    assert dataset.first_rows(0).cells == ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core import cli
 from core import diagnostic as diagnostics
-from core.datasets.kinds.pairs import PairSet, RankedPairs
+from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank.pairs import Relation, around_mate
 from core.errors import InputError
@@ -193,13 +193,13 @@ def test_the_command_line_compares_on_common_items_unless_told_otherwise(
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(st.lists(st.booleans(), min_size=12, max_size=12).map(np.array))
 def test_the_part_has_the_texts_of_the_whole(covered: np.ndarray) -> None:
-    part = RankedPairs.of(ANIMALS, covered)
+    part = ANIMALS.part(covered)
     assert part.dataset.items == tuple(w for w, c in zip(ANIMALS.items, covered, strict=True) if c)
     kept = [
         (part.dataset.items[q], part.dataset.items[m])
         for q, m in zip(part.dataset.queries, part.dataset.mates, strict=True)
     ]
-    assert kept == [PAIRS[p] for p in part.pairs]
+    assert kept == [PAIRS[p] for p in part.rows]
     assert [p for p in PAIRS if {*p} <= {*part.dataset.items}] == kept
     assert (part.digest == "") == bool(covered.all())
 

@@ -10,9 +10,8 @@ import typer
 from core.cli import output
 from core.cli.options import AsJson, names_columns, of_columns
 from core.datasets import catalog as datasets
-from core.datasets import fetch, preview
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.labelled_counts import LabelledCounts
+from core.datasets import fetch
+from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
 from core.datasets.own.reference import NamedColumns
 from core.settings import Settings
 
@@ -33,8 +32,8 @@ def show(
     entry = datasets.find(reference)
     with output.progress(entry.id) as progress:
         data = fetch.load(entry, settings, progress)
-    counts = LabelledCounts.of(data) if isinstance(data, LabelledTexts) else None
-    first = preview.first_rows(data, rows)
+    counts = data.counts if isinstance(data, LabelledTexts) else None
+    first = data.first_rows(rows)
     if as_json:
         facts = {name: getattr(entry, name) for name in ("id", "title", "kind", "size", "licence", "citation")}
         held = {} if counts is None else {"counts": asdict(counts)}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
-from core.types import Bool, Int64, digest_of_strings
+from core.errors import InputError
+from core.types import Bool, Int32, Int64, digest_of_strings
 
 
 class DatasetKind(StrEnum):
@@ -26,19 +29,63 @@ class DatasetKind(StrEnum):
     LABELLED_TEXTS = "set of labelled texts"
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a dataset for a table: headings and as many cells in each row."""
+
+    headings: tuple[str, ...]
+    cells: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The part of a dataset whose items all have a vector (DESIGN 4.1, coverage).
+
+    Attributes:
+        dataset: that part, its items numbered anew; the whole itself where nothing is left out. It is of the
+            whole's kind.
+        items: ``[k] int64``, the numbers that its items have in the whole.
+        support: ``[n] bool``, per item of the whole whether it is in.
+        rows: ``[r] int64``, the numbers that its rows (pairs, questions, examples, words) have in the whole.
+    """
+
+    dataset: Any
+    items: Int64
+    support: Bool
+    rows: Int64
+
+    @property
+    def digest(self) -> str:
+        """Digest of which items are in; "" for all of them."""
+        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset(ABC):
     """What every kind of dataset has.
 
+    A kind says here all that the rest of the project has to know of it; ``KINDS`` lists them.
+
     Attributes:
         id: dataset id.
         items: the distinct texts, ``n`` of them; everything else speaks of them by their numbers.
+
+        headings: of ``rows``.
+        counted: what its rows are called in the coverage of a run: "pairs"; "" where they are its items.
+        stored_as: what its rows are called in the store: the table ``dataset_<stored_as>``; "" where none are kept.
+        has_parts: whether items without a vector can be left out.
+        by_rows: whether the rows of a run's results are of its own rows.
     """
 
     id: str
     items: tuple[str, ...]
 
     kind: ClassVar[DatasetKind]
+    headings: ClassVar[tuple[str, ...]]
+    counted: ClassVar[str] = ""
+    stored_as: ClassVar[str] = ""
+    has_parts: ClassVar[bool] = True
+    by_rows: ClassVar[bool] = True
 
     @cached_property
     def texts_digest(self) -> str:
@@ -50,22 +97,72 @@ class Dataset(ABC):
     def content_digest(self) -> str:
         """Digest of all that decides a diagnostic's numbers."""
 
+    # --- what an encoder covers of it
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The part of a dataset whose items all have a vector (DESIGN 4.1, coverage).
+    def part(self, support: Bool) -> Part:
+        """Leave out the items outside of ``support``, ``[n] bool``, and the rows that touch them."""
+        items, rows = np.flatnonzero(support), np.flatnonzero(self._complete(support))
+        if len(items) == len(self.items):
+            return Part(self, items, support, rows)
+        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
+        return Part(self._reduced(tuple(self.items[i] for i in items), support, rows, numbers), items, support, rows)
 
-    Attributes:
-        dataset: that part, its items numbered anew.
-        items: ``[k] int64``, the numbers that its items have in the whole.
-        support: ``[n] bool``, per item of the whole whether it is in.
-    """
+    def coverage(self, support: Bool) -> dict[str, int]:
+        """How many rows and items there are, and how many are inside ``support``, ``[n] bool``."""
+        rows = self._complete(support)
+        counts = {self.counted: len(rows), f"{self.counted}_covered": int(np.count_nonzero(rows))}
+        items = {"items": len(support), "items_covered": int(np.count_nonzero(support))}
+        return (counts if self.counted else {}) | items
 
-    dataset: Dataset
-    items: Int64
-    support: Bool
+    def nothing_left(self, covered: int, whose: str) -> InputError:
+        """What to say where no row is left: ``covered`` items have a vector from ``whose`` encoder."""
+        del covered
+        return InputError(
+            f"none of the {len(self.items):,} words of '{self.id}' has a vector from {whose}",
+            expected=f"an encoder that knows the words of this {self.kind}",
+        )
 
-    @property
-    def digest(self) -> str:
-        """Digest of which items are in; "" for all of them."""
-        return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
+    def _complete(self, support: Bool) -> Bool:
+        """Which rows have all their items inside ``support``, ``[m] bool``."""
+        return support
+
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Dataset:  # noqa: ARG002
+        """Only these items and rows; ``numbers [n]`` has the new number of every item that stays."""
+        raise TypeError(f"a {self.kind} has no parts")
+
+    # --- its rows
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Sequence[tuple[object, ...]]:
+        """The rows from ``start`` to before ``stop``, as far as there are any: a cell per heading."""
+
+    def first_rows(self, n: int) -> Rows:
+        """The first ``n`` rows, or all where they are fewer."""
+        return Rows(self.headings, tuple(self.rows(0, n)))
+
+    def stored_rows(self) -> dict[str, Any]:
+        """Its rows for the store: arrays by the names of the table's columns."""
+        return {}
+
+    def related(self, item: int) -> dict[int, str]:  # noqa: ARG002 - of kinds that say it
+        """What it says of other items' relation to one: its mates, or an original's rewrites, by their numbers.
+
+        Pairs of an item with itself are left out: it is no neighbour of its own.
+        """
+        return {}
+
+    @classmethod
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
+        """Counts for people.
+
+        Args:
+            rows: pairs, originals, words or examples.
+            subsets: rewrites that each original has; of others any number.
+            texts: distinct ones.
+        """
+        return f"{rows:,} {cls.counted or 'words'}, {texts:,} texts"
+
+
+def names(all_names: Sequence[str], numbers: Int32) -> pa.Array:
+    """A column of names by their numbers, ``[m] int32``, for the store."""
+    return pa.array([all_names[number] for number in numbers.tolist()], pa.string())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds.base import Dataset, DatasetKind, Rows, names
+from core.errors import InputError
 from core.texts import same_text
 from core.types import Bool, Int8, Int32, Int64, digest_of_strings
 
@@ -28,6 +31,19 @@ def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -
     number: dict[tuple[str, ...], int] = {}
     rows = (tuple(sorted(row)) for row in zip(*columns, strict=True))
     return np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """An example: ``second`` is "" where it is one text, ``split`` where none is prescribed; ``elsewhere`` says where
+    the same text stands too ("in training", "elsewhere", or "")."""
+
+    number: int
+    label: str
+    split: str
+    first: str
+    second: str
+    elsewhere: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +65,9 @@ class LabelledTexts(Dataset):
     splits: Int8
 
     kind = DatasetKind.LABELLED_TEXTS
+    headings = tuple(column.name for column in fields(LabelledRow))
+    counted = "examples"
+    stored_as = "labelled_text"
 
     @property
     def has_pairs(self) -> bool:
@@ -89,34 +108,159 @@ class LabelledTexts(Dataset):
             return np.asarray((self.splits == TEST) & np.isin(self.same, self.same[self.splits == TRAIN]))
         return np.asarray(np.bincount(self.same)[self.same] > 1)
 
+    @cached_property
+    def counts(self) -> LabelledCounts:
+        """Takes a moment for 100,000 texts."""
+        return LabelledCounts.of(self)
 
-@dataclass(frozen=True, eq=False)
-class CoveredExamples(Part):
-    """The part of labelled texts whose texts all have a vector.
+    def _complete(self, support: Bool) -> Bool:
+        return np.asarray(support[self.firsts] & (support[self.seconds] if self.has_pairs else True))
 
-    Attributes:
-        examples: ``[k] int64``, the numbers that its examples have in the whole.
-    """
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> LabelledTexts:  # noqa: ARG002
+        return LabelledTexts(
+            self.id,
+            items,
+            self.classes,
+            numbers[self.firsts[rows]],
+            numbers[self.seconds[rows]] if self.has_pairs else self.seconds,
+            self.labels[rows],
+            self.splits[rows],
+        )
 
-    dataset: LabelledTexts
-    examples: Int64
+    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
+        return InputError(
+            f"no example of '{self.id}' is left: none has a vector for its text from {whose}",
+            expected="an encoder that knows the dataset's texts",
+        )
+
+    def numbers(self, label: str = "", overlapping: bool = False) -> Int64:
+        """Which examples there are to page through, ``[k] int64``.
+
+        Args:
+            label: only those of a class; "" for all.
+            overlapping: only those that leak, as ``overlaps`` says.
+        """
+        kept = self.overlaps.copy() if overlapping else np.ones(len(self.labels), dtype=np.bool_)
+        if label:
+            kept &= self.labels == self.classes.index(label)
+        return np.flatnonzero(kept)
+
+    def examples(self, numbers: Iterable[int]) -> list[LabelledRow]:
+        """The examples of these numbers."""
+        where = "in training" if self.is_split else "elsewhere"
+        return [
+            LabelledRow(
+                n,
+                self.classes[self.labels[n]],
+                "" if self.splits[n] == UNSPLIT else SPLITS[self.splits[n]],
+                self.items[self.firsts[n]],
+                self.items[self.seconds[n]] if self.has_pairs else "",
+                where if self.overlaps[n] else "",
+            )
+            for n in (int(number) for number in numbers)
+        ]
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[object, ...]]:
+        return [astuple(row) for row in self.examples(range(start, min(stop, len(self.labels))))]
+
+    def first_rows(self, n: int) -> Rows:
+        """Without the columns that say nothing in these."""
+        rows = self.rows(0, n)
+        shown = [i for i in range(len(self.headings)) if any(row[i] != "" for row in rows)]
+        return Rows(tuple(self.headings[i] for i in shown), tuple(tuple(row[i] for i in shown) for row in rows))
+
+    def stored_rows(self) -> dict[str, Any]:
+        m = len(self.labels)
+        return {
+            "item_no": np.arange(m, dtype=np.int32),
+            "split": pa.array(["" if s == UNSPLIT else SPLITS[s] for s in self.splits.tolist()], pa.string()),
+            "first_no": self.firsts,
+            "second_no": pa.array(self.seconds) if self.has_pairs else pa.nulls(m, pa.int32()),
+            "label": names(self.classes, self.labels),
+        }
 
     @classmethod
-    def of(cls, whole: LabelledTexts, support: Bool) -> CoveredExamples:
-        """Leave out the items outside of ``support``, ``[n] bool``, and the examples that touch them."""
-        items = np.flatnonzero(support)
-        kept = support[whole.firsts] & (support[whole.seconds] if whole.has_pairs else True)
-        examples = np.flatnonzero(kept)
-        if len(items) == len(whole.items):
-            return cls(whole, items, support, examples)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        part = LabelledTexts(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            whole.classes,
-            numbers[whole.firsts[examples]],
-            numbers[whole.seconds[examples]] if whole.has_pairs else whole.seconds,
-            whole.labels[examples],
-            whole.splits[examples],
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
+        return f"{rows:,} labelled examples, {texts:,} texts"
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """A class and how many examples it has: in all, and in each part of a prescribed split (else 0)."""
+
+    name: str
+    examples: int
+    train: int
+    dev: int
+    test: int
+
+
+@dataclass(frozen=True)
+class LabelledCounts:
+    """Counts of a set of labelled texts; examples are the same as ``same_examples`` says.
+
+    Attributes:
+        examples: examples, repeated ones included.
+        classes: in the dataset's order.
+        texts: distinct items, told apart to the letter.
+        repeated: examples that stand in the dataset more than once, each copy counted.
+        contradictory: texts (of pairs: pairs) that stand in it with more than one label.
+        tested: examples of a prescribed test part; 0 without one.
+        leaked: of these, those that stand in the training part too.
+    """
+
+    examples: int
+    classes: tuple[ClassCount, ...]
+    texts: int
+    repeated: int
+    contradictory: int
+    tested: int
+    leaked: int
+
+    @classmethod
+    def of(cls, dataset: LabelledTexts) -> LabelledCounts:
+        """Count; takes a moment for 100,000 texts."""
+        labels, same, splits = dataset.labels, dataset.same, dataset.splits
+        k = len(dataset.classes)
+        parts = [np.bincount(labels[splits == part], minlength=k).tolist() for part in (TRAIN, DEV, TEST)]
+        every = np.bincount(labels, minlength=k).tolist()
+        pairs = np.unique(np.stack([same, labels.astype(np.int64)]), axis=1)
+        return cls(
+            examples=len(labels),
+            classes=tuple(ClassCount(*row) for row in zip(dataset.classes, every, *parts, strict=True)),
+            texts=len(dataset.items),
+            repeated=int((np.bincount(same)[same] > 1).sum()),
+            contradictory=int((np.bincount(pairs[0]) > 1).sum()),
+            tested=int((splits == TEST).sum()),
+            leaked=int(dataset.overlaps.sum()) if dataset.is_split else 0,
         )
-        return cls(part, items, support, examples)
+
+    @property
+    def is_split(self) -> bool:
+        """Whether a split is prescribed."""
+        return self.tested > 0
+
+    @property
+    def majority(self) -> ClassCount:
+        """The class with the most examples to train on, the first of those."""
+        return max(self.classes, key=lambda c: c.train if self.is_split else c.examples)
+
+    @property
+    def baseline(self) -> float:
+        """Share of the test part (without a prescribed split, of all examples) that is of the majority's class."""
+        most = self.majority
+        return most.test / self.tested if self.is_split else most.examples / self.examples
+
+    @property
+    def caution(self) -> tuple[str, ...]:
+        """What makes scores too good, or a perfect one impossible: a phrase each; nothing where nothing does."""
+        out = []
+        if self.leaked:
+            share = self.leaked / self.tested
+            out.append(f"test examples that stand in training too: {self.leaked:,} of {self.tested:,} ({share:.1%})")
+        if self.repeated:
+            share = self.repeated / self.examples
+            out.append(f"examples that stand in it more than once: {self.repeated:,} ({share:.1%})")
+        if self.contradictory:
+            out.append(f"texts with more than one label: {self.contradictory:,}")
+        return tuple(out)

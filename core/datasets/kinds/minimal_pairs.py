@@ -1,13 +1,18 @@
-"""Sets of minimal pairs: originals and their rewrites."""
+"""Sets of minimal pairs: originals and their rewrites (HEROS, Chiang 2023, section 2)."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from core.datasets.kinds.base import Dataset, DatasetKind
+from core.texts import one_form
 from core.types import Int32, digest_of_strings
 
 
@@ -25,6 +30,10 @@ class MinimalPairSet(Dataset):
     rewrites: Mapping[str, Int32]
 
     kind = DatasetKind.MINIMAL_PAIR_SET
+    headings = ("number", "original", "subset", "rewrite")
+    counted = "pairs"
+    stored_as = "minimal_pair"
+    has_parts = False  # each original is compared with all its rewrites
 
     @property
     def subsets(self) -> tuple[str, ...]:
@@ -37,3 +46,46 @@ class MinimalPairSet(Dataset):
         for subset, numbers in self.rewrites.items():
             parts += [subset, hashlib.sha256(numbers.tobytes()).hexdigest()]
         return digest_of_strings(parts)
+
+    @cached_property
+    def unchanged(self) -> dict[str, int]:
+        """Per subset, how many rewrites are the same text as their original; such a pair tells nothing."""
+        forms = [one_form(text) for text in self.items]
+        originals = self.originals.tolist()
+        return {
+            subset: sum(forms[a] == forms[b] for a, b in zip(originals, rewrites.tolist(), strict=True))
+            for subset, rewrites in self.rewrites.items()
+        }
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, str, str]]:
+        """Number, original, subset and rewrite for the originals from ``start`` to before ``stop``."""
+        items, originals = self.items, self.originals
+        return [
+            (n, items[originals[n]], subset, items[rewrites[n]])
+            for n in range(start, min(stop, len(originals)))
+            for subset, rewrites in self.rewrites.items()
+        ]
+
+    def stored_rows(self) -> dict[str, Any]:
+        """All originals with their rewrites of the first subset, then those of the next."""
+        n, k = len(self.originals), len(self.rewrites)
+        return {
+            "item_no": np.tile(np.arange(n, dtype=np.int32), k),
+            "subset": pa.array([subset for subset in self.rewrites for _ in range(n)], pa.string()),
+            "original_no": np.tile(self.originals, k),
+            "rewrite_no": np.concatenate([*self.rewrites.values(), np.zeros(0, dtype=np.int32)]),
+        }
+
+    def related(self, item: int) -> dict[int, str]:
+        said: dict[int, list[str]] = {}
+        for subset, rewrites in self.rewrites.items():
+            for rewrite in rewrites[self.originals == item]:
+                said.setdefault(int(rewrite), []).append(subset)
+            for original in self.originals[rewrites == item]:
+                said.setdefault(int(original), []).append("original")
+        return {number: ", ".join(dict.fromkeys(names)) for number, names in said.items() if number != item}
+
+    @classmethod
+    def size(cls, rows: int, subsets: int, texts: int) -> str:
+        each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
+        return f"{rows:,} originals with {each} each, {texts:,} texts"

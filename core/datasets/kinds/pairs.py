@@ -1,15 +1,41 @@
-"""Sets of positive pairs."""
+"""Sets of positive pairs (EvalRank, Wang 2022, section 4.2)."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.errors import InputError
 from core.types import Bool, Int32, Int64, digest_of_strings
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """What a pair set holds.
+
+    Attributes:
+        pairs: directed pairs, repeated ones included.
+        self_pairs: pairs of a text with itself.
+        repeated_pairs: pairs that stand in the dataset before.
+        items: distinct texts.
+        queries: distinct queries.
+        several_mates: queries with more than one distinct mate; only one of them can be ranked first.
+        background_only: items that are in no pair.
+    """
+
+    pairs: int
+    self_pairs: int
+    repeated_pairs: int
+    items: int
+    queries: int
+    several_mates: int
+    background_only: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +51,9 @@ class PairSet(Dataset):
     mates: Int32
 
     kind = DatasetKind.PAIR_SET
+    headings = ("pair", "query", "mate")
+    counted = "pairs"
+    stored_as = "pair"
 
     @cached_property
     def content_digest(self) -> str:
@@ -32,30 +61,60 @@ class PairSet(Dataset):
         pairs = hashlib.sha256(self.queries.tobytes() + self.mates.tobytes()).hexdigest()
         return digest_of_strings([self.kind, self.texts_digest, pairs])
 
+    def _complete(self, support: Bool) -> Bool:
+        return np.asarray(support[self.queries] & support[self.mates])
 
-@dataclass(frozen=True, eq=False)
-class RankedPairs(Part):
-    """The part of a pair set whose items all have a vector: candidates and pairs of a run (DESIGN 4.1, coverage).
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> PairSet:  # noqa: ARG002
+        return PairSet(self.id, items, numbers[self.queries[rows]], numbers[self.mates[rows]])
 
-    Attributes:
-        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
-    """
+    def nothing_left(self, covered: int, whose: str) -> InputError:
+        return no_pair(self, covered, whose, "ranked")
 
-    dataset: PairSet
-    pairs: Int64
-
-    @classmethod
-    def of(cls, whole: PairSet, support: Bool) -> RankedPairs:
-        """Leave out the items outside of ``support`` and the pairs that touch them."""
-        items = np.flatnonzero(support)
-        pairs = np.flatnonzero(support[whole.queries] & support[whole.mates])
-        if len(items) == len(whole.items):
-            return cls(whole, items, support, pairs)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        part = PairSet(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            numbers[whole.queries[pairs]],
-            numbers[whole.mates[pairs]],
+    @cached_property
+    def counts(self) -> PairCounts:
+        distinct = np.unique(np.stack([self.queries, self.mates]), axis=1)
+        mates_per_query = np.unique(distinct[0], return_counts=True)[1]
+        return PairCounts(
+            pairs=len(self.queries),
+            self_pairs=int((self.queries == self.mates).sum()),
+            repeated_pairs=len(self.queries) - distinct.shape[1],
+            items=len(self.items),
+            queries=len(mates_per_query),
+            several_mates=int((mates_per_query > 1).sum()),
+            background_only=len(self._background),
         )
-        return cls(part, items, support, pairs)
+
+    @cached_property
+    def _background(self) -> Int32:
+        """Numbers of the items that are in no pair: ``[counts.background_only] int32``."""
+        everything = np.arange(len(self.items), dtype=np.int32)
+        return np.setdiff1d(everything, np.concatenate([self.queries, self.mates]), assume_unique=False)
+
+    def background(self, n: int, seed: int) -> list[str]:
+        """``n`` random items that are in no pair, or all of them where they are fewer; the same for the same seed."""
+        chosen = np.random.default_rng(seed).permutation(self._background)[:n]
+        return [self.items[number] for number in chosen]
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, str]]:
+        """Number, query and mate."""
+        items, queries, mates = self.items, self.queries, self.mates
+        return [(n, items[queries[n]], items[mates[n]]) for n in range(start, min(stop, len(queries)))]
+
+    def stored_rows(self) -> dict[str, Any]:
+        return {
+            "item_no": np.arange(len(self.queries), dtype=np.int32),
+            "query_no": self.queries,
+            "mate_no": self.mates,
+        }
+
+    def related(self, item: int) -> dict[int, str]:
+        return {int(mate): "mate" for mate in self.mates[self.queries == item] if mate != item}
+
+
+def no_pair(dataset: Dataset, covered: int, whose: str, done: str) -> InputError:
+    """What to say where no pair has both of its texts among the ``covered`` items."""
+    return InputError(
+        f"no pair of '{dataset.id}' can be {done}: {covered:,} of {len(dataset.items):,} items have "
+        f"a vector from {whose}, and no pair has both of its texts among them",
+        expected="an encoder that knows the dataset's texts",
+    )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds.base import Dataset, DatasetKind, names
+from core.errors import InputError
 from core.types import Bool, Int32, Int64, digest_of_strings
 
 
@@ -35,6 +38,9 @@ class Analogies(Dataset):
     own_words: int
 
     kind = DatasetKind.ANALOGIES
+    headings = ("a", "b", "c", "right")
+    counted = "questions"
+    stored_as = "analogy"
 
     @cached_property
     def content_digest(self) -> str:
@@ -42,6 +48,40 @@ class Analogies(Dataset):
         columns = (self.section_numbers, self.questions, self.answers)
         questions = hashlib.sha256(b"".join(np.ascontiguousarray(c).tobytes() for c in columns)).hexdigest()
         return digest_of_strings([self.kind, self.texts_digest, *self.sections, *self.groups, questions])
+
+    def _complete(self, support: Bool) -> Bool:
+        return np.asarray(support[self.questions].all(axis=1) & support[self.answers])
+
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Analogies:
+        return Analogies(
+            self.id,
+            items,
+            self.sections,
+            self.groups,
+            self.section_numbers[rows],
+            numbers[self.questions[rows]],
+            numbers[self.answers[rows]],
+            int(np.count_nonzero(support[: self.own_words])),
+        )
+
+    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
+        return InputError(
+            f"no question of '{self.id}' is left: none has vectors of all its four words from {whose}",
+            expected="an encoder that knows the words of the questions",
+        )
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, ...]]:
+        """The three words of a question and the right one."""
+        four = np.column_stack([self.questions, self.answers])[start:stop]
+        return [tuple(self.items[i] for i in row) for row in four]
+
+    def stored_rows(self) -> dict[str, Any]:
+        return {
+            "item_no": np.arange(len(self.answers), dtype=np.int32),
+            "section": names(self.sections, self.section_numbers),
+            **{name: self.questions[:, place] for place, name in enumerate(("a_no", "b_no", "c_no"))},
+            "d_no": self.answers,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +100,8 @@ class Categories(Dataset):
     class_numbers: Int32
 
     kind = DatasetKind.CATEGORIES
+    headings = ("word", "class")
+    stored_as = "category"
 
     @cached_property
     def content_digest(self) -> str:
@@ -74,59 +116,17 @@ class Categories(Dataset):
         out[self.members, self.class_numbers] = True
         return out
 
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Categories:  # noqa: ARG002
+        """A class that has none of the words is left out."""
+        kept = support[self.members]
+        left, class_numbers = np.unique(self.class_numbers[kept], return_inverse=True)
+        classes = tuple(self.classes[i] for i in left)
+        return Categories(self.id, items, classes, numbers[self.members[kept]], class_numbers.astype(np.int32))
 
-@dataclass(frozen=True, eq=False)
-class CoveredAnalogies(Part):
-    """The part of a set of analogies whose words all have a vector.
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, str]]:
+        """A word and one of its classes."""
+        members = zip(self.members[start:stop], self.class_numbers[start:stop], strict=True)
+        return [(self.items[word], self.classes[number]) for word, number in members]
 
-    Attributes:
-        questions: ``[k] int64``, the numbers that its questions have in the whole.
-    """
-
-    dataset: Analogies
-    questions: Int64
-
-    @classmethod
-    def of(cls, whole: Analogies, support: Bool) -> CoveredAnalogies:
-        """Leave out the candidates outside of ``support``, ``[n] bool``, and the questions that touch them."""
-        items = np.flatnonzero(support)
-        kept = np.flatnonzero(support[whole.questions].all(axis=1) & support[whole.answers])
-        if len(items) == len(whole.items):
-            return cls(whole, items, support, kept)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        part = Analogies(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            whole.sections,
-            whole.groups,
-            whole.section_numbers[kept],
-            numbers[whole.questions[kept]],
-            numbers[whole.answers[kept]],
-            int(np.count_nonzero(support[: whole.own_words])),
-        )
-        return cls(part, items, support, kept)
-
-
-@dataclass(frozen=True, eq=False)
-class CoveredCategories(Part):
-    """The part of a set of categories whose words have a vector; a class that has none of them is left out."""
-
-    dataset: Categories
-
-    @classmethod
-    def of(cls, whole: Categories, support: Bool) -> CoveredCategories:
-        """Leave out the words outside of ``support``, ``[n] bool``."""
-        items = np.flatnonzero(support)
-        if len(items) == len(whole.items):
-            return cls(whole, items, support)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        rows = support[whole.members]
-        left, class_numbers = np.unique(whole.class_numbers[rows], return_inverse=True)
-        part = Categories(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            tuple(whole.classes[i] for i in left),
-            numbers[whole.members[rows]],
-            class_numbers.astype(np.int32),
-        )
-        return cls(part, items, support)
+    def stored_rows(self) -> dict[str, Any]:
+        return {"item_no": self.members, "class": names(self.classes, self.class_numbers)}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
+from core.datasets.kinds.base import Dataset, DatasetKind, names
+from core.datasets.kinds.pairs import no_pair
+from core.errors import InputError
 from core.types import Bool, Float64, Int32, Int64, digest_of_strings
 
 
@@ -30,6 +34,9 @@ class ScoredPairs(Dataset):
     scores: Float64
 
     kind = DatasetKind.SCORED_PAIRS
+    headings = ("pair", "set", "score", "first text", "second text")
+    counted = "pairs"
+    stored_as = "scored_pair"
 
     @cached_property
     def content_digest(self) -> str:
@@ -38,33 +45,50 @@ class ScoredPairs(Dataset):
         pairs = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
         return digest_of_strings([self.kind, self.texts_digest, *self.sets, pairs])
 
+    def _complete(self, support: Bool) -> Bool:
+        return np.asarray(support[self.firsts] & support[self.seconds])
 
-@dataclass(frozen=True, eq=False)
-class CoveredPairs(Part):
-    """The part of a set of scored pairs whose texts all have a vector.
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> ScoredPairs:  # noqa: ARG002
+        return ScoredPairs(
+            self.id,
+            items,
+            self.sets,
+            self.set_numbers[rows],
+            numbers[self.firsts[rows]],
+            numbers[self.seconds[rows]],
+            self.scores[rows],
+        )
 
-    Attributes:
-        pairs: ``[m] int64``, the numbers that its pairs have in the whole.
-    """
+    def nothing_left(self, covered: int, whose: str) -> InputError:
+        return no_pair(self, covered, whose, "compared")
 
-    dataset: ScoredPairs
-    pairs: Int64
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return float(self.scores.min()), float(self.scores.max())
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, float, str, str]]:
+        """Number, set, score and both texts."""
+        return [
+            (
+                n,
+                self.sets[self.set_numbers[n]],
+                float(self.scores[n]),
+                self.items[self.firsts[n]],
+                self.items[self.seconds[n]],
+            )
+            for n in range(start, min(stop, len(self.scores)))
+        ]
+
+    def stored_rows(self) -> dict[str, Any]:
+        return {
+            "item_no": np.arange(len(self.scores), dtype=np.int32),
+            "set_name": names(self.sets, self.set_numbers),
+            "first_no": self.firsts,
+            "second_no": self.seconds,
+            "gold": self.scores,
+        }
 
     @classmethod
-    def of(cls, whole: ScoredPairs, support: Bool) -> CoveredPairs:
-        """Leave out the items outside of ``support``, ``[n] bool``, and the pairs that touch them."""
-        items = np.flatnonzero(support)
-        pairs = np.flatnonzero(support[whole.firsts] & support[whole.seconds])
-        if len(items) == len(whole.items):
-            return cls(whole, items, support, pairs)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        part = ScoredPairs(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            whole.sets,
-            whole.set_numbers[pairs],
-            numbers[whole.firsts[pairs]],
-            numbers[whole.seconds[pairs]],
-            whole.scores[pairs],
-        )
-        return cls(part, items, support, pairs)
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
+        return f"{rows:,} scored pairs, {texts:,} texts"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
-from core.types import Bool, Float64, Int32, digest_of_strings
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.types import Bool, Float64, Int32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +27,8 @@ class Vocabulary(Dataset):
     queries: Int32
 
     kind = DatasetKind.VOCABULARY
+    headings = ("number", "word", "count", "per million words")
+    by_rows = False  # results speak by thresholds, not word by word
 
     @cached_property
     def content_digest(self) -> str:
@@ -35,25 +36,18 @@ class Vocabulary(Dataset):
         numbers = hashlib.sha256(self.counts.tobytes() + self.queries.tobytes()).hexdigest()
         return digest_of_strings([self.kind, self.texts_digest, repr(float(self.corpus_size)), numbers])
 
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Vocabulary:
+        """The corpus stays the whole one."""
+        queries = numbers[self.queries[support[self.queries]]]
+        return Vocabulary(self.id, items, self.counts[rows], self.corpus_size, queries)
 
-@dataclass(frozen=True, eq=False)
-class CoveredWords(Part):
-    """The part of a vocabulary whose words have a vector; the corpus stays the whole one."""
-
-    dataset: Vocabulary
+    def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, float, float]]:
+        """Number, word, count and occurrences per million words."""
+        return [
+            (n, self.items[n], float(self.counts[n]), float(self.counts[n] / self.corpus_size * 1e6))
+            for n in range(start, min(stop, len(self.items)))
+        ]
 
     @classmethod
-    def of(cls, whole: Vocabulary, support: Bool) -> CoveredWords:
-        """Leave out the words outside of ``support``, ``[n] bool``."""
-        items = np.flatnonzero(support)
-        if len(items) == len(whole.items):
-            return cls(whole, items, support)
-        numbers = np.cumsum(support, dtype=np.int32) - np.int32(1)
-        part = Vocabulary(
-            whole.id,
-            tuple(whole.items[i] for i in items),
-            whole.counts[items],
-            whole.corpus_size,
-            numbers[whole.queries[support[whole.queries]]],
-        )
-        return cls(part, items, support)
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - each word stands once
+        return f"{rows:,} words with their counts"

@@ -113,26 +113,6 @@ class OwnFile(ABC):
         """What diagnostics compute on."""
 
 
-def size_in_words(kind: DatasetKind, rows: int, subsets: int, texts: int) -> str:
-    """Counts of a user's file for people.
-
-    Args:
-        rows: pairs, originals, words or examples.
-        subsets: rewrites that each original has; of others any number.
-        texts: distinct ones.
-    """
-    if kind is DatasetKind.PAIR_SET:
-        return f"{rows:,} pairs, {texts:,} texts"
-    if kind is DatasetKind.VOCABULARY:
-        return f"{rows:,} words with their counts"
-    if kind is DatasetKind.SCORED_PAIRS:
-        return f"{rows:,} scored pairs, {texts:,} texts"
-    if kind is DatasetKind.LABELLED_TEXTS:
-        return f"{rows:,} labelled examples, {texts:,} texts"
-    each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
-    return f"{rows:,} originals with {each} each, {texts:,} texts"
-
-
 def require(path: Path, table: FileTable, names: Sequence[str]) -> None:
     """See that a file has columns of these names.
 

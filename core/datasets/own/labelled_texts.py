@@ -22,10 +22,10 @@ from core.datasets.kinds.labelled_texts import (
     TEST,
     TRAIN,
     UNSPLIT,
+    LabelledCounts,
     LabelledTexts,
     same_examples,
 )
-from core.datasets.labelled_counts import LabelledCounts
 from core.datasets.own import guess as own_guess
 from core.datasets.own import pairs as own_pairs
 from core.datasets.own import scored_pairs as own_scored
@@ -129,7 +129,7 @@ class OwnLabelledTexts(OwnFile):
 
     @cached_property
     def counts(self) -> LabelledCounts:
-        return LabelledCounts.of(self.dataset(self.path.name))
+        return self.dataset(self.path.name).counts
 
     @property
     def description(self) -> str:

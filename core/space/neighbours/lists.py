@@ -9,9 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
 from core.numerics.neighbours import overlap
 from core.numerics.neighbours.approximate import ApproximateIndex, Quality, quality
 from core.numerics.neighbours.exact import ExactIndex, Nearest
@@ -150,26 +147,6 @@ def cka(a: Space, b: Space) -> float:
     """Debiased linear CKA of two spaces over the same items, of many a seeded sample; NaN where it is undefined."""
     rows = sample(a, ITEMS_FOR_CKA)
     return overlap.linear_cka(a.vectors[rows], b.vectors[rows])
-
-
-def relations(dataset: Dataset, item: int) -> dict[int, str]:
-    """What the dataset says of other items' relation to one: its mates, or an original's rewrites, by their numbers.
-
-    Pairs of an item with itself are left out: it is no neighbour of its own.
-    """
-    found: dict[int, str] = {}
-    if isinstance(dataset, PairSet):
-        found = {int(mate): "mate" for mate in dataset.mates[dataset.queries == item]}
-    elif isinstance(dataset, MinimalPairSet):
-        names: dict[int, list[str]] = {}
-        for subset, rewrites in dataset.rewrites.items():
-            for rewrite in rewrites[dataset.originals == item]:
-                names.setdefault(int(rewrite), []).append(subset)
-            for original in dataset.originals[rewrites == item]:
-                names.setdefault(int(original), []).append("original")
-        found = {number: ", ".join(dict.fromkeys(said)) for number, said in names.items()}
-    found.pop(item, None)
-    return found
 
 
 @dataclass(frozen=True)

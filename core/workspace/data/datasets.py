@@ -12,9 +12,9 @@ import streamlit as st
 from core.datasets import catalog, fetch, uploads
 from core.datasets.catalog import DatasetEntry, SourceFile
 from core.datasets.fetch import DataState, FileState
+from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
-from core.datasets.own.columns import size_in_words
 from core.datasets.uploads import Upload
 from core.diagnostic import every
 from core.errors import BlindspotError
@@ -73,15 +73,13 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
     """Kind and counts of a user's file, from its newest finished run."""
     for run in repository().runs(dataset=reference, state=RunState.DONE):
         entry = every().get(run.plan.diagnostic)
-        if entry and entry.dataset_kind is DatasetKind.VOCABULARY:
-            return entry.dataset_kind, size_in_words(entry.dataset_kind, run.coverage["items"], 0, 0)
-        if entry and {"examples", "items"} <= run.coverage.keys():
-            examples, texts = run.coverage["examples"], run.coverage["items"]
-            return entry.dataset_kind, size_in_words(entry.dataset_kind, examples, 0, texts)
-        if entry and {"pairs", "items"} <= run.coverage.keys():
-            pairs, texts = run.coverage["pairs"], run.coverage["items"]
-            originals = int(run.metrics.get("originals", pairs))
-            return entry.dataset_kind, size_in_words(entry.dataset_kind, originals, pairs // originals, texts)
+        if entry is None:
+            continue
+        kind = KINDS[entry.dataset_kind]
+        if {counted := kind.counted or "items", "items"} <= run.coverage.keys():
+            rows, texts = run.coverage[counted], run.coverage["items"]
+            originals = int(run.metrics.get("originals", rows))
+            return kind.kind, kind.size(originals, rows // originals, texts)
     return DatasetKind.PAIR_SET, "–"
 
 

@@ -7,15 +7,14 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from core.datasets.labelled_counts import LabelledCounts
-from core.datasets.preview import LabelledPreview
+from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
 from core.ui.markdown import as_text
 from core.ui.widgets.browse_table import Pages
 
 _ALL = ""
 
 
-def show(data: LabelledPreview, unit: str, content: str, per_page: int) -> None:
+def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
     """Counts of classes, what is the same in training and test, and pages of examples."""
     counts = data.counts
     parts = [
@@ -76,14 +75,14 @@ def overlap(counts: LabelledCounts) -> None:
     )
 
 
-def _examples(data: LabelledPreview, content: str, per_page: int) -> None:
+def _examples(data: LabelledTexts, content: str, per_page: int) -> None:
     """The examples, all or of one class, or only those that leak."""
     counts = data.counts
     st.markdown("**Examples**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.selectbox(
             "Class",
-            [_ALL, *data.dataset.classes],
+            [_ALL, *data.classes],
             format_func=lambda name: name or "all",
             key=f"example_class_{content}",
             persist_state="session",
@@ -99,15 +98,15 @@ def _examples(data: LabelledPreview, content: str, per_page: int) -> None:
     if not len(numbers):
         st.caption("No such examples: choose another class, or switch the filter off.")
         return
-    key = f"rows_page_{content}_{data.dataset.classes.index(label) if label else 'all'}_{int(leaking)}"
+    key = f"rows_page_{content}_{data.classes.index(label) if label else 'all'}_{int(leaking)}"
     pages = Pages.of(key, len(numbers), per_page)
-    rows = data.rows(numbers[pages.rows])
+    rows = data.examples(numbers[pages.rows])
     names = {"number": "number", "label": "class", "split": "split", "first": "text", "elsewhere": "also"}
-    if data.dataset.has_pairs:
+    if data.has_pairs:
         names |= {"first": "first text", "second": "second text"}
     if not counts.is_split:
         del names["split"]
-    if not data.dataset.overlaps.any():
+    if not data.overlaps.any():
         del names["elsewhere"]
     frame = pd.DataFrame([asdict(row) for row in rows])[list(names)].rename(columns=names)
     st.dataframe(

@@ -16,11 +16,11 @@ from core.datasets.kinds.labelled_texts import (
     TEST,
     TRAIN,
     UNSPLIT,
-    CoveredExamples,
+    ClassCount,
+    LabelledCounts,
     LabelledTexts,
     same_examples,
 )
-from core.datasets.labelled_counts import ClassCount, LabelledCounts
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.diagnostic import DiagnosticResult
 from core.errors import InputError
@@ -101,7 +101,7 @@ def test_counts(data: LabelledTexts) -> None:
     every = rows(data)
     keys = [key(row) for row in every]
     tested = sum(row.split == TEST for row in every)
-    assert LabelledCounts.of(data) == LabelledCounts(
+    assert data.counts == LabelledCounts(
         examples=len(every),
         classes=tuple(
             ClassCount(
@@ -146,10 +146,10 @@ def test_what_is_cautioned_of() -> None:
 def test_the_part_whose_texts_have_vectors(data: LabelledTexts, draw: st.DataObject) -> None:
     n = len(data.items)
     support = np.array(draw.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    part = CoveredExamples.of(data, support)
+    part = data.part(support)
     known = {text for text, has in zip(data.items, support, strict=True) if has}
     kept = [i for i, row in enumerate(rows(data)) if {row.first, row.second} - {None} <= known]
-    assert part.examples.tolist() == kept
+    assert part.rows.tolist() == kept
     assert part.items.tolist() == [i for i, text in enumerate(data.items) if text in known]
     assert set(part.dataset.items) == known
     assert part.dataset.classes == data.classes
@@ -189,8 +189,7 @@ FOUR = labelled_texts(
 
 def test_the_part_for_a_run() -> None:
     part = coverage.part_of(FOUR, np.array([True, False, True, True]), "'x'")
-    assert isinstance(part, CoveredExamples)
-    assert part.examples.tolist() == [0, 2, 4]
+    assert part.rows.tolist() == [0, 2, 4]
     with pytest.raises(InputError, match="no example of 'four' is left: none has a vector for its text from 'x'"):
         coverage.part_of(FOUR, np.zeros(4, dtype=np.bool_), "'x'")
 

@@ -12,7 +12,6 @@ import pytest
 
 from core.datasets import catalog, fetch
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
-from core.datasets.labelled_counts import LabelledCounts
 from core.datasets.published import labelled_texts as read
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.datasets.published.transfer_tasks import LABELLED
@@ -187,7 +186,7 @@ REPEATED = {"mpqa": 3_253, "mr": 0, "subj": 0, "cr": 12}
 def test_the_real_files(name: str, shared_settings: Settings) -> None:
     data = fetch.load(catalog.find(name), shared_settings)
     assert isinstance(data, LabelledTexts)
-    counts = LabelledCounts.of(data)
+    counts = data.counts
     found = {
         (c.name, part): n
         for c in counts.classes
@@ -219,7 +218,7 @@ def test_the_real_files(name: str, shared_settings: Settings) -> None:
 def test_the_demo_needs_no_download(settings: Settings) -> None:
     data = fetch.load(catalog.find("demo-negation"), settings)
     assert isinstance(data, LabelledTexts)
-    counts = LabelledCounts.of(data)
+    counts = data.counts
     assert [(c.name, c.examples) for c in counts.classes] == [("affirmed", 1_000), ("negated", 400)]
     assert (counts.repeated, counts.contradictory, counts.is_split) == (0, 0, False)
     negated = [text for text, label in zip(data.items, data.labels, strict=True) if label == 1]

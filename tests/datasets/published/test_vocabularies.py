@@ -12,11 +12,10 @@ from pyarrow import parquet
 
 from core.datasets import catalog, fetch, uploads
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own import files as own
 from core.datasets.own.columns import COUNT
 from core.datasets.own.vocabulary import OwnVocabulary
-from core.datasets.preview import VocabularyPreview
 from core.datasets.published import vocabularies
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
@@ -77,15 +76,15 @@ def test_the_counts_of_wikipedia(shared_settings: Settings) -> None:
 def test_a_part_of_a_vocabulary_is_numbered_anew() -> None:
     whole = vocabularies.vocabulary("v", ["the", "cat", "zzz", "tiger"], [9, 5, 2, 1], 100)
     assert whole.queries.tolist() == [1, 3]
-    part = CoveredWords.of(whole, np.array([True, False, True, True]))
+    part = whole.part(np.array([True, False, True, True]))
     assert part.dataset.items == ("the", "zzz", "tiger")
     assert part.dataset.counts.tolist() == [9.0, 2.0, 1.0]
     assert [part.dataset.items[i] for i in part.dataset.queries] == ["tiger"]
     assert part.dataset.corpus_size == 100.0
     assert part.items.tolist() == [0, 2, 3]
     assert part.digest
-    assert CoveredWords.of(whole, np.ones(4, dtype=np.bool_)).digest == ""
-    assert CoveredWords.of(whole, np.ones(4, dtype=np.bool_)).dataset is whole
+    assert whole.part(np.ones(4, dtype=np.bool_)).digest == ""
+    assert whole.part(np.ones(4, dtype=np.bool_)).dataset is whole
 
 
 def test_all_that_decides_numbers_is_in_the_digest() -> None:
@@ -113,9 +112,7 @@ def test_a_file_is_read_by_the_names_of_its_columns(settings: Settings, tmp_path
     assert entry.own is not None
     assert "word is column 'word' (by its name) and count is column 'count' (by its name)" in entry.own.summary
     assert entry.own.as_manifest()["corpus_size"] == 1030.5
-    preview = VocabularyPreview(data)
-    assert preview.words == 3
-    assert preview.rows(1, 9) == [
+    assert data.rows(1, 9) == [
         (1, "cat", 20.5, pytest.approx(20.5 / 1030.5 * 1e6)),
         (2, "Tiger", 10.0, pytest.approx(10 / 1030.5 * 1e6)),
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from core.datasets import fetch
 from core.datasets.catalog import find
-from core.datasets.kinds.relations import Analogies, Categories, CoveredAnalogies, CoveredCategories
+from core.datasets.kinds.relations import Analogies, Categories
 from core.datasets.published import word_relations
 from core.datasets.published.word_relations import (
     Question,
@@ -52,15 +52,15 @@ def test_an_answer_that_stands_in_its_question_is_refused() -> None:
 
 def test_questions_with_a_missing_word_are_left_out_and_the_word_is_no_candidate() -> None:
     whole = analogies("a", [OSLO, PLURAL], ["the"])
-    part = CoveredAnalogies.of(whole, support(whole, "Oslo", "the"))
-    assert part.questions.tolist() == [1]
+    part = whole.part(support(whole, "Oslo", "the"))
+    assert part.rows.tolist() == [1]
     assert part.dataset.items == ("Rome", "Italy", "Norway", "dog", "dogs", "cat", "cats")
     assert [part.dataset.items[i] for i in [*part.dataset.questions[0], part.dataset.answers[0]]] == [
         "dog", "dogs", "cat", "cats",
     ]  # fmt: skip
     assert part.dataset.own_words == 7
-    assert CoveredAnalogies.of(whole, support(whole)).dataset is whole
-    assert CoveredAnalogies.of(whole, support(whole)).digest == ""
+    assert whole.part(support(whole)).dataset is whole
+    assert whole.part(support(whole)).digest == ""
 
 
 def test_digests_tell_contents_apart() -> None:
@@ -76,7 +76,7 @@ def test_a_word_in_several_classes_is_one_word_and_a_row_that_stands_twice_one_r
     found = categories("c", [("fruit", "apple"), ("tree", "apple"), ("tree", "oak"), ("tree", "oak")])
     assert (found.items, found.classes) == (("apple", "oak"), ("fruit", "tree"))
     assert found.membership.tolist() == [[True, True], [False, True]]
-    part = CoveredCategories.of(found, support(found, "apple"))
+    part = found.part(support(found, "apple"))
     assert (part.dataset.items, part.dataset.classes) == (("oak",), ("tree",))
     assert part.dataset.membership.tolist() == [[True]]
 

@@ -12,7 +12,7 @@ from core import cli
 from core import diagnostic as diagnostics
 from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import vocabularies
 from core.diagnostics.frequency import classes as frequency_classes
 from core.diagnostics.frequency import corpus_ranks
@@ -109,7 +109,7 @@ def test_words_without_a_vector_leave_it(
     covered = np.arange(N) % 5 != 0
     assert alone.coverage == common.coverage == {"items": N, "items_covered": int(covered.sum())}
     assert alone.metrics["words"] == covered.sum()
-    assert alone.plan.support_digest == common.plan.support_digest == CoveredWords.of(words, covered).digest
+    assert alone.plan.support_digest == common.plan.support_digest == words.part(covered).digest
     assert repository.support(common.plan.support_digest).tolist() == covered.tolist()
     # Same vectors on the same words: the same numbers.
     assert alone.metrics == common.metrics

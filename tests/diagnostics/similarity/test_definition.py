@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from core import diagnostic as catalog
-from core.datasets.kinds.scored_pairs import CoveredPairs, ScoredPairs
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published import scored_pairs
 from core.diagnostics.similarity import definition as similarity
 from core.errors import BlindspotError, InputError
@@ -105,13 +105,13 @@ def test_what_has_no_correlation_is_said(rows: list[scored_pairs.Row], told: str
 def test_covered_pairs_keep_their_numbers() -> None:
     dataset = sample()
     support = np.array([item != "b" for item in dataset.items])
-    part = CoveredPairs.of(dataset, support)
-    assert part.pairs.tolist() == [1, 2, 4]
+    part = dataset.part(support)
+    assert part.rows.tolist() == [1, 2, 4]
     got = part.dataset
     texts = [(got.items[i], got.items[j]) for i, j in zip(got.firsts, got.seconds, strict=True)]
     assert texts == [("a", "ab"), ("a", "c"), ("c", "ab")]
     assert (got.scores.tolist(), got.set_numbers.tolist(), got.sets) == ([4.0, 2.0, 0.0], [0, 0, 1], ("one", "two"))
-    everything = CoveredPairs.of(dataset, np.ones(4, dtype=np.bool_))
+    everything = dataset.part(np.ones(4, dtype=np.bool_))
     assert everything.dataset is dataset
     with pytest.raises(InputError, match="no pair of 'toy' can be compared"):
         part_of(dataset, np.array([item == "a" for item in dataset.items]), "'x'")

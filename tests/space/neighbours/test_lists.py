@@ -181,17 +181,17 @@ def test_equally_similar_ones_are_told(spaces: tuple[Space, ...]) -> None:
 
 def test_what_the_dataset_says_of_items() -> None:
     numbers = {text: SMALL_PAIRS.items.index(text) for text in (DOG, DOG_IS, DOG_THE)}
-    assert neighbours.relations(SMALL_PAIRS, numbers[DOG]) == {numbers[DOG_IS]: "mate", numbers[DOG_THE]: "mate"}
-    assert neighbours.relations(SMALL_PAIRS, numbers[DOG_THE]) == {}
+    assert SMALL_PAIRS.related(numbers[DOG]) == {numbers[DOG_IS]: "mate", numbers[DOG_THE]: "mate"}
+    assert SMALL_PAIRS.related(numbers[DOG_THE]) == {}
     minimal = MinimalPairSet(
         "m",
         ("a", "b", "c"),
         originals=np.array([0, 2], np.int32),
         rewrites={"typo": np.array([1, 1], np.int32), "negation": np.array([1, 2], np.int32)},
     )
-    assert neighbours.relations(minimal, 0) == {1: "typo, negation"}
-    assert neighbours.relations(minimal, 1) == {0: "original", 2: "original"}
-    assert neighbours.relations(minimal, 2) == {1: "typo"}
+    assert minimal.related(0) == {1: "typo, negation"}
+    assert minimal.related(1) == {0: "original", 2: "original"}
+    assert minimal.related(2) == {1: "typo"}
 
 
 @dataclass
@@ -212,4 +212,4 @@ def test_a_partial_encoder_without_the_text(monkeypatch: pytest.MonkeyPatch, wor
 
 def test_pairs_with_themselves_are_no_relation() -> None:
     data = loaders.pair_set("self", pairs=[("a", "a"), ("a", "b")], background=[])
-    assert neighbours.relations(data, 0) == {1: "mate"}
+    assert data.related(0) == {1: "mate"}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.vocabulary import CoveredWords, Vocabulary
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency import classes
 from core.diagnostics.frequency.classes import Accuracy
@@ -113,7 +113,7 @@ def _stored(shown: Shown, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]
     support = np.zeros(len(vocabulary.items), dtype=np.bool_)
     support[shown.spaces[0].items] = True
     wanted = [space.variant for space in shown.spaces]
-    runs = _runs(vocabulary, wanted, CoveredWords.of(vocabulary, support).digest)
+    runs = _runs(vocabulary, wanted, vocabulary.part(support).digest)
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)
         st.info(as_text(f"Not computed yet: {names}. It takes some ten seconds each, and is kept."))

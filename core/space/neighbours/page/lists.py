@@ -157,7 +157,7 @@ def _side_by_side(inside: Inside, query: Query, found: Answer) -> None:
     texts = inside.dataset.items
     shown = np.stack([one.items[: found.k] for one in found.lists])
     by_all, only_here = in_how_many(shown)
-    related = neighbours.relations(inside.dataset, query.item) if query.item is not None else {}
+    related = inside.dataset.related(query.item) if query.item is not None else {}
     lengths = [len(texts[item]) for item in shown.ravel()]
     abreast = 3 if float(np.mean(lengths)) <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
     for start in range(0, len(found.lists), abreast):
