@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -12,10 +12,7 @@ from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.encoders_here import known_references
 from core.transforms.chain import READY_CHAINS, STEPS
-from core.types import Variant
-from core.ui import gone
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets.work import run_button
 
@@ -29,20 +26,6 @@ def encoders_in_words() -> str:
 def steps_in_words() -> str:
     """Every step of a transform, likewise."""
     return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
-
-
-def offer_missing(entry: DiagnosticEntry, picks: Picks, lacking: Sequence[Variant]) -> None:
-    """The button that runs a diagnostic for picked variants that lack it; what cannot be run is said, and left out."""
-    requests = []
-    for variant in gone.usable(lacking):
-        try:
-            requests.append(
-                pipeline.request(entry.id, variant.encoder, variant.transform, picks.dataset, picks.params, settings())
-            )
-        except BlindspotError as error:
-            st.warning(as_text(str(error)), icon=":material/report:")
-    if requests:
-        run_button("Compute them", f"{entry.title} on {picks.dataset}", requests, key="run_missing")
 
 
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.datasets import catalog as datasets
-from core.datasets import fetch
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank.figures.scores import SCORES
@@ -18,26 +18,17 @@ from core.diagnostics.evalrank.pairs import PairTable
 from core.diagnostics.evalrank.uncertainty import Sample
 from core.errors import BlindspotError
 from core.figures.theme import MANY_VARIANTS
-from core.store.records import RunRecord, RunState
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks
-from core.ui.resources import repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.run_form import offer_missing, run_form
+from core.store.records import RunRecord
+from core.ui.pickers import Picks
+from core.ui.resources import repository
+from core.ui.widgets import missing_runs, tables
 
 MAX_SHOWN = 11
 
 
 def finished_runs(entry: DiagnosticEntry, picks: Picks) -> list[RunRecord]:
     """The runs that the pickers ask for, of every support, newest first."""
-    found = repository().runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        dataset=picks.dataset,
-        params=picks.params,
-        state=RunState.DONE,
-        current=True,
-    )
-    return [r for r in found if picks.keeps(r.plan.variant)]
+    return missing_runs.stored(entry, picks, picks.dataset, picks.params)
 
 
 def best_of(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
@@ -48,42 +39,17 @@ def best_of(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
 
 
 def missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
-    """Offer what is not computed: picked variants, a first run on this dataset, another variant."""
-    try:
+    """Offer what is not computed; say where the dataset is of another kind."""
+    with suppress(BlindspotError):  # of a file that is gone: the offer says so
         dataset = datasets.find(picks.dataset)
-    except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
-        st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
-        st.text(str(error))
-        return
-    if dataset.kind is not entry.dataset_kind:
-        st.info(
-            f"{entry.title} ranks the pairs of a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a "
-            f"{dataset.kind}. Pick another dataset in the sidebar.",
-            icon=":material/info:",
-        )
-        return
-    asked = f"similarity {picks.metric}" + (
-        "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol}"
-    )
-    have = {r.plan.variant for r in runs}
-    if lacking := [v for v in picks.variants if v not in have]:
-        names = ", ".join(f"`{v.label}`" for v in lacking)
-        st.info(f"Not computed yet on `{picks.dataset}` with {asked}: {names}.")
-        offer_missing(entry, picks, lacking)
-    if runs or lacking:
-        with st.expander("Run another variant", icon=":material/add:"):
-            run_form(entry, picks.dataset, picks.params)
-        return
-    with st.container(border=True, key="empty"):
-        st.subheader(f"No ranks on {tables.dataset_title(dataset.id)} with {asked} yet", anchor=False)
-        st.markdown(f"{dataset.description} ({dataset.size}.)")
-        state = fetch.dataset_state(dataset, settings())
-        if state is fetch.DataState.MISSING:
-            megabytes = sum(f.size for f in dataset.files) / 1e6
-            st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
-        elif state is fetch.DataState.CORRUPT:
-            st.error(f"Its files on disk are corrupt. Mend them with `python -m core data fetch {dataset.id}`.")
-        run_form(entry, picks.dataset, picks.params)
+        if dataset.kind is not entry.dataset_kind:
+            st.info(
+                f"{entry.title} ranks the pairs of a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a "
+                f"{dataset.kind}. Pick another dataset in the sidebar.",
+                icon=":material/info:",
+            )
+            return
+    missing_runs.offer(entry, picks, runs, picks.dataset, picks.params, "ranks")
 
 
 def reading() -> bool:

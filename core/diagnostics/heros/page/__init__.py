@@ -43,7 +43,7 @@ def show() -> None:
     dataset = parts.dataset_of(entry, picks)
     runs = parts.finished_runs(entry, dataset, picks)
     with ui.errors_shown():
-        parts.offer(entry, dataset, runs)
+        parts.offer(entry, dataset, picks, runs)
     if runs:
         rows = parts.rows(entry, runs)
         subsets = parts.subsets_of(entry, runs, rows)

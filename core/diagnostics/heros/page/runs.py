@@ -8,15 +8,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.diagnostic import DiagnosticEntry
-from core.errors import BlindspotError
 from core.runs import pipeline
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.run_form import run_form
+from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.work import run_button
 
 DEFAULT = "demo-minimal"
@@ -24,11 +21,7 @@ DEFAULT = "demo-minimal"
 
 def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
     """The picked dataset if it holds minimal pairs; else the built-in one, and a word about it."""
-    try:
-        fits = datasets.find(picks.dataset).kind is entry.dataset_kind
-    except BlindspotError:  # a user's file that is gone: its runs tell what it held
-        fits = bool(repository().runs(diagnostic=entry.id, dataset=picks.dataset, state=RunState.DONE))
-    if fits:
+    if missing_runs.fits(entry, picks.dataset):
         return picks.dataset
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.caption(
@@ -41,38 +34,20 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
 
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked variant, the best by its headline first."""
-    found = repository().runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        dataset=dataset,
-        params={},  # which leaves out those whose transform was fitted on another dataset
-        state=RunState.DONE,
-        current=True,
-    )
-    wanted = [r for r in found if picks.keeps(r.plan.variant)]
-    newest = {r.plan.variant: r for r in reversed(wanted)}
+    # Without parameters, which leaves out those whose transform was fitted on another dataset.
+    found = missing_runs.stored(entry, picks, dataset, {})
+    newest = {r.plan.variant: r for r in reversed(found)}
     return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline_of(r.metrics), -math.inf))
 
 
-def offer(entry: DiagnosticEntry, dataset: str, runs: Sequence[RunRecord]) -> None:
-    """A first run where there is none, else another variant."""
-    if runs:
-        with st.expander("Run another variant", icon=":material/add:"):
-            run_form(entry, dataset, {})
-        return
-    with st.container(border=True, key="empty"):
-        try:
-            described = datasets.find(dataset)
-        except BlindspotError as error:
-            st.warning("Nothing more can be computed on this file.", icon=":material/report:")
-            st.text(str(error))
-            return
-        st.subheader(f"No HEROS run on {tables.dataset_title(dataset)} yet", anchor=False)
-        st.markdown(f"{described.description} ({described.size}.)")
+def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
+    """What is not computed: picked variants, a first run, another variant."""
+
+    def two_poolings() -> None:
         requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
         run_button("Compare two poolings of MiniLM", f"HEROS on {dataset}", requests, key="run_first")
-        st.caption("Or choose what to run:")
-        run_form(entry, dataset, {})
+
+    missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", first=two_poolings)
 
 
 @st.cache_data(show_spinner="Reading similarities …", max_entries=16)

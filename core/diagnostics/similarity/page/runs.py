@@ -10,13 +10,11 @@ from core.datasets import catalog as datasets
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.similarity.page.shown import Shown
 from core.diagnostics.similarity.pairs import ScoredTable, scored_table
-from core.errors import BlindspotError
-from core.store.records import RunRecord, RunState
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
+from core.store.records import RunRecord
+from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import repository, scheme
 from core.ui.variant_looks import variant_styles
-from core.ui.widgets import tables
-from core.ui.widgets.run_form import offer_missing, run_form
+from core.ui.widgets import missing_runs, tables
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
 MAX_SHOWN = 11
@@ -24,11 +22,11 @@ MAX_SHOWN = 11
 
 def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
     """The runs that the pickers ask for, and what is missing offered; None while there is nothing to show."""
-    if not _fits(entry, picks.dataset):
+    if not missing_runs.fits(entry, picks.dataset):
         _other_kind(picks.dataset)
         return None
     runs = runs_of(entry, picks, picks.dataset)
-    _missing(entry, picks, runs)
+    missing_runs.offer(entry, picks, runs, picks.dataset, picks.params, "scores")
     if not runs:
         return None
     if len(runs) > MAX_SHOWN:
@@ -52,23 +50,9 @@ def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
 
 def runs_of(entry: DiagnosticEntry, picks: Picks, dataset: str) -> list[RunRecord]:
     """The newest finished run of each picked variant on a dataset, the best by its headline first."""
-    found = repository().runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        dataset=dataset,
-        params=picks.params,
-        state=RunState.DONE,
-        current=True,
-    )
-    newest = {r.plan.variant: r for r in reversed(found) if picks.keeps(r.plan.variant)}
+    found = missing_runs.stored(entry, picks, dataset, picks.params)
+    newest = {r.plan.variant: r for r in reversed(found)}
     return sorted(newest.values(), key=lambda r: -r.metrics[entry.headline])
-
-
-def _fits(entry: DiagnosticEntry, dataset: str) -> bool:
-    try:
-        return datasets.find(dataset).kind is entry.dataset_kind
-    except BlindspotError:  # a user's file that is gone: its runs tell what it held
-        return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE))
 
 
 def _other_kind(dataset: str) -> None:
@@ -87,33 +71,6 @@ def _other_kind(dataset: str) -> None:
                     args=(name,),
                     icon=":material/dataset:",
                 )
-
-
-def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
-    try:
-        dataset = datasets.find(picks.dataset)
-    except BlindspotError as error:
-        st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
-        st.text(str(error))
-        return
-    asked = f"similarity {picks.metric}" + (
-        "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol}"
-    )
-    have = {r.plan.variant for r in runs}
-    if lacking := [v for v in picks.variants if v not in have]:
-        st.info(
-            f"Not computed yet with {asked}: {', '.join(f'`{v.label}`' for v in lacking)}.",
-            icon=":material/info:",
-        )
-        offer_missing(entry, picks, lacking)
-    if runs or lacking:
-        with st.expander("Run another variant", icon=":material/add:"):
-            run_form(entry, picks.dataset, picks.params)
-        return
-    with st.container(border=True, key="empty"):
-        st.subheader(f"No scores on {tables.dataset_title(dataset.id)} with {asked} yet", anchor=False)
-        st.markdown(f"{dataset.description} ({dataset.size}.)")
-        run_form(entry, picks.dataset, picks.params)
 
 
 def table_of(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> ScoredTable:

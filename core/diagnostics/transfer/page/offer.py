@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
@@ -24,7 +25,8 @@ from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import jobs, repository, settings
 from core.ui.widgets import tables
-from core.ui.widgets.work import duration, run_button
+from core.ui.widgets.missing_runs import cost_in_words, offer_line
+from core.ui.widgets.work import run_button
 
 FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit
@@ -132,40 +134,19 @@ def missing(shown: Shown) -> None:
 
 def _line(entry: DiagnosticEntry, key: str, label: str, wanted: Wanted, what: str = "") -> None:
     """What it is, what it costs, and its button."""
-    text, button = st.columns([4, 1], vertical_alignment="center")
     titles = _titles(wanted.tasks)
-    what = what or (titles if len(wanted.tasks) <= 2 else f"{len(wanted.tasks)} tasks: {titles}")
-    try:
-        requests = wanted.requests(entry.id)
-        cost = estimates.estimate(requests, settings(), repository())
-    except BlindspotError as error:
-        text.error(as_text(str(error)), icon=":material/error:")
-        return
-    text.markdown(f"**{what}**: {_cost(cost)}")
-    with button:
-        run_button(
-            label,
-            f"Transfer, {titles}",
-            list(cost.wanted),
-            key=f"transfer_run_{key}",
-            primary=key not in {"quick", "ten"},
-        )
+    offer_line(
+        what or (titles if len(wanted.tasks) <= 2 else f"{len(wanted.tasks)} tasks: {titles}"),
+        label,
+        f"Transfer, {titles}",
+        partial(wanted.requests, entry.id),
+        key=f"transfer_run_{key}",
+        primary=key not in {"quick", "ten"},
+    )
 
 
 def _titles(tasks: Sequence[str]) -> str:
     return ", ".join(tables.dataset_title(task) for task in tasks)
-
-
-def _cost(cost: estimates.Estimate) -> str:
-    n = len(cost.wanted)
-    if not n:
-        return "all is stored."
-    stored = len(cost.runs) - n
-    parts = [f"about {duration(cost.seconds)}{' (a rough guess)' if cost.guessed else ''}"]
-    if cost.downloads:
-        parts.append(f"a download of {cost.download_bytes / 1e6:.1f} MB")
-    runs = f"{n} run{'s' if n != 1 else ''}" + (f" ({stored} stored)" if stored else "")
-    return f"{runs}, {' and '.join(parts)}."
 
 
 def _form(
@@ -233,7 +214,7 @@ def _form(
     under_way = {request for job in jobs().active() for request in job.requests}
     left_over = [request for request in cost.wanted if request not in under_way]
     with right:
-        st.caption(as_text(_cost(cost)) if requests else "Choose a task.")
+        st.caption(as_text(cost_in_words(cost)) if requests else "Choose a task.")
         run_button(
             f"Run {len(left_over)}" if left_over else "Nothing to run" if not under_way else "Running …",
             f"Transfer, {_titles(chosen_tasks)}",

@@ -21,7 +21,7 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import repository, scheme, settings
-from core.ui.widgets import tables
+from core.ui.widgets import missing_runs, tables
 
 CLASSIFIERS_IN_WORDS = {
     "logreg": "logistic regression",
@@ -84,7 +84,7 @@ def gather(entry: DiagnosticEntry, picks: Picks) -> Shown | None:
         measure,
         overlap,
         own,
-        is_labelled(entry, picks.dataset),
+        missing_runs.fits(entry, picks.dataset),
         scheme(),
     )
 
@@ -144,14 +144,6 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
                 == "own"
             )
     return str(classifier), str(seed), Measure(str(measure)), overlap == "with", own
-
-
-def is_labelled(entry: DiagnosticEntry, dataset: str) -> bool:
-    """Whether a dataset is one of labelled texts."""
-    try:
-        return datasets.find(dataset).kind is entry.dataset_kind
-    except BlindspotError:  # a user's file that is gone: its runs tell what it held
-        return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
 def place(task: str) -> tuple[int, str]:

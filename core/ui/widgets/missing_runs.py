@@ -1,0 +1,152 @@
+"""Which runs of a diagnostic are stored, and the offer to compute those that are not, on every page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from core.datasets import catalog as datasets
+from core.datasets import fetch
+from core.diagnostic import DiagnosticEntry
+from core.errors import BlindspotError
+from core.runs import estimates, pipeline
+from core.runs.pipeline import RunRequest
+from core.store.records import RunRecord, RunState
+from core.types import Variant
+from core.ui import gone
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL, Picks
+from core.ui.resources import repository, settings
+from core.ui.widgets import tables
+from core.ui.widgets.run_form import run_form
+from core.ui.widgets.work import duration, run_button
+
+
+def fits(entry: DiagnosticEntry, dataset: str) -> bool:
+    """Whether a dataset is of the kind that a diagnostic is computed on."""
+    try:
+        return datasets.find(dataset).kind is entry.dataset_kind
+    except BlindspotError:  # a user's file that is gone: its runs tell what it held
+        return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
+
+
+def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
+    """The finished runs of the picked variants, of every support, newest first."""
+    found = repository().runs(
+        diagnostic=entry.id,
+        version=entry.version,
+        dataset=dataset,
+        params=params,
+        state=RunState.DONE,
+        current=True,
+    )
+    return [run for run in found if picks.keeps(run.plan.variant)]
+
+
+def offer(
+    entry: DiagnosticEntry,
+    picks: Picks,
+    runs: Sequence[RunRecord],
+    dataset: str,
+    params: Mapping[str, str],
+    what: str,
+    *,
+    first: Callable[[], None] | None = None,
+) -> None:
+    """What is not computed on a dataset: picked variants, a first run, another variant.
+
+    Args:
+        runs: what ``stored`` gives.
+        what: a run gives, as in "No ranks yet".
+        first: offers something to begin with where there is no run.
+    """
+    try:
+        described = datasets.find(dataset)
+    except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
+        st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
+        st.text(str(error))
+        return
+    on = f"on {tables.dataset_title(dataset)}{_asked(picks) if params else ''}"
+    have = {run.plan.variant for run in runs}
+    lacking = [variant for variant in picks.variants if variant not in have]
+    if lacking:
+        names = ", ".join(f"`{variant.label}`" for variant in lacking)
+        st.info(f"Not computed yet {on}: {names}.", icon=":material/info:")
+        _compute(entry, lacking, dataset, params)
+    if runs or lacking:
+        with st.expander("Run another variant", icon=":material/add:"):
+            run_form(entry, dataset, params)
+        return
+    with st.container(border=True, key="empty"):
+        st.subheader(f"No {what} {on} yet", anchor=False)
+        st.markdown(f"{described.description} ({described.size}.)")
+        state = fetch.dataset_state(described, settings())
+        if state is fetch.DataState.MISSING:
+            megabytes = sum(file.size for file in described.files) / 1e6
+            st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
+        elif state is fetch.DataState.CORRUPT:
+            st.error(f"Its files on disk are corrupt. Mend them with `python -m core data fetch {described.id}`.")
+        if first is not None:
+            first()
+            st.caption("Or choose what to run:")
+        run_form(entry, dataset, params)
+
+
+def offer_line(
+    what: str,
+    label: str,
+    title: str,
+    requests: Callable[[], Sequence[RunRequest]],
+    *,
+    key: str,
+    primary: bool = True,
+) -> None:
+    """What could be computed, what it costs, and the button that computes it.
+
+    Args:
+        what: in Markdown; "" where it was said above.
+        label, key: of the button.
+        title: of the work, once it is queued.
+        requests: makes the runs; it may raise ``BlindspotError``.
+    """
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    try:
+        cost = estimates.estimate(requests(), settings(), repository())
+    except BlindspotError as error:
+        text.error(as_text(str(error)), icon=":material/error:")
+        return
+    text.markdown(f"**{what}**: {cost_in_words(cost)}" if what else cost_in_words(cost))
+    with button:
+        run_button(label, title, list(cost.wanted), key=key, primary=primary)
+
+
+def cost_in_words(cost: estimates.Estimate) -> str:
+    """How many runs are to be computed, and what they take."""
+    n = len(cost.wanted)
+    if not n:
+        return "all is stored."
+    stored_already = len(cost.runs) - n
+    parts = [f"about {duration(cost.seconds)}{' (a rough guess)' if cost.guessed else ''}"]
+    if cost.downloads:
+        parts.append(f"a download of {cost.download_bytes / 1e6:.1f} MB")
+    runs = f"{n} run{'s' if n != 1 else ''}" + (f" ({stored_already} stored)" if stored_already else "")
+    return f"{runs}, {' and '.join(parts)}."
+
+
+def _asked(picks: Picks) -> str:
+    protocol = "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol}"
+    return f" with similarity {picks.metric}{protocol}"
+
+
+def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
+    """The button for picked variants; what cannot be run is said, and left out."""
+    requests = []
+    for variant in gone.usable(lacking):
+        try:
+            requests.append(pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings()))
+        except BlindspotError as error:
+            st.warning(as_text(str(error)), icon=":material/report:")
+    if requests:
+        title = f"{entry.title} on {dataset}"
+        offer_line("", "Compute them", title, lambda: requests, key="run_missing")
