@@ -78,8 +78,8 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
         picks["data"] = uploads.short_name(stored.datasets[thing], stored.settings)
     else:
         picks["enc"] = [variant(stored.encoders[thing])]
-    page = find(thing).page if thing in OWN else None
-    home = page.stem if page else "evalrank"
+    own = find(thing).page if thing in OWN else None
+    home = own.stem if own else "evalrank"
     with LOSSES[loss](stored.paths[thing]):
         app = open_app(stored.settings.cache, home, **picks)
         assert not app.exception
