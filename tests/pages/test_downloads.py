@@ -37,10 +37,10 @@ from core.studies.judgement.page.shown import Judged
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, Task
 from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
 
-OpenApp = Callable[..., AppTest]
 CORE = ROOT / "core"
 MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
 SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(12))

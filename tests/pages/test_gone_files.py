@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -13,8 +13,8 @@ from core.diagnostic import find
 from core.doctor import results
 from core.ui.navigation import sections
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
+from tests.support.pages import OpenApp
 
-OpenApp = Callable[..., AppTest]
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 DATASETS = (*OWN, "upload")
 VIEWS = {"evalrank": "view", "heros": "heros_view", "similarity": "similarity_view", "transfer": "transfer_view"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,10 +13,9 @@ from core.settings import Settings
 from core.store.repository import Repository
 from core.types import Variant
 from tests.conftest import make_settings
-from tests.support.pages import chart
+from tests.support.pages import OpenApp, chart
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 COUNT = palette_size() + 3
 
 

@@ -9,19 +9,43 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT
 
+OpenApp = Callable[..., AppTest]
+
 TIMEOUT_SECONDS = 180
 SHARED = {"data", "enc", "metric", "protocol"}
 
 
-def chart(app: AppTest, number: int) -> dict[str, Any]:
-    """The specification of a chart of the page."""
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
+def written(app: AppTest, *, raw: bool = True) -> str:
+    """Everything written on the page, but for tables and what is in charts; not raw: what is read as Markdown."""
+    kinds = [app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error, app.success]
+    return "\n".join(str(element.value) for kind in [*kinds, app.toast, *[app.text] * raw] for element in kind)
+
+
+def table(app: AppTest, *columns: str) -> pd.DataFrame:
+    """The first table on the page that has these columns."""
+    return next(frame.value for frame in app.dataframe if set(columns) <= set(frame.value.columns))
+
+
+def charts(app: AppTest) -> list[dict[str, Any]]:
+    """The specifications of the page's charts."""
+    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+
+
+def chart(app: AppTest, number: int = 0) -> dict[str, Any]:
+    return charts(app)[number]
+
+
+def chart_named(app: AppTest, name: str) -> dict[str, Any]:
+    """A chart by its key, which ends its id."""
+    (found,) = (element for element in app.get("plotly_chart") if name in element.proto.id)
+    return dict(json.loads(found.proto.spec))
 
 
 def values(axis: list[float] | dict[str, str]) -> list[float]:
@@ -32,7 +56,7 @@ def values(axis: list[float] | dict[str, str]) -> list[float]:
 
 
 @pytest.fixture
-def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
     """Open a page of the app on a cache folder, with query parameters."""
 
     def opened(cache: Path, page: str, **query: str | list[str]) -> AppTest:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
+
+from tests.support.pages import OpenApp
 
 BAD = (
     *("../../etc/passwd", "<img src=x onerror=alert(1)>", "\u202e[x](javascript:alert(1))", "9" * 400, "1e999", "nan"),
@@ -18,7 +18,7 @@ PAGES = {"evalrank": "pair", "neighbours": "item", "models": "model", "intruder"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_survives_any_address(open_app: Callable[..., AppTest], demo_cache: Path, page: str) -> None:
+def test_a_page_survives_any_address(open_app: OpenApp, demo_cache: Path, page: str) -> None:
     for number, bad in enumerate(BAD[:: 2 if page == "evalrank" else 3]):
         query = dict.fromkeys(PARAMETERS, bad)
         if number % 2:  # with a dataset that is known, so that the page goes further

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,12 @@ from core.store.repository import Repository
 from core.ui.navigation import has_pickers, sections
 from core.ui.resources import jobs
 from tests.support.data_page import keep, listed, upload
+from tests.support.pages import OpenApp, written
 from tests.support.run_history import choose_rows
-from tests.workspace.data.test_page import texts
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 SECRET = "what only the host may read"
 PAIRS = b"query,mate\na secret cat,the secret cat\na dog,the dog\n"
-OpenApp = Callable[..., AppTest]
 
 
 @pytest.fixture
@@ -35,9 +33,9 @@ def cache(demo_cache: Path, tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
-def written(app: AppTest) -> str:
+def everything(app: AppTest) -> str:
     """All text on a page, tables included."""
-    return texts(app) + " ".join(str(frame.value.to_dict()) for frame in app.dataframe)
+    return written(app) + " ".join(str(frame.value.to_dict()) for frame in app.dataframe)
 
 
 def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, cache: Path, tmp_path: Path) -> None:
@@ -55,14 +53,14 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, cache: Path, tmp_pat
         "a": f"vectors:{secret}",
     }
     app = demo(cache, "overview", data=hostile["data"], enc=hostile["enc"])
-    assert "names what is not here" in texts(app)
+    assert "names what is not here" in written(app)
     for page in PAGES:
         app.switch_page(f"pages/{page}.py")
         for name, value in hostile.items():
             app.query_params[name] = value
         app.run()
         assert not app.exception, page
-        said = written(app)
+        said = everything(app)
         assert SECRET not in said, page
         assert "root:" not in said, page
         assert not any(box.allow_html for box in app.markdown if "onerror" in box.value), page
@@ -86,11 +84,11 @@ def test_what_is_stored_is_read_and_not_changed(demo: OpenApp, cache: Path) -> N
     stored = Repository.at(cache / "results.duckdb").runs()
     app = choose_rows(demo(cache, "run"), stored[0].run_id)
     assert not app.exception
-    assert "cannot be deleted or repeated" in texts(app)
+    assert "cannot be deleted or repeated" in written(app)
     keys = {button.key for button in app.button}
     assert not keys & {"repeat", "delete", "delete_yes"}
     app.switch_page("pages/models.py").run()
-    assert "encoders cannot be added, uploaded or removed here" in texts(app)
+    assert "encoders cannot be added, uploaded or removed here" in written(app)
     assert not {button.key for button in app.button} & {"check", "check_upload", "remove", "remove_yes"}
     assert not app.file_uploader
     app.switch_page("pages/intruder.py").run()
@@ -106,15 +104,15 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, cache: Path)
     reference = mine.selectbox(key="data").value
     assert reference.startswith("file:")
     (name,) = [name for name in listed(mine) if name.startswith("my_pairs")]
-    assert str(cache) not in written(mine), "a path of the server is shown"
+    assert str(cache) not in everything(mine), "a path of the server is shown"
     mine.switch_page("pages/run.py").run()
     assert not mine.exception
     assert name in mine.multiselect(key="run_datasets").options
-    assert "Nothing yet" in texts(mine), "runs that all share are in the visitor's own store"
+    assert "Nothing yet" in written(mine), "runs that all share are in the visitor's own store"
 
     mine.selectbox(key="data").set_value("demo-pairs").run()
     assert name not in mine.multiselect(key="run_datasets").options, "it would be computed for all to see"
-    assert "2 runs" in texts(mine)
+    assert "2 runs" in written(mine)
     mine.switch_page("pages/data.py").run()
     assert name in listed(mine), "it is not offered any more"
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.datasets.published import pairs as loaders
 from core.encoders.base import EncoderInfo
@@ -15,9 +14,9 @@ from core.runs.pipeline import EncodeRequest
 from core.store.repository import Repository
 from core.transforms import flow as network
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 WORDS = ["dog", "cat", "rain", "house", "green", "runs"]
 TEXTS = [f"{a} {b}" for a in WORDS for b in WORDS if a != b]
 
@@ -42,32 +41,27 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield cache
 
 
-def said(app: AppTest) -> str:
-    shown = [*app.info, *app.warning, *app.error, *app.markdown, *app.caption]
-    return "\n".join(str(element.value) for element in shown)
-
-
 def test_neighbours_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", data="many", enc=["trigrams~flow"], item="1")
     assert not app.exception
-    assert "not trained yet" not in said(app)
+    assert "not trained yet" not in written(app)
     assert len(app.dataframe) > 0
     app = open_app(world, "neighbours", data="others", enc=["trigrams~flow"], item="1")
     assert not app.exception
-    assert "was not trained yet" in said(app)
-    assert "run a diagnostic with this transform on this dataset first" in said(app)
+    assert "was not trained yet" in written(app)
+    assert "run a diagnostic with this transform on this dataset first" in written(app)
 
 
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], pair="1")
     assert not app.exception
     assert not app.error
-    assert "not trained" not in said(app)
+    assert "not trained" not in written(app)
 
 
 def test_what_if_says_that_a_flow_has_to_be_trained_and_offers_it(open_app: OpenApp, world: Path) -> None:
     query = {"data": "many", "view": "what if", "if_variant": "trigrams~none", "if_transform": "center+flow"}
     app = open_app(world, "evalrank", **query)
     assert not app.exception
-    assert "has to be trained" in said(app)
+    assert "has to be trained" in written(app)
     assert not app.button(key="if_run").disabled

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,17 +21,10 @@ from core.types import Variant
 from core.ui.navigation import sections
 from core.workspace.overview import tables as overview_parts
 from tests.conftest import make_settings
-from tests.support.pages import TIMEOUT_SECONDS, chart, values
+from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, values, written
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 RESULTS = ["overview", "evalrank"]  # what the demo fills
-OpenApp = Callable[..., AppTest]
-
-
-def texts(app: AppTest) -> str:
-    """Everything written on the page."""
-    elements = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def test_every_file_in_pages_is_in_the_navigation() -> None:
@@ -43,7 +35,7 @@ def test_every_file_in_pages_is_in_the_navigation() -> None:
 def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: Path, page: str) -> None:
     app = open_app(tmp_path, page)
     assert not app.exception
-    assert "yet" in texts(app)
+    assert "yet" in written(app)
     assert any(button.key in {"run_demo", "run_new"} and not button.disabled for button in app.button)
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
@@ -105,8 +97,8 @@ def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_
     app = open_app(demo_cache, "evalrank", pair=str(wrong["item_no"]))
     assert not app.exception
     assert app.number_input(key="pair").value == wrong["item_no"]
-    assert wrong["query"] in texts(app)
-    assert wrong["mate"] in texts(app)
+    assert wrong["query"] in written(app)
+    assert wrong["mate"] in written(app)
     above = [element.proto.body for element in app.get("html")]
     assert len(above) == len(runs)
     assert all(table.count("●") == 1 for table in above)
@@ -124,19 +116,19 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
     assert (found["query"].str.contains(word, regex=False) | found["mate"].str.contains(word, regex=False)).all()
     app.text_input(key="search").set_value("no sentence has this").run()
     assert not app.exception
-    assert "No pair contains this" in texts(app)
+    assert "No pair contains this" in written(app)
 
 
 def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", pair="99999")
     assert not app.exception
-    assert "There is no pair 99999" in texts(app)
+    assert "There is no pair 99999" in written(app)
 
 
 def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
     assert not app.exception
-    assert "gone~none" in texts(app)
+    assert "gone~none" in written(app)
     assert app.multiselect(key="enc").value == ["minilm~center"]
 
 
@@ -146,7 +138,7 @@ def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache:
     shutil.rmtree(cache / "embeddings")
     app = open_app(cache, "evalrank", pair="0")
     assert not app.exception
-    assert "no longer in the cache" in texts(app)
+    assert "no longer in the cache" in written(app)
     assert any("again_" in (button.key or "") for button in app.button)
 
 
@@ -185,7 +177,7 @@ def test_a_file_that_is_gone_still_shows_what_is_stored(open_app: OpenApp, own_f
     app = open_app(cache, "evalrank", data=f"file:{path}")
     assert not app.exception
     assert app.get("plotly_chart")
-    assert f"there is no file {path}" in texts(app)
+    assert f"there is no file {path}" in written(app)
 
 
 def test_runs_on_what_a_file_held_before_are_not_mixed_in(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
@@ -205,14 +197,14 @@ def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Pa
     app = open_app(demo_cache, "evalrank", data=f"file:{secret}")
     assert not app.exception
     assert app.selectbox(key="data").value == "demo-pairs"
-    assert "This link names what is not here" in texts(app)
+    assert "This link names what is not here" in written(app)
 
 
 def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", data="demo-minimal")
     assert not app.exception
     assert not app.error
-    assert "EvalRank ranks the pairs of a pair set; Demo minimal pairs is a minimal-pair set." in texts(app)
+    assert "EvalRank ranks the pairs of a pair set; Demo minimal pairs is a minimal-pair set." in written(app)
     assert all(button.key != "run_new" for button in app.button)
 
 
@@ -297,7 +289,7 @@ def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_ca
     assert (row["variant"], row["dimension"]) == (variant.label, 64)
     app = open_app(cache, "evalrank", enc=str(variant), pair="3")
     assert not app.exception
-    assert variant.label in texts(app)
+    assert variant.label in written(app)
 
 
 @pytest.mark.parametrize(

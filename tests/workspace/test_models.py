@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict
 from html import unescape
 from pathlib import Path
@@ -22,10 +21,9 @@ from core.store.repository import Repository
 from core.types import Variant
 from core.ui.resources import jobs
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_until
-from tests.ui.test_pages import texts
 
-OpenApp = Callable[..., AppTest]
 UPLOADS = pytest.mark.skipif("vectors" not in encoders.SCHEMES, reason="this version knows no word vectors")
 GLOVE = b"cat 0.1 0.2\ndog 0.3 0.4\nhorse 0.5 -0.6\n"
 
@@ -76,15 +74,15 @@ def test_the_table_has_every_encoder_with_what_it_costs(open_app: OpenApp, demo_
     assert row["runs"] == len(stored.runs) >= 2
     assert row["revision"] == "53aa51172d142c89"
     assert row["title"] == "all-MiniLM-L6-v2"
-    assert "come out of one forward pass" in texts(app)
-    assert "`minilm-static`" in texts(app)
+    assert "come out of one forward pass" in written(app)
+    assert "`minilm-static`" in written(app)
 
 
 def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
-    assert "how fast they are on this machine is not known" in texts(app)
+    assert "how fast they are on this machine is not known" in written(app)
     assert all(row["texts/s"] is None or row["texts/s"] != row["texts/s"] for row in table(app))
-    assert "forward pass" not in texts(app)
+    assert "forward pass" not in written(app)
 
 
 def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
@@ -99,7 +97,7 @@ def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache:
     assert identity["pooling"] == "mean of the input word-piece embeddings, special tokens left out"
     assert identity["max length"] == "256 tokens, then cut off"
     assert "torch==" in identity["libraries"]
-    assert "It was not run yet." in texts(app)
+    assert "It was not run yet." in written(app)
     assert app.dataframe[1].value.iloc[0]["texts of"] == "demo-pairs", "encoded for a sibling's run"
 
 
@@ -114,13 +112,13 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
         "metric": ["cos"],
         "via": ["link"],
     }
-    assert "No text was cut off." in texts(app)
+    assert "No text was cut off." in written(app)
 
 
 def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="dir:/*gone*")
     assert not app.exception
-    assert "This link names an encoder that is not here" in texts(app)
+    assert "This link names an encoder that is not here" in written(app)
     assert "dir:/*gone*" in [element.value for element in app.text]
     assert app.selectbox(key="model").value is None
 
@@ -190,9 +188,9 @@ def test_what_is_wrong_with_a_reference_is_said(open_app: OpenApp, tmp_path: Pat
 
 
 def test_every_form_of_reference_is_explained(open_app: OpenApp, tmp_path: Path) -> None:
-    written = texts(open_app(tmp_path, "models"))
+    shown = written(open_app(tmp_path, "models"))
     for entry in encoders.SCHEMES.values():
-        assert f"- `{entry.form}`: {entry.description}" in written
+        assert f"- `{entry.form}`: {entry.description}" in shown
 
 
 def test_rendering_asks_no_hub_model_for_its_files(
@@ -237,7 +235,7 @@ def test_without_word_vectors_there_is_no_upload(open_app: OpenApp, tmp_path: Pa
 @UPLOADS
 def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
-    assert "Up to 200 MB per file" in texts(app)
+    assert "Up to 200 MB per file" in written(app)
     assert app.button(key="check_upload").disabled
     app.file_uploader(key="upload_0").set_value([("my *words*.txt", GLOVE, "text/plain")]).run()
     app.button(key="check_upload").click().run()
@@ -249,7 +247,7 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     assert Path(reference.removeprefix("vectors:")).read_bytes() == GLOVE
     app.selectbox(key="model").set_value(reference).run()
     app.button(key="remove").click().run()
-    assert "This deletes** the uploaded file" in texts(app)
+    assert "This deletes** the uploaded file" in written(app)
     app.button(key="remove_yes").click().run()
     assert not app.exception
     assert list((tmp_path / "uploads" / "encoders").iterdir()) == []
@@ -283,8 +281,8 @@ def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: Op
     app = open_app(cache, "models", model="minilm")
     files = len(list((cache / "embeddings").iterdir()))
     app.button(key="remove").click().run()
-    assert re.search(r"This deletes\*\* \d+ sets? of embeddings \([\d.]+ MB\)", texts(app))
-    assert re.search(r"Kept\*\* are \d+ runs with all scores", texts(app))
+    assert re.search(r"This deletes\*\* \d+ sets? of embeddings \([\d.]+ MB\)", written(app))
+    assert re.search(r"Kept\*\* are \d+ runs with all scores", written(app))
     app.button(key="remove_no").click().run()
     assert len(list((cache / "embeddings").iterdir())) == files
     app.button(key="remove").click().run()
@@ -292,7 +290,7 @@ def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: Op
     assert not app.exception
     assert "minilm has no embeddings on disk any more" in app.success[0].value
     assert len(list((cache / "embeddings").iterdir())) < files
-    assert "there is nothing to remove" in texts(app)
+    assert "there is nothing to remove" in written(app)
     assert [row["runs"] for row in table(app) if row["encoder"] == "minilm"] != [0]
 
 
@@ -301,7 +299,7 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     app = check(open_app(tmp_path, "models"), reference)
     app.selectbox(key="model").set_value(reference).run()
     app.button(key="remove").click().run()
-    assert "The files that its reference names stay where they are." in texts(app)
+    assert "The files that its reference names stay where they are." in written(app)
     app.button(key="remove_yes").click().run()
     assert not app.exception
     assert app.selectbox(key="model").value is None
@@ -326,7 +324,7 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
         wait_until(lambda: gate.reached > 0)
         app.run()
         assert app.button(key="remove").disabled
-        assert "Cancel it or wait for its end" in texts(app)
+        assert "Cancel it or wait for its end" in written(app)
         assert not [button for button in app.button if button.key == "remove_yes"]
     finally:
         gate.open(1000)
@@ -345,7 +343,7 @@ def test_a_demo_shows_the_table_and_changes_nothing(
     app = open_app(cache, "models", model="minilm")
     assert not app.exception
     assert len(table(app)) >= len(encoders.ENCODERS)
-    assert "encoders cannot be added, uploaded or removed here" in texts(app)
+    assert "encoders cannot be added, uploaded or removed here" in written(app)
     keys = {button.key for button in app.button}
     assert keys.isdisjoint({"check", "check_upload", "remove", "remove_yes"})
     assert not app.get("file_uploader")

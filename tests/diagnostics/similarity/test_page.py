@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.datasets import uploads
 from core.datasets.own import files as own
@@ -20,9 +19,9 @@ from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Float32, Variant
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 MARKED = "it *rains* on [x](http://a)"
 
 
@@ -84,11 +83,6 @@ def settings(cache: Path) -> Settings:
     return make_settings(cache)
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.error, *app.warning, *app.success, *app.subheader]
-    return "\n".join(str(element.value) for element in elements)
-
-
 TWO = ["trigrams~none", "bigrams~none"]
 
 
@@ -125,7 +119,7 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
     assert not app.exception
     assert MARKED in [text.value for text in app.text]
     assert "People gave **4.00**" in written(app)
-    assert MARKED not in written(app)
+    assert MARKED not in written(app, raw=False)
     table = next(frame.value for frame in app.dataframe if "residual in A" in frame.value)
     assert len(table) == 6
     assert table["residual in A"].abs().is_monotonic_decreasing

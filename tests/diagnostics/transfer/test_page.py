@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,8 @@ from core.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support import transfer_world as toy
 from tests.support.gone_world import OWN
+from tests.support.pages import OpenApp, written
 
-OpenApp = Callable[..., AppTest]
 TWO = ["trigrams~none", "bigrams~none"]
 SIDES = {"transfer_a": "trigrams~none", "transfer_b": "bigrams~none"}
 
@@ -31,11 +31,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings,
 @pytest.fixture
 def cache(stored: tuple[Settings, Repository]) -> Path:
     return stored[0].cache
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.error, *app.warning, *app.success, *app.subheader]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def frame_with(app: AppTest, *columns: str) -> object:

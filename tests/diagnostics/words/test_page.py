@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.datasets import catalog
 from core.datasets.published.word_relations import Question, analogies, categories
@@ -20,9 +18,9 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.types import CancelToken, Float32
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart, table, written
 from tests.support.small_world import GramEncoder, dataset_entry, register_encoder
 
-OpenApp = Callable[..., AppTest]
 MARKED = "<b>dogs</b> *x*"
 ASKED = analogies(
     "demo-analogies",
@@ -80,27 +78,14 @@ def run(
     return pipeline.run(request, settings, repository).record
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.error, *app.warning]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def table(app: AppTest) -> Any:
-    return next(d.value for d in app.dataframe if "embedding" in d.value)
-
-
-def figure(app: AppTest, number: int) -> Any:
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
-
-
 def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "words")
     assert not app.exception
     assert "No word relation was measured yet" in written(app)
     assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run", "Run", "Run", "Run the demo"]
-    assert table(app)["embedding"].tolist()[0] == "○ CBOW, published"
-    assert len(table(app)) == 6
-    assert table(app)[["esslli", "batt"]].isna().all().all()
+    assert table(app, "embedding")["embedding"].tolist()[0] == "○ CBOW, published"
+    assert len(table(app, "embedding")) == 6
+    assert table(app, "embedding")[["esslli", "batt"]].isna().all().all()
     assert "esslli has no published cell" in written(app)
 
 
@@ -109,18 +94,18 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, world: tupl
     app = open_app(cache, "words", words_support="own")
     assert not app.exception
     assert "not comparable" in written(app)
-    frame = table(app)
+    frame = table(app, "embedding")
     assert frame["embedding"].tolist()[:3] == ["lacks", "trigrams", "○ CBOW, published"]
     assert frame["demo an"].tolist()[1] == pytest.approx(100 * runs["analogy trigrams"].metrics["accuracy"])
     assert frame["demo classes"].tolist()[0] == pytest.approx(100 * runs["categorization lacks"].metrics["purity"])
     assert frame["rg"].isna().tolist()[:2] == [True, True]
-    traces = figure(app, 0)["data"]
+    traces = chart(app, 0)["data"]
     assert [t["marker"]["symbol"].endswith("-open") for t in traces] == [False, False, *[True] * 6]
     assert "on 2 datasets some encoder lacks words" in written(app)
     assert "Too few to tell encoders apart: demo classes (5 words), demo an (3 questions)" in written(app)
     assert "answered among 12 to 13 words" in written(app)
     app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
-    assert table(app)["embedding"].tolist() == ["trigrams"]
+    assert table(app, "embedding")["embedding"].tolist() == ["trigrams"]
 
 
 def test_scores_on_other_words_are_not_laid_beside_each_other(
@@ -129,14 +114,14 @@ def test_scores_on_other_words_are_not_laid_beside_each_other(
     cache, _ = world
     app = open_app(cache, "words")
     assert not app.exception
-    assert table(app)["demo an"].notna().sum() == 1
+    assert table(app, "embedding")["demo an"].notna().sum() == 1
     assert "they were tested on other words" in written(app)
     settings = make_settings(cache)
     repository = Repository.at(settings.store)
     common = run(settings, repository, "analogy", "trigrams", ("lacks",))
     repository.database.close()
     app = open_app(cache, "words")
-    both = table(app)["demo an"].tolist()[:2]
+    both = table(app, "embedding")["demo an"].tolist()[:2]
     assert both[1] == pytest.approx(100 * common.metrics["accuracy"])
     assert not np.isnan(both[0])
 
@@ -147,7 +132,7 @@ def test_wrong_questions_are_listed_as_text(open_app: OpenApp, world: tuple[Path
         cache, "words", words_support="own", analogies_by="trigrams~none", data="demo-analogies", words_view="analogies"
     )
     assert not app.exception
-    assert figure(app, 1)["data"][1]["name"] == "trigrams"
+    assert chart(app, 1)["data"][1]["name"] == "trigrams"
     frame = next(d.value for d in app.dataframe if "answered" in d.value)
     items = Repository.at(make_settings(cache).store).items(
         catalog_entry("analogy"), [runs["analogy trigrams"].run_id], texts=True
@@ -157,7 +142,7 @@ def test_wrong_questions_are_listed_as_text(open_app: OpenApp, world: tuple[Path
     assert frame["right"].tolist() == wrong["d"].tolist()
     assert frame["answered"].tolist() == wrong["predicted"].tolist()
     assert frame["rank"].tolist() == (1 + wrong["greater"] + wrong["ties"] / 2).tolist()
-    assert MARKED not in written(app)
+    assert MARKED not in written(app, raw=False)
     app = open_app(cache, "words", words_support="own", analogies_by="trigrams~none", analogy_section="capital")
     frame = next(d.value for d in app.dataframe if "answered" in d.value)
     assert set(frame["section"]) <= {"capital"}
@@ -175,7 +160,7 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, world: tuple[Path, di
     app = open_app(cache, "words", **query)
     assert not app.exception
     assert f"Purity **{runs['categorization trigrams'].metrics['purity']:.1%}** of 6 words in 2 classes" in written(app)
-    heat = figure(app, 1)["data"][0]
+    heat = chart(app, 1)["data"][0]
     assert sorted(heat["y"]) == ["er", "in"]
     assert sum(int(v or 0) for row in heat["text"] for v in row) == 6
     app = open_app(cache, "words", **query, cluster="0")

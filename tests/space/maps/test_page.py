@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,9 @@ from core.space.maps.projection import Quality
 from core.store.repository import Repository
 from core.types import CancelToken, Float32, Variant
 from tests.conftest import make_settings
-from tests.support.pages import values
+from tests.support.pages import OpenApp, values, written
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 WORDS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in "abcd"]
 MANY = loaders.pair_set("many", pairs=[(WORDS[0], WORDS[1]), ("<b>red</b>", WORDS[3])], background=WORDS[2:])
 
@@ -71,11 +70,6 @@ def open_map(open_app: OpenApp, world: Settings) -> OpenApp:
     return opened
 
 
-def said(app: AppTest) -> str:
-    blocks = (app.markdown, app.caption, app.info, app.warning, app.error, app.text)
-    return "\n".join(block.value for kind in blocks for block in kind)
-
-
 def charts(app: AppTest) -> list[object]:
     return list(app.get("plotly_chart"))
 
@@ -83,7 +77,7 @@ def charts(app: AppTest) -> list[object]:
 def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "cache", "map")
     assert not app.exception
-    assert "demo-pairs is not encoded by minilm yet" in said(app)
+    assert "demo-pairs is not encoded by minilm yet" in written(app)
     assert [button.label for button in app.button] == ["Encode"]
     assert not charts(app)
 
@@ -91,7 +85,7 @@ def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> N
 def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     app = open_map()
     assert len(charts(app)) == 2
-    text = said(app)
+    text = written(app)
     assert text.count("Trustworthiness **0.") == 2
     assert text.count("true neighbours kept **") == 2
     assert "variance shown" in text
@@ -104,9 +98,9 @@ def test_a_single_encoder_is_enough(open_map: OpenApp) -> None:
 
 def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(open_map: OpenApp) -> None:
     app = open_map(picture="umap")
-    assert "UMAP of 2 variants is not computed yet: about" in said(app)
+    assert "UMAP of 2 variants is not computed yet: about" in written(app)
     assert "Compute UMAP" in [button.label for button in app.button]
-    assert "trigrams: PCA" in said(app)
+    assert "trigrams: PCA" in written(app)
     assert len(charts(app)) == 2
 
 
@@ -120,7 +114,7 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: Settings) -> None:
     made = maps.Map(np.arange(len(places)), places, quality, explained=None, seconds=1.0)
     maps.store(request, space, made, world)
     app = open_map(picture="umap", enc="trigrams~none")
-    text = said(app)
+    text = written(app)
     assert "trigrams: UMAP" in text
     assert "is not computed yet" not in text
     assert "1 items are connected with nothing" in text
@@ -131,7 +125,7 @@ def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
     item = MANY.items.index("<b>red</b>")
     app = open_map(item=str(item), map_k="5")
     assert "<b>red</b>" in [block.value for block in app.text]
-    assert said(app).count("of 5 are among its 5 nearest in the picture") == 2
+    assert written(app).count("of 5 are among its 5 nearest in the picture") == 2
     tables = [frame.value for frame in app.dataframe]
     assert [len(table) for table in tables] == [5, 5]
     assert (np.diff(tables[0]["similarity"]) <= 0).all()
@@ -139,7 +133,7 @@ def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
 
 
 def test_an_item_that_is_not_there_is_said(open_map: OpenApp) -> None:
-    assert "There is no item 999" in said(open_map(item="999"))
+    assert "There is no item 999" in written(open_map(item="999"))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +144,7 @@ def test_a_search_that_finds_nothing(open_map: OpenApp, wanted: str, answer: str
     app = open_map()
     app.text_input(key="map_find").set_value(wanted).run()
     assert not app.exception
-    assert answer in said(app)
+    assert answer in written(app)
     assert not app.dataframe
 
 
@@ -164,7 +158,7 @@ def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
 def test_every_colour(open_map: OpenApp, colour: str) -> None:
     app = open_map(colour=colour)
     assert len(charts(app)) == 2
-    text = said(app)
+    text = written(app)
     if colour == "rank of the mate":
         assert "are the query of no ranked pair: grey" in text
     if colour == "source":
@@ -176,34 +170,34 @@ def test_every_colour(open_map: OpenApp, colour: str) -> None:
 
 def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
     app = open_map(colour="rank of the mate", metric="l2")
-    assert "No EvalRank run of trigrams on this dataset with similarity l2" in said(app)
+    assert "No EvalRank run of trigrams on this dataset with similarity l2" in written(app)
     assert len(charts(app)) == 2
 
 
 @pytest.mark.parametrize("picture", ["pca", "umap"])
 def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
     app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", colour="cluster")
-    assert "constant gives every item the same vector: there is nothing to draw" in said(app)
+    assert "constant gives every item the same vector: there is nothing to draw" in written(app)
     assert len(charts(app)) == 1
 
 
 def test_three_items(open_map: OpenApp) -> None:
     app = open_map(data="three", picture="umap", enc="trigrams~none", colour="cluster", item="0")
-    assert "UMAP with 15 neighbours needs 17 items, and there are 3" in said(app)
+    assert "UMAP with 15 neighbours needs 17 items, and there are 3" in written(app)
     assert len(charts(app)) == 1
-    assert "trigrams: PCA" in said(app)
+    assert "trigrams: PCA" in written(app)
     assert "Compute UMAP" not in [button.label for button in app.button]
 
 
 def test_what_is_not_encoded_is_offered(open_map: OpenApp) -> None:
     app = open_map(data=SMALL_PAIRS.id, enc="trigrams~none")
-    assert "small-pairs is not encoded by trigrams yet" in said(app)
+    assert "small-pairs is not encoded by trigrams yet" in written(app)
     assert "Encode" in [button.label for button in app.button]
 
 
 def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> None:
     app = open_map(data="evalrank-word")
-    assert "are not on this machine" in said(app)
+    assert "are not on this machine" in written(app)
     assert "Download" in [button.label for button in app.button]
 
 
@@ -211,10 +205,10 @@ def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
     app = open_map(colour="frequency")
     app.session_state[map_view.SELECTED] = (MANY.texts_digest, (2, 5))
     app.run()
-    assert "**2 items selected**" in said(app)
+    assert "**2 items selected**" in written(app)
     assert app.dataframe[0].value["text"].tolist() == [MANY.items[2], MANY.items[5]]
     app.button(key="map_clear").click().run()
-    assert "items selected" not in said(app)
+    assert "items selected" not in written(app)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from core.space.neighbours.page import lists as neighbours_lists
 from core.store.repository import Repository
 from core.types import CancelToken, Float32, Variant
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import (
     CAT,
     DOG,
@@ -32,7 +32,6 @@ from tests.support.small_world import (
     register_encoder,
 )
 
-OpenApp = Callable[..., AppTest]
 THREE = loaders.pair_set("three", pairs=[("a dog", "the dog")], background=["some cat"])
 UNKNOWN = SMALL_PAIRS.items[2:5]  # to the encoder that lacks them
 SMALL = {"data": "small-pairs"}
@@ -86,23 +85,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield cache
 
 
-def texts(app: AppTest) -> str:
-    kinds = ("subheader", "markdown", "caption", "info", "warning", "error", "text")
-    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
-
-
 def lists(app: AppTest) -> list[Any]:
     return [frame.value for frame in app.dataframe if "rank" in frame.value and "similarity" in frame.value]
-
-
-def table(app: AppTest, column: str) -> Any:
-    return next(frame.value for frame in app.dataframe if column in frame.value)
-
-
-def figure(app: AppTest, name: str) -> dict[str, Any]:
-    (found,) = (chart for chart in app.get("plotly_chart") if name in chart.proto.id)
-    spec: dict[str, Any] = json.loads(found.proto.spec)
-    return spec
 
 
 def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> None:
@@ -126,8 +110,8 @@ def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> No
     assert here["rank-biased overlap"] == pytest.approx(found.rbo)
     (ranks,) = [element.proto.body for element in app.get("html")]
     assert all(f">{rank}</th>" in ranks for rank in (1, 5))
-    assert figure(app, "cka_matrix")["data"][0]["text"][0][0] == "1.00"
-    assert "all 18 items" in texts(app)
+    assert chart_named(app, "cka_matrix")["data"][0]["text"][0][0] == "1.00"
+    assert "all 18 items" in written(app)
 
 
 def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: OpenApp, world: Path) -> None:
@@ -137,24 +121,24 @@ def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: Open
     pairs = list(zip(rows["Jaccard"], rows["RBO"], rows["item"], strict=True))
     assert pairs == sorted(pairs)
     app.selectbox(key="a").set_value("bigrams~none").run()
-    assert "A and B are one variant" in texts(app)
+    assert "A and B are one variant" in written(app)
     assert not app.exception
 
 
 def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
-    assert "No query is chosen yet" in texts(app)
+    assert "No query is chosen yet" in written(app)
     assert app.button(key="walk_back").disabled
     app.number_input(key="item").set_value(3).run()
     app.text_input(key="q").set_value("a dog").run()
-    assert "Own text" in texts(app)
+    assert "Own text" in written(app)
     app.number_input(key="item").set_value(4).run()
     assert app.text_input(key="q").value == ""
-    assert "**Item 4**" in texts(app)
+    assert "**Item 4**" in written(app)
     app.button(key="walk_back").click().run()
     assert (app.text_input(key="q").value, app.query_params["q"]) == ("a dog", "a dog")
     app.button(key="walk_back").click().run()
-    assert "**Item 3**" in texts(app)
+    assert "**Item 3**" in written(app)
     app.button(key="walk_back").click().run()
     assert app.button(key="walk_back").disabled
     assert not app.exception
@@ -168,13 +152,13 @@ def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> N
     assert CAT in box.options
     box.select_index(box.options.index(CAT)).run()
     assert app.query_params["item"] == str(SMALL_PAIRS.items.index(CAT))
-    assert CAT in texts(app)
+    assert CAT in written(app)
     app.text_input(key="find").set_value("cat slepes").run()
     (box,) = (b for b in app.selectbox if str(b.key).startswith("found"))
     assert "spelled alike" in box.label
     assert CAT in box.options
     app.text_input(key="find").set_value("qqqqqqqq").run()
-    assert "No item contains it" in texts(app)
+    assert "No item contains it" in written(app)
 
 
 @pytest.mark.parametrize("length", [1, 10_000])
@@ -189,9 +173,9 @@ def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> 
 def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text: str, said: str) -> None:
     app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
     assert not app.exception
-    assert said in texts(app)
+    assert said in written(app)
     assert lists(app) == []
-    assert figure(app, "overlap_boxes")["data"], "what is not about the query is shown"
+    assert chart_named(app, "overlap_boxes")["data"], "what is not about the query is shown"
 
 
 def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) -> None:
@@ -199,13 +183,13 @@ def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) 
     both = ["trigrams~none", "lacks~none"]
     app = open_app(world, "neighbours", **SMALL, enc=both, item=str(unknown))
     assert not app.exception
-    assert "No vector: lacks does not know this item" in texts(app)
-    assert "15 of 18 items" in texts(app)
+    assert "No vector: lacks does not know this item" in written(app)
+    assert "15 of 18 items" in written(app)
     app = open_app(world, "neighbours", **SMALL, enc=both, q="unheard of")
-    assert "No vector: lacks does not know this text" in texts(app)
+    assert "No vector: lacks does not know this text" in written(app)
     assert len(lists(app)) == 1
     app = open_app(world, "neighbours", **SMALL, enc=both, item="99999")
-    assert "There is no item 99999 here: they are 0 to 17." in texts(app)
+    assert "There is no item 99999 here: they are 0 to 17." in written(app)
     assert not app.exception
 
 
@@ -213,8 +197,8 @@ def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", data="three", enc=["trigrams~none", "bigrams~none"])
     assert not app.exception
     assert [len(frame) for frame in lists(app)] == [2, 2]
-    assert "With 3 items there are only 2 neighbours." in texts(app)
-    assert "CKA is not defined for fewer than four items" in texts(app)
+    assert "With 3 items there are only 2 neighbours." in written(app)
+    assert "CKA is not defined for fewer than four items" in written(app)
 
 
 def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
@@ -222,15 +206,15 @@ def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
     assert not app.exception
     (one,) = lists(app)
     assert "in" not in one
-    assert "There is one variant only" in texts(app)
+    assert "There is one variant only" in written(app)
 
 
 def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc=["constant~none", "trigrams~none"])
     assert not app.exception
-    assert "These are all equally similar to the query" in texts(app)
-    assert "nor for a space whose vectors are all the same" in texts(app)
-    assert figure(app, "cka_matrix")["data"][0]["text"][0] == ["–", "–"]
+    assert "These are all equally similar to the query" in written(app)
+    assert "nor for a space whose vectors are all the same" in written(app)
+    assert chart_named(app, "cka_matrix")["data"][0]["text"][0] == ["–", "–"]
 
 
 def test_without_picks_the_first_four_that_are_encoded(
@@ -240,13 +224,13 @@ def test_without_picks_the_first_four_that_are_encoded(
     app = open_app(world, "neighbours", **SMALL)
     assert not app.exception
     assert len(lists(app)) == 3
-    assert "Shown: the first 3 of 4 variants that this dataset is encoded with." in texts(app)
+    assert "Shown: the first 3 of 4 variants that this dataset is encoded with." in written(app)
 
 
 def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", data="three", enc=["trigrams~none", "constant~none"])
     assert not app.exception
-    assert "is not encoded by constant yet" in texts(app)
+    assert "is not encoded by constant yet" in written(app)
     assert not app.button(key="encode_here").disabled
     assert len(lists(app)) == 1
 
@@ -254,7 +238,7 @@ def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Pat
 def test_an_empty_store_is_offered_an_encoder_and_the_offer_works(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "neighbours", data="demo-minimal")
     assert not app.exception
-    assert "is not encoded by minilm yet" in texts(app)
+    assert "is not encoded by minilm yet" in written(app)
     assert app.button(key="encode_here").label == "Encode it"
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
@@ -264,11 +248,11 @@ def test_the_approximate_index_says_what_it_misses(
 ) -> None:
     monkeypatch.setattr(neighbours_lists, "APPROXIMATE_FROM", 10)
     app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
-    assert "recall" not in texts(app)
+    assert "recall" not in written(app)
     app.toggle(key="approx").set_value(True).run()
     assert not app.exception
-    assert texts(app).count("recall@5") == 2
-    assert "over 18 random items" in texts(app)
+    assert written(app).count("recall@5") == 2
+    assert "over 18 random items" in written(app)
 
 
 def test_texts_are_shown_as_text(open_app: OpenApp, world: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
 from core.runs import pipeline
@@ -21,6 +19,7 @@ from core.studies.lab.verdicts import effects, in_words, verdicts
 from core.ui import resources
 from core.ui.markdown import as_text
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, charts, written
 from tests.support.small_world import (
     SMALL_PAIRS,
     Gate,
@@ -30,7 +29,6 @@ from tests.support.small_world import (
     wait_until,
 )
 
-OpenApp = Callable[..., AppTest]
 ENCODERS = ("bigrams", "trigrams", "quadgrams")
 CHAINS = ("none", "center", "truncate:8", "pca:4")
 TASKS = (Task("evalrank", "small-pairs"), Task("geometry", "small-pairs"))
@@ -67,34 +65,25 @@ def table(cache: Path, *scores: str) -> cells.Scores:
     return cells.scores(asked, found, wanted)
 
 
-def said(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def specs(app: AppTest) -> list[dict[str, object]]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
 def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
     assert not app.exception
     expected = table(cache, "mrr", "align")
-    drawn = [spec["data"][0]["z"] for spec in specs(app)]  # type: ignore[index]
+    drawn = [spec["data"][0]["z"] for spec in charts(app)]  # type: ignore[index]
     assert len(drawn) == 2
     values = np.array([row for z in drawn for row in z], dtype=np.float64).T
     np.testing.assert_allclose(values, expected.values)
     assert np.isnan(expected.values).sum() == 3
-    assert "2 of 24 cells are not computed" in said(app)
+    assert "2 of 24 cells are not computed" in written(app)
     (button,) = [b for b in app.button if b.key == "lab_run_grid"]
     assert button.label == "Compute 3"
-    assert "3 of 36 runs are to be computed" in said(app)
+    assert "3 of 36 runs are to be computed" in written(app)
 
 
 def test_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="ranking", lab_score="evalrank@small-pairs:mrr")
     assert not app.exception
-    (figure,) = specs(app)
+    (figure,) = charts(app)
     lines = figure["data"]
     assert [line["name"] for line in lines] == list(ENCODERS)  # type: ignore[index,attr-defined]
     mrr = table(cache, "mrr").values
@@ -114,7 +103,7 @@ def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache:
     assert rows["mean tau-b"].tolist() == [round(e.mean, 3) for e in found]
     app.segmented_control(key="lab_correlation").set_value("spearman").run()
     assert not app.exception
-    assert "Spearman's rho of the rankings" in said(app)
+    assert "Spearman's rho of the rankings" in written(app)
 
 
 def test_verdicts(open_app: OpenApp, cache: Path) -> None:
@@ -123,40 +112,40 @@ def test_verdicts(open_app: OpenApp, cache: Path) -> None:
     found = verdicts(table(cache, "mrr", "align").ranked)
     assert len(found) == 3
     for verdict in found:
-        assert as_text(in_words(verdict)) in said(app)
+        assert as_text(in_words(verdict)) in written(app)
     app.segmented_control(key="lab_verdict").set_value("stable").run()
     for verdict in found:
-        assert (as_text(in_words(verdict)) in said(app)) == verdict.is_stable
+        assert (as_text(in_words(verdict)) in written(app)) == verdict.is_stable
 
 
 def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="size", lab_size=["8", "16"])
     assert not app.exception
-    (figure,) = specs(app)
+    (figure,) = charts(app)
     assert [list(line["x"]) for line in figure["data"]] == [[8, 96]] * 3  # type: ignore[index,attr-defined]
     assert [b.label for b in app.button if b.key == "lab_run_size"] == ["Compute 3"]
-    assert "At equal size" in said(app)
+    assert "At equal size" in written(app)
 
 
 def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
-    assert "fitted on the very items that are tested" in said(app)
-    assert "center, pca:4: fitted" in said(app)
+    assert "fitted on the very items that are tested" in written(app)
+    assert "center, pca:4: fitted" in written(app)
     (button,) = [b for b in app.button if b.key == "lab_fit_other"]
     button.click().run()
     assert not app.exception
     assert app.selectbox(key="lab_fit").value in button.label
-    assert "Held out. center, pca:4: fitted on the" in said(app)
+    assert "Held out. center, pca:4: fitted on the" in written(app)
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 18"], "the rest learns nothing"
     next(b for b in app.button if b.key == "lab_fit_own").click().run()
-    assert "fitted on the very items that are tested" in said(app)
+    assert "fitted on the very items that are tested" in written(app)
 
 
 def test_what_learns_nothing_has_not_seen_the_test(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:8"]})
-    assert "None of" not in said(app)
-    assert "No transform of this grid learns from items" in said(app)
-    assert "All 18 runs of this grid are stored." in said(app)
+    assert "None of" not in written(app)
+    assert "No transform of this grid learns from items" in written(app)
+    assert "All 18 runs of this grid are stored." in written(app)
 
 
 def test_an_empty_store_is_offered_the_grid(open_app: OpenApp, tmp_path: Path) -> None:
@@ -171,27 +160,29 @@ def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> Non
     assert not app.exception
     assert any("whitten" in str(error.value) for error in app.error)
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:97"]})
-    assert "truncate:97 does not fit 96 dimensions" in said(app)
+    assert "truncate:97 does not fit 96 dimensions" in written(app)
 
 
 def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, lab_view="ranking")
     assert not app.exception
-    assert "choose a second one" in said(app)
+    assert "choose a second one" in written(app)
 
 
 def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
     for verdict in verdicts(table(cache, "mrr").ranked):
-        assert as_text(in_words(verdict)) in said(app)
+        assert as_text(in_words(verdict)) in written(app)
 
 
 def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
     """The demo's pairs and minimal pairs are of the same sentences."""
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
     assert not app.exception
-    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in said(app).replace("\\", "")
-    assert "100% of demo-pairs" in said(app)
+    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in written(app).replace(
+        "\\", ""
+    )
+    assert "100% of demo-pairs" in written(app)
 
 
 def places(block: Block, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:

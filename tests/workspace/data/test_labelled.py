@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,7 @@ from core.datasets.catalog import find
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from tests.conftest import make_settings
 from tests.support.data_page import keep, picker, rows, upload
-from tests.ui.test_pages import texts
-
-OpenApp = Callable[..., AppTest]
+from tests.support.pages import OpenApp, written
 
 
 def lines(records: Sequence[dict[str, object]]) -> bytes:
@@ -47,7 +45,7 @@ def uploaded(open_app: OpenApp, tmp_path: Path) -> AppTest:
 def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data", data="demo-negation")
     assert not app.exception
-    said = texts(app)
+    said = written(app)
     assert "**1,400** examples of **2** classes · **1,400** distinct sentences" in said
     assert "Always saying “affirmed”, the most frequent class, is right in 71.4% of all examples" in said
     assert "No example stands in it more than once." in said
@@ -62,13 +60,13 @@ def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_pat
 
 def test_what_the_header_does_not_tell_is_chosen_and_kept(uploaded: AppTest, tmp_path: Path) -> None:
     app = uploaded
-    assert "Choose the column of the texts and that of their labels" in texts(app)
+    assert "Choose the column of the texts and that of their labels" in written(app)
     assert not any(b.key == "upload_keep" for b in app.button)
     picker(app, "Label").set_value("kind of").run()
-    assert "24 examples · 23 distinct texts" in texts(app)
-    assert "stand in it more than once. **1** text has more than one label" in texts(app)
+    assert "24 examples · 23 distinct texts" in written(app)
+    assert "stand in it more than once. **1** text has more than one label" in written(app)
     next(b for b in app.selectbox if b.label.startswith("Split column")).set_value("when").run()
-    assert "**1** of 8 test examples (12.5%) stand in training too" in texts(app)
+    assert "**1** of 8 test examples (12.5%) stand in training too" in written(app)
     assert rows(app, "read as") == ["text", "label", "split"]
     keep(app)
 
@@ -81,12 +79,12 @@ def test_what_the_header_does_not_tell_is_chosen_and_kept(uploaded: AppTest, tmp
     assert rows(app, "number") == [5]
     assert rows(app, "split") == ["test"]
     next(b for b in app.selectbox if b.label == "Class").set_value("p_q").run()
-    assert "No such examples: choose another class" in texts(app)
+    assert "No such examples: choose another class" in written(app)
 
 
 def test_what_cannot_be_read_is_said_in_a_line(uploaded: AppTest) -> None:
     picker(uploaded, "Label").set_value("text").run()
-    assert "each column once" in texts(uploaded)
+    assert "each column once" in written(uploaded)
     picker(uploaded, "Text").set_value("when").run()
     (error,) = uploaded.error
     assert "class '*Same* $x$' has 1 different text (and 22 other classes)" in error.value.replace("\\", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from core.types import digest_of_strings
 from core.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.support.data_page import keep, listed, picker, rows, upload
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import (
     SMALL_PAIRS,
     Gate,
@@ -32,9 +32,7 @@ from tests.support.small_world import (
     register_encoder,
     wait_until,
 )
-from tests.ui.test_pages import texts
 
-OpenApp = Callable[..., AppTest]
 CONTENT = b"a *text*\tits mate\nanother\tone\nanother\tsecond\nsame\tsame\n"
 OWN = b"id,left,right\n1,a dog runs,a dog is running\n2,it *rains*,rain falls\n3,old,aged\n"
 
@@ -81,7 +79,7 @@ def test_every_dataset_is_listed_and_shown(open_app: OpenApp, tmp_path: Path, na
     assert listed(app) == {i: "○ missing" if e.files else "● built in" for i, e in DATASETS.items()}
     entry = DATASETS[name or "demo-pairs"]  # the sidebar's
     assert entry.title in [heading.value for heading in app.subheader]
-    assert entry.citation in texts(app).replace("\\", "")
+    assert entry.citation in written(app).replace("\\", "")
     assert any(b.key == "fetch" for b in app.button) == bool(entry.files)
     for file in entry.files:
         assert (file.sha256 or "recorded when it is first used") in rows(app, "sha256")
@@ -100,7 +98,7 @@ def test_a_dataset_picked_in_the_sidebar_is_shown(open_app: OpenApp, tmp_path: P
 def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data", data="demo-minimal")
     assert not app.exception
-    assert "**200** originals · **1,400** distinct sentences" in texts(app)
+    assert "**200** originals · **1,400** distinct sentences" in written(app)
     dataset = DATASETS["demo-minimal"].load("demo-minimal", ())
     assert rows(app, "number") == [0] * 6 + [1] * 6
     assert rows(app, "subset") == list(dataset.subsets) * 2
@@ -115,12 +113,14 @@ def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, t
 def test_a_dataset_without_a_declared_checksum_says_so(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data", data="heros")
     assert not app.exception
-    assert "not on this machine yet: of a size that is not known" in texts(app)
+    assert "not on this machine yet: of a size that is not known" in written(app)
 
 
 def test_pages_of_rows_and_other_background(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
-    assert "**400** pairs · **1,400** distinct sentences · **400** queries, 0 of them with several mates" in texts(app)
+    assert "**400** pairs · **1,400** distinct sentences · **400** queries, 0 of them with several mates" in written(
+        app
+    )
     assert rows(app, "pair") == list(range(10))
     before = rows(app, "sentence")
     app.button(key="other_background").click().run()
@@ -134,15 +134,15 @@ def test_pages_of_rows_and_other_background(open_app: OpenApp, tmp_path: Path) -
 def test_a_missing_dataset_is_downloaded_as_a_job(open_app: OpenApp, tmp_path: Path, distant: Path) -> None:
     app = open_app(tmp_path / "cache", "data", data="distant")
     assert listed(app)["distant"] == "○ missing"
-    assert "not on this machine yet: 0.1 kB from the mirror" in texts(app)
+    assert "not on this machine yet: 0.1 kB from the mirror" in written(app)
     app.button(key="fetch").click().run()
     until_idle(app)
     assert not app.exception
     assert listed(app)["distant"] == "✓ downloaded"
     assert rows(app, "query") == ["a *text*", "another", "another", "same"]
     assert rows(app, "mate") == ["its mate", "one", "second", "same"]
-    assert "**4** pairs · **6** distinct sentences · **3** queries, 1 of them with several mates" in texts(app)
-    assert "**1** pairs of a sentence with itself" in texts(app)
+    assert "**4** pairs · **6** distinct sentences · **3** queries, 1 of them with several mates" in written(app)
+    assert "**1** pairs of a sentence with itself" in written(app)
 
 
 def test_a_corrupt_dataset_is_said_and_repaired(open_app: OpenApp, tmp_path: Path, distant: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_corrupt_dataset_is_said_and_repaired(open_app: OpenApp, tmp_path: Pat
     path.write_bytes(CONTENT[:-1])
     app = open_app(tmp_path / "cache", "data", data="distant")
     assert listed(app)["distant"] == "▲ corrupt"
-    assert f"pairs.txt: {len(CONTENT) - 1} bytes instead of {len(CONTENT)}" in texts(app)
+    assert f"pairs.txt: {len(CONTENT) - 1} bytes instead of {len(CONTENT)}" in written(app)
     (button,) = (b for b in app.button if b.key == "fetch")
     assert button.label == "Repair"
     button.click().run()
@@ -215,10 +215,10 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
 
 def test_a_file_without_a_header(open_app: OpenApp, tmp_path: Path) -> None:
     app = upload(open_app(tmp_path, "data"), b"it rains,rain falls\nold,aged\nold,aged\n")
-    assert "The first 2 of 2 pairs" in texts(app)
+    assert "The first 2 of 2 pairs" in written(app)
     next(box for box in app.checkbox if "first line" in box.label).uncheck().run()
-    assert "The first 3 of 3 pairs" in texts(app)
-    assert "1 repeated pairs" in texts(app)
+    assert "The first 3 of 3 pairs" in written(app)
+    assert "1 repeated pairs" in written(app)
     keep(app)
     assert rows(app, "query") == ["it rains", "old", "old"]
 
@@ -298,7 +298,7 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     role(app, "Negation of the clause").set_value(4).run()
     assert rows(app, "read as")[:3] == ["original", "negation of the clause", "typo"]
     assert rows(app, "text")[:4] == ["a *big* dog", "no dog", "a bgi dog", "it rains"]
-    assert "The columns query and mate have names of positive pairs" in texts(app)
+    assert "The columns query and mate have names of positive pairs" in written(app)
     role(app, "Synonym").set_value(4).run()
     assert [e.value for e in app.error] == [
         "column 'Negation' cannot be both synonym and negation\\_main; expected two columns"
@@ -313,7 +313,7 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     assert app.selectbox(key="data").value == stored.reference
     assert stored.size == "2 originals with 2 rewrites each, 6 texts"
     assert stored.size in list(app.dataframe[0].value["holds"])
-    assert "original from column “original”, negation_main from column “Negation”" in texts(app).replace("\\", "")
+    assert "original from column “original”, negation_main from column “Negation”" in written(app).replace("\\", "")
     assert rows(app, "subset") == ["negation_main", "typo"] * 2
     assert rows(app, "rewrite") == ["no dog", "a bgi dog", "no rain", "it rians"]
     assert [link.proto.page for link in app.get("page_link")] == ["heros"]
@@ -366,10 +366,10 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(
     ]
     app.switch_page("pages/heros.py").run()
     assert not app.exception
-    assert "holds no minimal pairs" not in texts(app)
-    assert "mean normalised similarity over 6 sentences" in texts(app).lower()
+    assert "holds no minimal pairs" not in written(app)
+    assert "mean normalised similarity over 6 sentences" in written(app).lower()
     app.switch_page("pages/evalrank.py").run()
-    assert "Nothing more can be computed on this file" in texts(app)
+    assert "Nothing more can be computed on this file" in written(app)
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ def test_an_upload_is_removed_after_a_second_question(open_app: OpenApp, tmp_pat
     stored = uploaded(settings)
     app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
     assert app.selectbox(key="data").value == stored.reference
-    assert "What was computed on it stays stored" in texts(app)
+    assert "What was computed on it stays stored" in written(app)
     app.button(key="remove_for_good").click().run()
     assert not app.exception
     assert not kept(tmp_path)
@@ -443,8 +443,8 @@ def test_a_removed_upload_that_was_run_stays_in_the_list(
     app = open_app(tmp_path, "data", data=name)
     assert not app.exception
     assert listed(app)[name] == "○ missing"
-    assert "there is no file" in texts(app)
-    assert "stays on the other pages" in texts(app)
+    assert "there is no file" in written(app)
+    assert "stays on the other pages" in written(app)
     app.switch_page("pages/evalrank.py").run()
     assert app.get("plotly_chart")
 
@@ -462,7 +462,7 @@ def test_what_was_computed_is_deleted_on_request_with_an_upload_or_without(
     repository.database.close()
     app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
     app.checkbox(key="remove_computed").check().run()
-    assert "1 run, 8 rows of results, 16 stored texts, 1 set of embeddings" in texts(app)
+    assert "1 run, 8 rows of results, 16 stored texts, 1 set of embeddings" in written(app)
     app.button(key="remove_for_good").click().run()
     assert not app.exception
     assert not app.error
@@ -488,7 +488,7 @@ def test_nothing_is_removed_while_it_is_computed_on(
     wait_until(lambda: gate.reached == 1)
     app.run()
     assert not any(b.key == "remove_for_good" for b in app.button)
-    assert "once the work on it has ended" in texts(app)
+    assert "once the work on it has ended" in written(app)
     jobs().cancel(job)
     until_idle(app)
     assert any(b.key == "remove_for_good" for b in app.button)
@@ -502,9 +502,9 @@ def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
     assert not app.exception
-    assert "names what is not here" in texts(app)
+    assert "names what is not here" in written(app)
     assert stored.name not in listed(app)
-    assert "At most 2,097,152 bytes, 2,000 rows, 50 columns, 2,000 characters" in texts(app)
+    assert "At most 2,097,152 bytes, 2,000 rows, 50 columns, 2,000 characters" in written(app)
     assert not any(b.key == "remove_for_good" for b in app.button)
     assert app.selectbox(key="data").value == "demo-pairs"
 

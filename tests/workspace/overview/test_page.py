@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import diagnostic as diagnostics
 from core.benchmarks import app_store
 from core.store.repository import Repository
 from core.types import no_progress
-from tests.support.pages import chart, values
-
-OpenApp = Callable[..., AppTest]
+from tests.support.pages import OpenApp, chart, values
 
 
 @pytest.fixture(scope="module")

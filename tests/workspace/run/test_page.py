@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -16,27 +15,16 @@ from core.store.records import RunState
 from core.store.repository import Repository
 from core.ui import resources
 from core.workspace.run import history as history_parts
+from tests.support.pages import OpenApp, table, written
 from tests.support.run_history import choose_rows
 from tests.support.small_world import wait_until
 from tests.support.store_samples import pair_set, plan, store_many
-
-OpenApp = Callable[..., AppTest]
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.success]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def finished(app: AppTest) -> AppTest:
     """The page once the queue is empty."""
     wait_until(lambda: not resources.jobs().active())
     return app.run()
-
-
-def table(app: AppTest, *columns: str) -> pd.DataFrame:
-    """The table on the page that has these columns."""
-    return next(frame.value for frame in app.dataframe if set(columns) <= set(frame.value.columns))
 
 
 def history_table(app: AppTest) -> pd.DataFrame:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +13,11 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.conftest import make_settings
-
-OpenApp = Callable[..., AppTest]
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error]
-    return "\n".join(str(element.value) for element in elements)
+from tests.support.pages import OpenApp, chart, written
 
 
 def names_in_first_chart(app: AppTest) -> set[str]:
-    traces = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    traces = chart(app, 0)["data"]
     return {trace["name"] for trace in traces if trace["type"] == "bar"}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from core.runs import pipeline
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import (
     CAT,
     DOG,
@@ -33,7 +33,6 @@ from tests.support.small_world import (
     register_encoder,
 )
 
-OpenApp = Callable[..., AppTest]
 World = tuple[Path, dict[str, RunRecord]]
 SOURCE = f"g\tf\t2012\t1\t5.0\t{DOG}\t{DOG_IS}\n"
 
@@ -66,14 +65,9 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     return settings.cache, runs
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.subheader]
-    return "\n".join(str(element.value) for element in elements)
-
-
 def traces(app: AppTest) -> dict[str, dict]:  # type: ignore[type-arg]
     """The last chart's traces that hold values, by name."""
-    drawn = json.loads(app.get("plotly_chart")[-1].proto.spec)["data"]
+    drawn = chart(app, -1)["data"]
     return {trace["name"]: trace for trace in drawn if trace.get("showlegend") is False}
 
 

@@ -17,20 +17,16 @@ from core.runs import pipeline
 from core.store.repository import Repository
 from core.types import Variant
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, written
 
 A, B = Variant("minilm", "none"), Variant("minilm", "center")
 PAGE = 10
-OpenApp = Callable[..., AppTest]
 Row = dict[str, float | str]
 
 
 def table(app: AppTest) -> list[Row]:
     (frame,) = [frame.value for frame in app.dataframe if "query" in frame.value]
     return list(frame.to_dict("records"))
-
-
-def written(app: AppTest) -> str:
-    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.text])
 
 
 @pytest.fixture(scope="module")

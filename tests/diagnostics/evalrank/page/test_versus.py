@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,10 +14,10 @@ from core.diagnostics.evalrank.pairs import pair_table
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.types import Variant
+from tests.support.pages import OpenApp, chart, written
 
 ENTRY = diagnostics.find("evalrank")
 VIEW = "A against B"
-OpenApp = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +28,6 @@ def stored(demo_cache: Path) -> tuple[list[RunRecord], numbers.Sample]:
     runs = sorted(runs, key=lambda run: -run.metrics["mrr"])
     ids = [run.run_id for run in runs]
     return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, numbers.WITH_INTERVAL)
-
-
-def written(app: AppTest) -> str:
-    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning])
 
 
 def cells(app: AppTest, column: str) -> bytes:
@@ -47,7 +41,7 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
     app = open_app(demo_cache, "evalrank")
     assert not app.exception
     assert numbers.method_in_words(sample) in written(app)
-    bars = [t for t in json.loads(app.get("plotly_chart")[0].proto.spec)["data"] if t["type"] == "bar"]
+    bars = [t for t in chart(app, 0)["data"] if t["type"] == "bar"]
     shown = cells(app, "MRR optimistic")
     for run, bar in zip(runs, bars, strict=True):
         estimate = sample.estimates()[run.run_id]
@@ -91,7 +85,7 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
         assert row["p corrected"] == ("–" if d.p_corrected is None else f"{d.p_corrected:.4f}")
         assert (row["better"], row["alike"], row["worse"]) == (d.wins, d.ties, d.losses)
         assert row["verdict"].endswith(d.verdict)
-    forest = json.loads(app.get("plotly_chart")[-1].proto.spec)["data"]
+    forest = chart(app, -1)["data"]
     assert [trace["name"] for trace in forest] == ["minilm"]
     assert forest[0]["x"] == pytest.approx([d.value for d in expected[:4]])
     assert "Against **minilm + center**" in written(app)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import diagnostic as diagnostics
 from core.diagnostics.evalrank import published as reference
@@ -19,9 +16,9 @@ from core.runs import pipeline
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 ENTRY = diagnostics.find("evalrank")
 WHAT_IF = {"view": "what if", "if_variant": "minilm~none"}
 
@@ -30,22 +27,6 @@ WHAT_IF = {"view": "what if", "if_variant": "minilm~none"}
 def forget_vectors() -> Iterator[None]:
     yield
     what_if._transformed.cache_clear()
-
-
-def texts(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "info", "warning", "error")
-    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
-
-
-def table(app: AppTest, column: str) -> Any:
-    return next(frame.value for frame in app.dataframe if column in frame.value)
-
-
-def figure(app: AppTest, name: str) -> dict[str, Any]:
-    """A chart by its key, which ends its id."""
-    (found,) = (chart for chart in app.get("plotly_chart") if name in chart.proto.id)
-    spec: dict[str, Any] = json.loads(found.proto.spec)
-    return spec
 
 
 def demo_run(demo_cache: Path, transform: str) -> RunRecord:
@@ -67,9 +48,9 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
         assert rows.loc[title, "before"] == before[f"{name}{suffix}"]
         assert rows.loc[title, "after"] == after[f"{name}{suffix}"]
         assert rows.loc[title, "change"] == after[f"{name}{suffix}"] - before[f"{name}{suffix}"]
-    assert "On all 400 pairs: a run would store these scores." in texts(app)
+    assert "On all 400 pairs: a run would store these scores." in written(app)
     stored = f"MRR {before[f'mrr{suffix}']:.4f} → {after[f'mrr{suffix}']:.4f}"
-    assert stored in texts(app), "the run that this would be is in the store"
+    assert stored in written(app), "the run that this would be is in the store"
     assert all(button.key != "if_run" for button in app.button)
 
 
@@ -109,16 +90,16 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     assert len(tables) == 2
     assert all(body.count("●") == 1 for body in tables)
     assert [body.count("▲") > 0 for body in tables] == [first["before"] > 1, first["after"] > 1]
-    points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in figure(app, "if_scatter")["data"])
-    assert points == len(figure(app, "if_scatter")["data"])
+    points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in chart_named(app, "if_scatter")["data"])
+    assert points == len(chart_named(app, "if_scatter")["data"])
     app.number_input(key="pair").set_value(99_999).run()
-    assert "There is no pair 99999 among the 400 that this variant ranked." in texts(app)
+    assert "There is no pair 99999 among the 400 that this variant ranked." in written(app)
 
 
 def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="none")
     assert not app.exception
-    assert "This is what is stored." in texts(app)
+    assert "This is what is stored." in written(app)
     assert all("95% interval" not in frame.value for frame in app.dataframe)
 
 
@@ -138,7 +119,7 @@ def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache:
     shutil.rmtree(cache / "embeddings")
     app = open_app(cache, "evalrank", **WHAT_IF)
     assert not app.exception
-    assert "no longer in the cache" in texts(app)
+    assert "no longer in the cache" in written(app)
     assert not app.button(key="if_again").disabled
 
 
@@ -169,18 +150,18 @@ def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenA
     rows = table(app, "published in")
     assert len(rows) == 7
     assert rows.set_index("model").loc["SimCSE", "MRR"] == 0.6950
-    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert {"SimCSE · published", "trigrams + center", "trigrams + whiten:2"} <= set(names)
-    assert "What if is computed by the definition only." in texts(app)
+    assert "What if is computed by the definition only." in written(app)
 
     app.segmented_control(key="published").set_value("whitening").run()
     assert table(app, "published in")["model"].tolist() == ["BERT-whitening"]
-    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert set(names) == {"BERT-whitening · published", "trigrams + whiten:2"}
 
     app = open_app(toolkit_cache, "evalrank", data="small-pairs")
     assert not app.exception
-    assert "published" not in texts(app).casefold().replace("published with the evalrank toolkit", "").replace(
+    assert "published" not in written(app).casefold().replace("published with the evalrank toolkit", "").replace(
         "published toolkit", ""
     )
     assert all("published in" not in frame.value for frame in app.dataframe)
@@ -197,12 +178,12 @@ def test_the_page_says_where_nothing_was_published_with_a_similarity(
     repository.database.close()
     app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
     assert not app.exception
-    assert "None of these was published with the similarity l2" in texts(app)
+    assert "None of these was published with the similarity l2" in written(app)
     assert len(table(app, "published in")) == 7
     monkeypatch.setitem(reference.KINDS, "small-pairs", "word")
     app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
     assert len(table(app, "published in")) == 20
-    names = figure(app, "published_dots")["layout"]["yaxis"]["ticktext"]
+    names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert {"toy_emb · published", "toy_emb + abtt · published"} <= set(names)
 
 

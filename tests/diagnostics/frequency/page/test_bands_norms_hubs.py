@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from core.store.repository import Repository
 from core.types import CancelToken, Float32, Variant
 from core.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, charts, table, written
 from tests.support.small_world import (
     SMALL_PAIRS,
     GramEncoder,
@@ -34,7 +33,6 @@ from tests.support.small_world import (
     wait_until,
 )
 
-OpenApp = Callable[..., AppTest]
 TINY = loaders.pair_set("tiny", pairs=[("a cat sleeps", "the cat sleeps")], background=["rain falls"])
 WITHOUT = SMALL_PAIRS.items[2:5]
 
@@ -81,24 +79,11 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return settings.cache
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
-    return "\n".join(str(element.value) for element in elements)
-
-
 def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str) -> AppTest:
     query = {"data": SMALL_PAIRS.id} | query
     app = open_app(cache, "frequency", frequency_view=name, enc=[f"{v}~none" for v in variants], **query)
     assert not app.exception
     return app
-
-
-def figures(app: AppTest) -> list[dict]:  # type: ignore[type-arg]
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def table(app: AppTest, column: str):  # type: ignore[no-untyped-def]
-    return next(frame.value for frame in app.dataframe if column in frame.value)
 
 
 # --- bands
@@ -125,7 +110,7 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, world: Path) -> None:
             assert row["MRR"] == pytest.approx(np.mean(values))
     both = frame[frame["of"] == "query and mate"].groupby("variant")["pairs"].sum()
     assert both.to_dict() == {"trigrams": 9, "bigrams": 9}
-    assert len(figures(app)) == 3, "the lines, and a matrix per variant"
+    assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
 
 def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, world: Path) -> None:
@@ -133,9 +118,9 @@ def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, world: Path) 
     assert "has not ranked" in written(app)
     assert "trigrams + center" in written(app)
     assert not app.button(key="bands_run").disabled
-    assert len(figures(app)) == 2
+    assert len(charts(app)) == 2
     alone = view(open_app, world, "bands", "constant")
-    assert not figures(alone)
+    assert not charts(alone)
     assert not alone.button(key="bands_run").disabled
 
 
@@ -155,7 +140,7 @@ def test_bands_need_pairs(open_app: OpenApp, world: Path) -> None:
     app = view(open_app, world, "bands", "trigrams", data="demo-minimal")
     assert "Pick one of" in written(app)
     assert "`demo-pairs`" in written(app)
-    assert not figures(app)
+    assert not charts(app)
 
 
 # --- norms
@@ -173,7 +158,7 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, world: Path) -> Non
     listed = table(app, "length")
     assert listed["length"].tolist() == sorted(norms[norms > 0], reverse=True)
     assert listed["sentence"].iloc[0] == SMALL_PAIRS.items[int(np.argmax(norms))]
-    assert len(figures(app)) == 2, "trigrams, and trigrams + center"
+    assert len(charts(app)) == 2, "trigrams, and trigrams + center"
     text = written(app)
     assert f"**constant**: all vectors have the same length, {0.5 * 96**0.5:.4g}:" in text
     assert f"**constant + center**: all {len(SMALL_PAIRS.items)} vectors are zero" in text
@@ -231,7 +216,7 @@ def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: 
         assert table(app, "skewness")["variant"].tolist() == ["trigrams"]
     app = view(open_app, world, "hubs", "constant", after="center")
     assert "zero vector" in written(app)
-    assert not figures(app)
+    assert not charts(app)
 
 
 @pytest.mark.parametrize("name", ["norms", "hubs", "bands"])
@@ -251,7 +236,7 @@ def test_many_items_are_counted_in_the_background(
     monkeypatch.setattr(hubness, "AT_ONCE_ITEMS", 5)
     app = view(open_app, world, "hubs", "trigrams", "lacks", after="center")
     assert "are not known yet for **trigrams**, **lacks**, **trigrams + center**, **lacks + center**" in written(app)
-    assert not figures(app)
+    assert not charts(app)
     app.button(key="hubs_make").click().run()
     assert not app.exception
     folder = make_settings(world).hubs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,9 @@ from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Float32
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 N = 520
 
 
@@ -86,11 +86,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def world(cache: Path) -> tuple[Settings, Repository]:
     settings = make_settings(cache)
     return settings, Repository.at(settings.store)
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.error, *app.warning]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def lines(app: AppTest) -> dict[str, Any]:
@@ -244,10 +239,10 @@ def test_of_too_few_items_nothing_is_told(open_app: OpenApp, cache: Path, monkey
     (warning,) = app.warning
     assert f"{classes.ENOUGH} + {classes.ENOUGH}" in warning.value
     assert "tells frequent from rare" not in written(app)
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    spec = chart(app, 0)
     assert not any(trace.get("fill") for trace in spec["data"])
     monkeypatch.setattr(classes, "ENOUGH", classes.LEAST)
     app = open_app(cache, "frequency", **query)
     assert not app.warning
     assert "tells frequent from rare" in written(app)
-    assert any(trace.get("fill") for trace in json.loads(app.get("plotly_chart")[0].proto.spec)["data"])
+    assert any(trace.get("fill") for trace in chart(app, 0)["data"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -21,10 +19,9 @@ from core.settings import ASSETS, Settings
 from core.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support.demo_rules import read_rows
+from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
-from tests.ui.test_pages import texts
 
-OpenApp = Callable[..., AppTest]
 HEADER = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
 COLUMNS = ("original", "synonym", "antonym", "negation_main", "random_mlm", "typo", "negation_antonym")
 ROWS = read_rows(ASSETS / "demo" / "minimal_pairs.tsv")
@@ -63,10 +60,10 @@ def test_lexical_overlap_beside_what_is_published(
         )
     assert table.loc[("SICK-R", "published"), "R2"] == pytest.approx(37.4)
     assert ("STS-B test", "measured here") not in table.index
-    assert f"changes **{mean.levenshtein:.0%}** of the word pieces" in texts(app)
+    assert f"changes **{mean.levenshtein:.0%}** of the word pieces" in written(app)
     offered = [b.key for b in app.button if str(b.key).startswith("fetch_")]
     assert offered == ["fetch_stsb-test", "fetch_sick-test"]
-    assert "(0.2 MB), which is not on this machine yet" in texts(app)
+    assert "(0.2 MB), which is not on this machine yet" in written(app)
     assert not [f for f in app.dataframe if "accuracy" in f.value]
 
 
@@ -108,7 +105,7 @@ def test_the_accuracy_of_finding_the_paraphrase(
     (frame,) = (f.value for f in app.dataframe if "accuracy" in f.value)
     assert frame["variant"].tolist() == ["trigrams", "bigrams"] or frame["accuracy"].is_monotonic_decreasing
     assert set(frame["accuracy"]) == {0.0}, "a rewrite that drops a word is nearer than one that drops them all"
-    assert "Guessing finds 50%; all of these variants do worse" in texts(app)
+    assert "Guessing finds 50%; all of these variants do worse" in written(app)
 
 
 # --- the file as it is published
@@ -138,7 +135,7 @@ def test_the_published_file_runs_from_pipeline_to_page(
     app = open_app(settings.cache, "heros", data="heros", heros_view="the data")
     assert not app.exception
     assert not app.error
-    heat = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+    heat = chart(app, 0)["data"][0]
     assert heat["x"] == ["synonym", "antonym", "negation of the clause", "negation of the word", "random word", "typo"]
     assert overlap_table(app).loc[("all subsets", "measured here"), "pairs"] == 6_000
     rows = fetch.load(catalog.find("heros"), settings)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +16,8 @@ from core.diagnostics.heros.orderings import Cosines
 from core.store.repository import Repository
 from core.texts import percent
 from tests.support.heros_world import ORIGINALS, World, world
+from tests.support.pages import OpenApp, chart, written
 
-OpenApp = Callable[..., AppTest]
 N = len(ORIGINALS)
 
 
@@ -30,15 +28,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         built.run("nameless", "bigrams~none", "trigrams~none")
         built.run("alone", "bigrams~none")
         yield built
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.text, *app.warning]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def chart(app: AppTest, number: int) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
 
 
 def table(small: World, dataset: str, variant: str, subsets: list[str] | None = None) -> Cosines:

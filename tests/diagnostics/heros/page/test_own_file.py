@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
 from tests.support.heros_table import FIRST_ROWS, demo_file
+from tests.support.pages import OpenApp, chart
 from tests.support.small_world import GramEncoder, register_encoder
 
 
 @pytest.mark.parametrize("subsets", [("typo",), ("antonym", "negation_main"), ("synonym", "negation_antonym", "typo")])
 def test_a_file_with_some_of_the_subsets_is_shown(
-    open_app: Callable[..., AppTest],
+    open_app: OpenApp,
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -34,7 +32,7 @@ def test_a_file_with_some_of_the_subsets_is_shown(
     app = open_app(settings.cache, "heros", data=f"file:{path}")
     assert not app.exception
     assert not app.error
-    heat = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+    heat = chart(app, 0)["data"][0]
     assert set(heat["y"]) == set(runs)
     for name, row in zip(heat["y"], heat["text"], strict=True):
         assert [cell[:5] for cell in row] == [f"{runs[name].metrics[subset]:.3f}" for subset in subsets]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,10 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import percent
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 Store = tuple[Path, dict[str, RunRecord]]
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.text]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def sentences(app: AppTest) -> pd.DataFrame:
@@ -40,7 +33,7 @@ def comparison_of(app: AppTest) -> pd.DataFrame | None:
 
 
 def heat_map(app: AppTest) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
+    return chart(app, 0)["data"][0]
 
 
 @pytest.fixture(scope="module")

@@ -26,10 +26,10 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
+from tests.support.pages import OpenApp, chart, written
 from tests.support.published_world import HEADER, rows, run_with_profile, settings_with_heros
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 PUBLISHED = {profile.model: profile for profile in heros_profiles()}
 TWIN = "MiniLM L6 v2 (all)"  # whose profile the encoder "twin" has
 OWN_ORIGINALS = ["the cat is big", "it rains a lot", "a dog runs", "nobody came today"]
@@ -52,17 +52,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(settings, twin, stranger)
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.warning]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def drawn(app: AppTest, number: int = 0) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
-
-
 def published_rows(app: AppTest) -> list[str]:
-    return [str(text) for text in drawn(app)["layout"].get("yaxis2", {}).get("ticktext", [])]
+    return [str(text) for text in chart(app)["layout"].get("yaxis2", {}).get("ticktext", [])]
 
 
 def test_the_stand_in_gives_the_profile_that_was_ordered(world: World) -> None:
@@ -82,7 +73,7 @@ def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: Worl
     assert len(names) == 17
     assert names[:6] == ["▸ QA (3)", "▸ GTR (4)", "▸ paraphrase (9)", "▸ QA+NLI (4)", "▸ all (10)", "▸ GloVe (1)"]
     assert names[6:8] == ["▸ SimCSE (4)<br>unsupervised", "▸ SimCSE (4)<br>unsupervised then NLI"]
-    figure = drawn(app)
+    figure = chart(app)
     assert figure["data"][0]["y"] == ["twin", "stranger"], "measured rows stand by themselves"
     gtr = [p for p in heros_profiles() if p.block == "GTR"]
     expected = [f"{sum(p.means[s] for p in gtr) / 4:.3f}" for s in SUBSETS]
@@ -96,23 +87,23 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
     app = open_app(world.settings.cache, "heros", data="heros", unfold="GTR")
     names = published_rows(app)
     assert names[:7] == ["▸ QA (3)", "<b>▾ GTR (4)</b>", "base", "large", "xl", "xxl", "▸ paraphrase (9)"]
-    colours = drawn(app)["data"][0]["zmin"], drawn(app)["data"][0]["zmax"]
-    about = drawn(app)["data"][1]["hovertext"][6]
+    colours = chart(app)["data"][0]["zmin"], chart(app)["data"][0]["zmax"]
+    about = chart(app)["data"][1]["hovertext"][6]
     for part in ("synonym: 0.893", "GTR base (QA)", "figure 1", "Natural Questions", "110M parameters, 768 dimensions"):
         assert part in about
 
     app.toggle(key="unfold_all").set_value(True).run()
     assert not app.exception
-    figure = drawn(app)
+    figure = chart(app)
     assert len(published_rows(app)) == 60 + 13
     assert figure["data"][2]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
     assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == colours
 
     app.toggle(key="heros_intervals").set_value(True).run()
-    assert "–<br>" in drawn(app)["data"][0]["text"][0][0]
+    assert "–<br>" in chart(app)["data"][0]["text"][0][0]
     app.toggle(key="published_profiles").set_value(False).run()
     assert published_rows(app) == []
-    assert len(drawn(app)["data"]) == 1
+    assert len(chart(app)["data"]) == 1
 
 
 def test_elsewhere_published_rows_wait_to_be_asked_for(
@@ -132,9 +123,9 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
     assert not app.exception
     assert "measured on HEROS's own 1,000 sentences, not on these" in written(app)
     assert len(published_rows(app)) == 17
-    shown = drawn(app)["data"][1]
-    assert len(drawn(app)["data"][2]["text"]) == 17 * 2
-    columns = drawn(app)["data"][0]["x"]
+    shown = chart(app)["data"][1]
+    assert len(chart(app)["data"][2]["text"]) == 17 * 2
+    columns = chart(app)["data"][0]["x"]
     centres = {round(base + width / 2) for base, width in zip(shown["base"], shown["x"], strict=True)}
     assert {columns[c] for c in centres} == {"synonym", "typo"}
 
@@ -159,7 +150,7 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     assert table["distance"].iloc[0] == pytest.approx(0.0, abs=1e-5)
     assert table["distance"].is_monotonic_increasing
     assert len(table) == 10
-    lines, places = drawn(app, 1), drawn(app, 2)
+    lines, places = chart(app, 1), chart(app, 2)
     assert next(trace["name"] for trace in lines["data"]) == f"{TWIN} · published"
     assert lines["data"][-1]["name"] == "twin, measured"
     assert sum(len(trace["x"]) for trace in places["data"] if trace["marker"]["symbol"].endswith("-open")) == 60

@@ -23,9 +23,9 @@ from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.conftest import make_settings
+from tests.support.pages import OpenApp, table, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-OpenApp = Callable[..., AppTest]
 PAGE = 10
 MARKUP = "A <b>bold</b> *dog* costs $5 [here](x)."
 NAMES = ["Ann", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo", "Kit"]
@@ -83,14 +83,6 @@ def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
     return app
 
 
-def table(app: AppTest) -> pd.DataFrame:
-    return next(d.value for d in app.dataframe if "original" in d.value)
-
-
-def written(app: AppTest) -> str:
-    return "\n".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.text])
-
-
 def dots(app: AppTest) -> dict:
     return next(
         figure
@@ -101,7 +93,7 @@ def dots(app: AppTest) -> dict:
 
 def test_one_variant_shows_every_rewrite_of_every_original(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache)
-    frame = table(app)
+    frame = table(app, "original")
     assert frame["no"].tolist() == list(range(PAGE))
     assert frame["original"].tolist() == ORIGINALS[:PAGE]
     for subset in SUBSETS:
@@ -128,7 +120,7 @@ def test_an_order_is_asked_of_either_variant(
     if not expected:
         assert "No original is left" in written(app)
         return
-    assert table(app)["no"].tolist() == expected[:PAGE]
+    assert table(app, "original")["no"].tolist() == expected[:PAGE]
     share = f"**{len(expected)} of {len(ORIGINALS)} originals ({len(expected) / len(ORIGINALS):.1%})**: "
     variant = "1-grams" if where.startswith("in B") else "3-grams"
     assert f"{share}mine & \\*co\\* above synonym in {variant}" in written(app)
@@ -140,7 +132,7 @@ def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: Op
     assert app.multiselect(key="sent_above").value == ["antonym above synonym"]
     expected = [n for n in range(len(ORIGINALS)) if world.above(A, n, "antonym", "synonym")]
     leads = {n: world.value(A, n, "antonym") - world.value(A, n, "synonym") for n in expected}
-    assert table(app)["no"].tolist() == sorted(expected, key=lambda n: -leads[n])[:PAGE]
+    assert table(app, "original")["no"].tolist() == sorted(expected, key=lambda n: -leads[n])[:PAGE]
     assert app.pills(key="sent_preset").value == "antonym above synonym"
     app.segmented_control(key="sent_direction").set_value("low to high").run()
     assert app.pills(key="sent_preset").value is None
@@ -155,26 +147,26 @@ def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -
     app = view(open_app, world.settings.cache, sent_b=B)
     app.pills(key="sent_preset").set_value("largest disagreement").run()
     sizes = {n: max(abs(world.value(A, n, s) - world.value(B, n, s)) for s in SUBSETS) for n in range(len(ORIGINALS))}
-    frame = table(app)
+    frame = table(app, "original")
     assert frame["largest difference"].tolist() == sorted(sizes.values(), reverse=True)[:PAGE]
     assert all(sizes[row["no"]] == row["largest difference"] for row in frame.to_dict("records"))
     app.selectbox(key="sent_subset").set_value("antonym").run()
-    for row in table(app).to_dict("records"):
+    for row in table(app, "original").to_dict("records"):
         one, other = (world.value(v, row["no"], "antonym") for v in (A, B))
         assert (row["A: antonym"], row["B: antonym"], row["A − B: antonym"]) == (one, other, one - other)
     sizes = {n: abs(world.value(A, n, "antonym") - world.value(B, n, "antonym")) for n in range(len(ORIGINALS))}
-    assert [sizes[n] for n in table(app)["no"]] == sorted(sizes.values(), reverse=True)[:PAGE]
+    assert [sizes[n] for n in table(app, "original")["no"]] == sorted(sizes.values(), reverse=True)[:PAGE]
 
 
 def test_search_and_bounds_narrow_what_is_listed(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache)
     app.text_input(key="sent_search").set_value("ROME").run()
     in_rome = [n for n in range(len(NAMES)) if n % 3]
-    assert table(app)["no"].tolist() == in_rome
+    assert table(app, "original")["no"].tolist() == in_rome
     bound = sorted(world.value(A, n, "antonym") for n in in_rome)[2]
     app.selectbox(key="sent_subset").set_value("antonym").run()
     app.number_input(key="sent_high").set_value(round(bound + 1e-4, 4)).run()
-    assert table(app)["no"].tolist() == [n for n in in_rome if world.value(A, n, "antonym") <= bound + 1e-4]
+    assert table(app, "original")["no"].tolist() == [n for n in in_rome if world.value(A, n, "antonym") <= bound + 1e-4]
     app.text_input(key="sent_search").set_value("no such words").run()
     assert "No original is left. Loosen a condition" in written(app)
 
@@ -218,7 +210,7 @@ def test_previous_and_next_follow_the_table(open_app: OpenApp, world: World) -> 
     app.number_input(key="original_no").set_value(order[PAGE - 1]).run()
     app.button(key="next_original").click().run()
     assert app.number_input(key="original_no").value == order[PAGE]
-    assert table(app)["no"].tolist() == order[PAGE:], "the table was turned to its page"
+    assert table(app, "original")["no"].tolist() == order[PAGE:], "the table was turned to its page"
     assert f"{PAGE + 1} of {len(order)} in the table" in written(app)
 
 
@@ -276,7 +268,7 @@ def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, 
     app.sidebar.selectbox(key="data").set_value("other").run()
     assert not app.exception
     assert app.number_input(key="original_no").value is None
-    assert table(app)["original"].tolist() == ["a cat", "a dog"]
+    assert table(app, "original")["original"].tolist() == ["a cat", "a dog"]
     assert "All **2** originals." in written(app)
     assert "names what is not here" not in written(app)
 
@@ -284,6 +276,6 @@ def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, 
 def test_a_variant_alone_and_compared_with_itself(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, sent_b=A)
     assert "A and B are one variant" in written(app)
-    assert "A: synonym" in table(app)
+    assert "A: synonym" in table(app, "original")
     app = view(open_app, world.settings.cache, enc=A)
     assert app.selectbox(key="sent_b").disabled

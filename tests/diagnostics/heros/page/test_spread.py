@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from streamlit.testing.v1 import AppTest
 from core.diagnostics.heros.definition import ENTRY, SUBSETS
 from core.store.records import RunState
 from tests.support.heros_world import ORIGINALS, World, world
+from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import wait_until
-
-OpenApp = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +24,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         built.run("alone", "unigrams~none", "unigrams~center")
         built.run("twenty", *(f"{name}~none" for name in ("unigrams", "bigrams", "trigrams", "quadgrams")))
         yield built
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.subheader, *app.markdown, *app.caption, *app.info, *app.text, *app.warning]
-    return "\n".join(str(element.value) for element in elements)
-
-
-def chart(app: AppTest, number: int) -> dict[str, Any]:
-    return json.loads(app.get("plotly_chart")[number].proto.spec)
 
 
 def spread(app: AppTest) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -18,8 +17,8 @@ from core.studies.evidence.scores import Level, ScoreTable, score_table
 from core.ui.markdown import as_text
 from tests.conftest import make_settings
 from tests.support.evidence_world import many_models, store
+from tests.support.pages import OpenApp, written
 
-OpenApp = Callable[..., AppTest]
 MRR, STSB = "evalrank:evalrank-sent:mrr", "similarity:stsb-test:spearman"
 
 
@@ -35,10 +34,6 @@ def table(cache: Path) -> ScoreTable:
     return score_table(Repository.at(cache / "results.duckdb")).at(Level.SENTENCE)
 
 
-def said(app: AppTest) -> str:
-    return "\n".join(e.value for e in [*app.markdown, *app.caption, *app.info])
-
-
 def numbers_of(app: AppTest, column: str) -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if column in frame.value)
 
@@ -46,7 +41,7 @@ def numbers_of(app: AppTest, column: str) -> pd.DataFrame:
 def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, table: ScoreTable) -> None:
     app = open_app(cache, "evidence")
     assert not app.exception
-    assert "36 variants of 12 families; 6 evaluators, 3 tasks" in said(app)
+    assert "36 variants of 12 families; 6 evaluators, 3 tasks" in written(app)
     numbers = numbers_of(app, "evaluator")
     cells = correlations(table)
     assert numbers["rho"].tolist() == [round(c.rho, 3) for c in cells if c.rho is not None]
@@ -60,7 +55,7 @@ def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, table: ScoreTab
 def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, table: ScoreTable) -> None:
     app = open_app(cache, "evidence", ev_keep="untransformed", ev_family_out="made/model-3")
     assert not app.exception
-    assert "11 of 36 variants of 11 families" in said(app)
+    assert "11 of 36 variants of 11 families" in written(app)
     kept = table.rows(
         v.transform == "none" and f != "made/model-3" for v, f in zip(table.variants, table.families, strict=True)
     )
@@ -68,9 +63,9 @@ def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, table: Sc
     change = numbers_of(app, "evaluator")["change"].tolist()
     assert change == [round(b.rho - a.rho, 3) for a, b in zip(before, after, strict=True) if a.rho and b.rho]
     app.multiselect(key="ev_family_out").set_value([f"made/model-{i}" for i in range(9)]).run()
-    assert "3 variants left" in said(app)
+    assert "3 variants left" in written(app)
     app.multiselect(key="ev_family_out").set_value([f"made/model-{i}" for i in range(4)]).run()
-    assert "No cell has an interval" in said(app)
+    assert "No cell has an interval" in written(app)
 
 
 def test_a_cell(open_app: OpenApp, cache: Path, table: ScoreTable) -> None:
@@ -78,7 +73,7 @@ def test_a_cell(open_app: OpenApp, cache: Path, table: ScoreTable) -> None:
     assert not app.exception
     wanted = [table.find(STSB), table.find("trec")]
     (cell,) = correlations(table.columns([m for m in wanted if m]))
-    assert as_text(evidence_cell.in_words(cell)) in said(app)
+    assert as_text(evidence_cell.in_words(cell)) in written(app)
     assert len(numbers_of(app, "left out")) == 12
 
 
@@ -90,8 +85,8 @@ def test_two_evaluators(open_app: OpenApp, cache: Path, table: ScoreTable) -> No
     assert second is not None
     assert task is not None
     found = compare(table, first, second, task)
-    assert as_text(in_words(found)) in said(app)
-    assert "leaves 0 out" in said(app)
+    assert as_text(in_words(found)) in written(app)
+    assert "leaves 0 out" in written(app)
     assert numbers_of(app, "difference")["variants"].tolist() == [36, 36, 36]
 
 
@@ -102,14 +97,14 @@ def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cac
     assert set(numbers["evaluator"]) == {"similarity, ws353"}
     assert "MRPC" in set(numbers["task"])
     app.segmented_control(key="evidence_view").set_value("compare").run()
-    assert "one evaluator only" in said(app)
+    assert "one evaluator only" in written(app)
 
 
 def test_with_too_little_the_sweep_is_offered(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(make_settings(tmp_path).cache, "evidence")
     assert not app.exception
     assert "python -m core sweep evidence" in [code.value for code in app.code]
-    assert "In the store are 0 variants" in said(app)
+    assert "In the store are 0 variants" in written(app)
 
 
 def test_what_the_sweep_takes_is_said_before_it_runs(
@@ -120,5 +115,5 @@ def test_what_the_sweep_takes_is_said_before_it_runs(
     app = open_app(make_settings(tmp_path).cache, "evidence")
     app.button(key="evidence_cost").click().run()
     assert not app.exception
-    assert "4 of 4 runs are to be computed: about" in said(app)
+    assert "4 of 4 runs are to be computed: about" in written(app)
     assert app.button(key="evidence_sweep").label == "Compute 4"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from core.types import Variant
 from tests.conftest import make_settings
 from tests.support import evidence_world
 from tests.support.evidence_world import Made
+from tests.support.pages import OpenApp, charts, written
 
-Open = Callable[..., AppTest]
 COUNTS = {"pairs": 1.0, "background": 2.0}  # which the page Overview, on which the app opens, shows
 WHERE = {  # diagnostic, dataset, metric
     "trec": ("transfer", "trec", "accuracy"),
@@ -51,16 +50,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return settings.cache
 
 
-def charts(app: AppTest) -> list[Any]:
-    import json
-
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(element.value for element in (*app.caption, *app.markdown, *app.info))
-
-
 def lines_of(chart: Any) -> dict[str, Any]:
     return {trace["name"]: trace for trace in chart["data"] if trace.get("mode") == "lines+markers"}
 
@@ -73,7 +62,7 @@ def bright(app: AppTest) -> set[str]:
     return {name for name, trace in lines_of(charts(app)[0]).items() if trace["opacity"] > 0.5}
 
 
-def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_app: Open, cache: Path) -> None:
+def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evidence", evidence_view="ranks")
     assert not app.exception
     (chart,) = charts(app)
@@ -84,7 +73,7 @@ def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_
     assert found["minilm"]["y"][1] == 1.0
     # Of cr: minilm, minilm + center, then minilm-cls and random-projection tied, then both with center.
     assert found["minilm-cls"]["y"][1] == found["random-projection"]["y"][1] == 3.5
-    assert "8 variants of 3 families" in said(app)
+    assert "8 variants of 3 families" in written(app)
     assert bright(app) == set(found)
 
     (box,) = (box for box in app.selectbox if box.key == "ev_highlight")
@@ -92,7 +81,7 @@ def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_
     assert bright(app) == {"minilm", "minilm-cls", "minilm + center", "minilm-cls + center"}
 
 
-def test_pivot_columns_and_highlight_stand_in_the_address(open_app: Open, cache: Path) -> None:
+def test_pivot_columns_and_highlight_stand_in_the_address(open_app: OpenApp, cache: Path) -> None:
     chosen = {"ev_pivot": "similarity:str:spearman", "ev_columns": ["trec", "geometry:evalrank-sent:uniform"]}
     app = open_app(cache, "evidence", evidence_view="ranks", ev_highlight="lsa~center", **chosen)
     assert not app.exception
@@ -104,7 +93,7 @@ def test_pivot_columns_and_highlight_stand_in_the_address(open_app: Open, cache:
     assert found["minilm + center"]["y"][3] == 1.0  # uniformity is better where it is less: -3.01
 
 
-def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open_app: Open, cache: Path) -> None:
+def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evidence", evidence_view="published")
     assert not app.exception
     (chart,) = charts(app)
@@ -114,8 +103,8 @@ def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open
     (cell,) = (text for text in framed[0]["hovertext"] if text.startswith("EvalRank MRR, TREC"))
     assert "published: 0.77 over 67 models of 11 names<br>here: " in cell
     assert "over 8 variants of 3 families" in cell
-    assert "33 of them" in said(app)
-    assert "no intervals" in said(app)
+    assert "33 of them" in written(app)
+    assert "no intervals" in written(app)
 
     def look_at(table: str) -> AppTest:
         app.segmented_control(key="ev_published").set_value(table).run()
@@ -123,30 +112,30 @@ def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open
         return app
 
     hint = "keep *untransformed* above"
-    assert hint not in said(app)
-    assert hint in said(look_at("table 11"))
+    assert hint not in written(app)
+    assert hint in written(look_at("table 11"))
     look_at("table 3")
-    assert "choose *word* above" in said(app)
+    assert "choose *word* above" in written(app)
     assert [trace["name"] for trace in charts(app)[0]["data"] if trace.get("name")] == ["published"]
     look_at("table 7")
     assert len(charts(app)[0]["layout"]["yaxis"]["ticktext"]) == 9  # none of its three tasks was measured here
-    assert "foretells 3 of the 3 tasks best" in said(app)
+    assert "foretells 3 of the 3 tasks best" in written(app)
 
     look_at("Schnabel")
     found = lines_of(charts(app)[0])
     assert list(found["CBOW, published"]["y"][1:-1]) == [1, 1, 1, 1, 4.5, 1]  # 93.93, tied with GloVe, then 75.78
     assert list(found["C&amp;W, published"]["y"][1:-1])[-2:] == [1, 4]
-    assert "too few for a correlation" in said(app)
+    assert "too few for a correlation" in written(app)
     notes = [str(note) for frame in app.dataframe if "note" in frame.value for note in frame.value["note"]]
     assert sum("doubtful as printed" in note for note in notes) == 2
 
 
-def test_published_tables_stand_there_before_anything_is_measured(open_app: Open, tmp_path: Path) -> None:
+def test_published_tables_stand_there_before_anything_is_measured(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "cache", "evidence")
     assert not app.exception
     (chart,) = charts(app)
     assert [trace["name"] for trace in chart["data"] if trace.get("name")] == ["published"]
-    assert "Nothing here has the same evaluator and task yet" in said(app)
+    assert "Nothing here has the same evaluator and task yet" in written(app)
 
 
 def test_short_names_tell_the_ready_sweeps_variants_apart_and_are_short() -> None:

@@ -15,6 +15,7 @@ from core.studies.judgement.bundles import Bundle
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, Task
 from tests.support.judgement_samples import intruder_set, votes
+from tests.support.pages import OpenApp
 
 MADE = intruder_set(title="Six *words*")
 CAST = tuple(votes([("Anna", 0, 0), ("Ben", 0, 1)]))
@@ -32,7 +33,7 @@ def store(tmp_path: Path) -> Judgements:
 
 
 @pytest.fixture
-def part(open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AppTest]:
+def part(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AppTest]:
     """The part alone, on the store; ``open_app`` clears what earlier tests left."""
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
     return lambda: AppTest.from_string(SCRIPT, default_timeout=60).run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,8 @@ from core.ui import resources
 from tests.conftest import make_settings
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.making_world import NEITHER, WORDS, register
+from tests.support.pages import OpenApp, written
 from tests.support.small_world import wait_until
-
-OpenApp = Callable[..., AppTest]
 
 
 @pytest.fixture(autouse=True)
@@ -26,11 +24,6 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
     monkeypatch.setattr(judgement_form, "DEFAULT_DATASET", "words-300")
     monkeypatch.setattr(judgement_form, "DEFAULT_VARIANTS", ("trigrams", "bigrams"))
-
-
-def written(app: AppTest) -> str:
-    kinds = (*app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.success)
-    return "\n".join(str(element.value) for element in kinds)
 
 
 def make(app: AppTest, task: Task) -> tuple[AppTest, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,9 +20,9 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
+from tests.support.pages import OpenApp, written
 from tests.support.store_samples import pair_set, store_run
 
-OpenApp = Callable[..., AppTest]
 INTRUDER, COMPARATIVE = intruder_set(queries=2), comparative_set(queries=1)
 KEY = "the-facilitators-key"
 
@@ -43,7 +42,7 @@ def store(tmp_path: Path) -> Judgements:
 
 
 @pytest.fixture
-def answering(open_app: OpenApp, store: Judgements, tmp_path: Path) -> Callable[..., AppTest]:
+def answering(open_app: OpenApp, store: Judgements, tmp_path: Path) -> OpenApp:
     """A page with a rater who has given a nickname."""
 
     def opened(page: str = "intruder", rater: str = "Ada", **query: str) -> AppTest:
@@ -66,12 +65,6 @@ def press(app: AppTest, name: str) -> AppTest:
     return app.run()
 
 
-def written(app: AppTest) -> str:
-    elements = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
-    elements += [*app.success, *app.toast]
-    return "\n".join(str(element.value) for element in elements)
-
-
 def cards(app: AppTest) -> list[str]:
     return [button.label for button in app.button if button.key and button.key.startswith("choice_")]
 
@@ -84,9 +77,7 @@ def progress(app: AppTest) -> str:
     return str(app.get("progress")[0].proto.text)
 
 
-def test_a_rater_goes_through_all_items_by_their_own_orders(
-    answering: Callable[..., AppTest], store: Judgements
-) -> None:
+def test_a_rater_goes_through_all_items_by_their_own_orders(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     order = item_order(INTRUDER, ballot())
     for done, number in enumerate(order):
@@ -109,7 +100,7 @@ def test_a_rater_goes_through_all_items_by_their_own_orders(
 
 
 def test_the_comparative_page_shows_the_query_and_the_distinct_candidates(
-    answering: Callable[..., AppTest], store: Judgements
+    answering: OpenApp, store: Judgements
 ) -> None:
     app = answering("compare_votes")
     mine = ballot(set_id=COMPARATIVE.set_id)
@@ -123,9 +114,7 @@ def test_the_comparative_page_shows_the_query_and_the_distinct_candidates(
     assert not app.exception
 
 
-def test_pausing_and_coming_back(
-    answering: Callable[..., AppTest], store: Judgements, open_app: OpenApp, tmp_path: Path
-) -> None:
+def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, open_app: OpenApp, tmp_path: Path) -> None:
     app = press(press(answering(), "choice_1"), "pause")
     assert "Paused" in written(app)
     assert not cards(app)
@@ -143,9 +132,7 @@ def test_pausing_and_coming_back(
 @pytest.mark.parametrize(
     ("typed", "told"), [("x" * 500, "500 characters"), ("", "no nickname"), ("a\u202eb", "cannot be seen")]
 )
-def test_a_nickname_that_cannot_be_is_refused_in_words(
-    answering: Callable[..., AppTest], typed: str, told: str
-) -> None:
+def test_a_nickname_that_cannot_be_is_refused_in_words(answering: OpenApp, typed: str, told: str) -> None:
     app = answering(rater=typed)
     assert told in written(app)
     assert not app.exception
@@ -177,7 +164,7 @@ def test_icons_are_text() -> None:
     )
 
 
-def test_two_tabs_each_show_the_next_item_not_answered(answering: Callable[..., AppTest], store: Judgements) -> None:
+def test_two_tabs_each_show_the_next_item_not_answered(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     first, second, third = item_order(INTRUDER, ballot())
     store.vote(ballot(), first, 1)  # in another tab, while this one shows the first item
@@ -191,7 +178,7 @@ def test_two_tabs_each_show_the_next_item_not_answered(answering: Callable[..., 
 
 
 def test_an_answer_right_after_the_item_came_up_is_not_taken(
-    answering: Callable[..., AppTest], store: Judgements, monkeypatch: pytest.MonkeyPatch
+    answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = answering()
     monkeypatch.setattr(judgement_cards, "SETTLE_SECONDS", 3600.0)
@@ -203,7 +190,7 @@ def test_an_answer_right_after_the_item_came_up_is_not_taken(
     assert len(store.votes(INTRUDER.set_id)) == 1
 
 
-def test_a_set_that_was_removed_meanwhile(answering: Callable[..., AppTest], store: Judgements) -> None:
+def test_a_set_that_was_removed_meanwhile(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     before = cards(app)
     store.remove_set(INTRUDER.set_id)
@@ -215,9 +202,7 @@ def test_a_set_that_was_removed_meanwhile(answering: Callable[..., AppTest], sto
     assert store.votes(INTRUDER.set_id) == []
 
 
-def test_a_store_that_cannot_be_written(
-    answering: Callable[..., AppTest], store: Judgements, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that is full, as DuckDB says it."""
     app = answering()
     shown = cards(app)
@@ -273,7 +258,7 @@ def test_a_cold_start_has_the_default_picks_afterwards(open_app: OpenApp, tmp_pa
 # --- the address
 
 
-def test_a_link_to_a_set(answering: Callable[..., AppTest], store: Judgements) -> None:
+def test_a_link_to_a_set(answering: OpenApp, store: Judgements) -> None:
     newer = replace(intruder_set(queries=1), created_at=MADE_AT + timedelta(days=1))
     store.add_set(newer)
     assert progress(answering()) == "0 of 1 answered", "the newest"
@@ -374,7 +359,7 @@ def test_the_sidebar_does_not_lead_out_of_a_session(open_app: OpenApp, store: Ju
 
 
 def test_a_visitor_of_a_demo_answers_under_a_few_nicknames(
-    answering: Callable[..., AppTest], store: Judgements, monkeypatch: pytest.MonkeyPatch
+    answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     app = answering(rater="rater 0")

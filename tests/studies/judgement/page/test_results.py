@@ -19,7 +19,7 @@ from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, Item, ItemSet, Query, Task, Vote
 from core.types import Variant
 from tests.support.judgement_samples import A, comparative_set, intruder_set, votes
-from tests.support.pages import TIMEOUT_SECONDS
+from tests.support.pages import TIMEOUT_SECONDS, written
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 
@@ -58,11 +58,6 @@ def opened(items: ItemSet, session: str = "", **query: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
-
-
-def written(app: AppTest) -> str:
-    elements = [*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.text]
-    return "\n".join(str(element.value) for element in elements)
 
 
 def everybody(items: ItemSet, names: tuple[str, ...] = ("ann", "bob", "cem"), session: str = "") -> list[Vote]:
