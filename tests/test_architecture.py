@@ -1,7 +1,6 @@
 """The layers of ``core``: each imports only what is above it in ``LAYERS``, or its own layer.
 
-Everything is read from the files with ``ast``, imports inside functions included. A new file in an existing folder
-needs no edit here.
+All is read from the files, imports inside functions included; a new file in an existing folder needs no edit here.
 """
 
 from __future__ import annotations
@@ -11,55 +10,31 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from core.settings import ROOT
 
+# The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
-    "errors settings policy types texts",  # the vocabulary of the whole project
-    "files numerics",
-    "datasets",
-    "encoders",
-    "transforms",
-    "figures",
-    "diagnostic",  # the contract; what implements it stands far below and is found by name
-    "store",
-    "runs",
-    "jobs",
-    "doctor",
-    "ui",
-    "server",
-    "diagnostics",
-    "space studies workspace",
-    "benchmarks",
-    "cli",
-)
+    "errors settings policy types texts / files numerics / datasets / encoders / transforms / figures / diagnostic / "
+    "store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / benchmarks / cli"
+).split(" / ")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
-
-# A diagnostic does not know another one, but for these.
-BETWEEN_DIAGNOSTICS = {
-    ("frequency", "evalrank"),  # the view *bands* shows EvalRank's rows by the frequency of their words
-}
-
+# A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words.
+BETWEEN_DIAGNOSTICS = {("frequency", "evalrank")}
 # Library: what a module's path below core contains, one of these, where it may be imported.
-HOMES = {
-    "streamlit": ("ui", "page", "workspace", "server"),
-    "plotly": ("figures", "flow_figure"),
-    "duckdb": ("store",),
-    "typer": ("cli",),
-}
-
+HOMES = {"streamlit": "ui page workspace server", "plotly": "figures flow_figure", "duckdb": "store", "typer": "cli"}
 # Libraries that take seconds to import, or memory that a page has no use for.
 HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba", "zuko")
+Rule = Callable[[Path], list[str]]  # what breaks it
 
 
-@dataclass(frozen=True)
-class Import:
+class Import(NamedTuple):
     importer: str
     target: str
     line: int
@@ -68,11 +43,14 @@ class Import:
         return f"{self.importer.replace('.', '/')}.py:{self.line} imports {self.target}"
 
 
+def named(root: Path, paths: Iterable[Path]) -> dict[str, Path]:
+    files = {path.relative_to(root).with_suffix("").as_posix().replace("/", "."): path for path in paths}
+    return {name.removesuffix(".__init__"): path for name, path in files.items()}
+
+
 def modules(root: Path) -> dict[str, Path]:
     """Every module of the app by its full name: ``app``, ``pages.*``, ``core`` and what is below."""
-    paths = [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "core").rglob("*.py")]
-    named = {path.relative_to(root).with_suffix("").as_posix().replace("/", "."): path for path in paths}
-    return {name.removesuffix(".__init__"): path for name, path in named.items()}
+    return named(root, [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "core").rglob("*.py")])
 
 
 def imports(root: Path) -> list[Import]:
@@ -86,9 +64,8 @@ def _targets(path: Path, files: dict[str, Path]) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: relative import"
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                yield (whole if whole in files else str(node.module)), node.lineno
+            wholes = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from ((whole if whole in files else str(node.module), node.lineno) for whole in wholes)
 
 
 def level(module: str) -> int:
@@ -101,32 +78,31 @@ def level(module: str) -> int:
 
 def pointing_up(root: Path) -> list[str]:
     ours = modules(root)
-    return [
-        str(found) for found in imports(root) if found.target in ours and level(found.target) > level(found.importer)
-    ]
+    return [str(one) for one in imports(root) if one.target in ours and level(one.target) > level(one.importer)]
 
 
 def between_diagnostics(root: Path) -> set[tuple[str, str]]:
-    found = set()
-    for one in imports(root):
-        a, b = one.importer.split("."), one.target.split(".")
-        if a[:2] == b[:2] == ["core", "diagnostics"] and len(a) > 2 and len(b) > 2 and a[2] != b[2]:
-            found.add((a[2], b[2]))
-    return found
+    pairs = [(one.importer.split("."), one.target.split(".")) for one in imports(root)]
+    inside = [(a, b) for a, b in pairs if a[:2] == b[:2] == ["core", "diagnostics"] and min(len(a), len(b)) > 2]
+    return {(a[2], b[2]) for a, b in inside if a[2] != b[2]}
 
 
 def out_of_place(root: Path) -> list[str]:
-    return [
-        str(found)
-        for found in imports(root)
-        if (homes := HOMES.get(found.target.partition(".")[0]))
-        and found.importer.startswith("core.")
-        and not set(homes) & set(found.importer.split("."))
-    ]
+    found = [(one, HOMES.get(one.target.partition(".")[0], "")) for one in imports(root)]
+    homeless = [one for one, homes in found if homes and not set(homes.split()) & set(one.importer.split("."))]
+    return [str(one) for one in homeless if one.importer.startswith("core.")]
 
 
-def test_no_import_points_up() -> None:
-    assert pointing_up(ROOT) == []
+def of_test_modules(root: Path) -> list[str]:
+    """What tests share is in tests/support or a conftest.py."""
+    files = named(root, (root / "tests").rglob("*.py"))
+    found = [Import(name, *target) for name, path in files.items() for target in _targets(path, files)]
+    return [str(one) for one in found if one.target.startswith("tests.") and ".test_" in one.target]
+
+
+@pytest.mark.parametrize("check", [pointing_up, out_of_place, of_test_modules], ids=lambda check: check.__name__)
+def test_no_import_is(check: Rule) -> None:
+    assert check(ROOT) == []
 
 
 def test_diagnostics_do_not_know_each_other() -> None:
@@ -134,15 +110,11 @@ def test_diagnostics_do_not_know_each_other() -> None:
 
 
 def test_no_module_imports_itself_by_a_detour() -> None:
-    graph: dict[str, set[str]] = {name: set() for name in modules(ROOT)}
-    for found in imports(ROOT):
-        if found.target in graph and found.target != found.importer:
-            graph[found.importer].add(found.target)
-    TopologicalSorter(graph).prepare()  # raises CycleError
-
-
-def test_libraries_stay_at_home() -> None:
-    assert out_of_place(ROOT) == []
+    ours, graph = modules(ROOT), TopologicalSorter[str]()
+    for one in imports(ROOT):
+        if one.target in ours and one.target != one.importer:
+            graph.add(one.importer, one.target)
+    graph.prepare()  # raises CycleError
 
 
 def test_no_folder_is_a_heap() -> None:
@@ -163,8 +135,7 @@ print(json.dumps(sorted(set(json.loads(sys.argv[2])) & set(sys.modules))))
 def test_what_pages_import_is_light() -> None:
     """In a process of its own: after importing all pages, nothing heavy is loaded."""
     pages = [name for name in modules(ROOT) if name.startswith("core.") and "page" in name.split(".")]
-    found = [*pages, "core.ui", "core.runs.pipeline"]
-    command = [sys.executable, "-c", LOOK, json.dumps(found), json.dumps(HEAVY)]
+    command = [sys.executable, "-c", LOOK, json.dumps([*pages, "core.ui", "core.runs.pipeline"]), json.dumps(HEAVY)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
@@ -179,12 +150,11 @@ def test_what_pages_import_is_light() -> None:
         ("core/runs/new.py", "import streamlit.runtime", out_of_place),
         ("core/diagnostics/heros/page/new.py", "from plotly import graph_objects", out_of_place),
         ("core/diagnostics/heros/new.py", "import duckdb", out_of_place),
+        ("tests/runs/test_new.py", "from tests.runs.test_old import old", of_test_modules),
     ],
 )
-def test_the_rules_catch_what_they_are_for(tmp_path: Path, path: str, source: str, check: object) -> None:
+def test_the_rules_catch_what_they_are_for(tmp_path: Path, path: str, source: str, check: Rule) -> None:
     for file in ("app.py", "core/store/db.py", "core/cli/__init__.py", "core/diagnostics/heros/__init__.py", path):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).touch()
-    (tmp_path / path).write_text(source, "utf-8")
-    assert callable(check)
+        (tmp_path / file).write_text(source if file == path else "", "utf-8")
     assert check(tmp_path) != []
