@@ -18,6 +18,14 @@ from core.types import Float64
 IS_HALF = 1e-6  # units of the last digit that is written: closer to a half than this is one, but for rounding
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 
+WORDS = 0.9  # share of texts of one word from which on they are words, not sentences
+
+
+def are_words(texts: Iterable[str]) -> bool:
+    """Whether texts are words rather than sentences: nine of ten have no white space inside. Each text counts once."""
+    distinct = set(texts)
+    return bool(distinct) and sum(len(text.split()) <= 1 for text in distinct) >= WORDS * len(distinct)
+
 
 # --- what is the same; one function per purpose
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.texts import (
+    are_words,
     caseless,
     column_key,
     containing,
@@ -201,3 +202,18 @@ def test_a_share_and_the_rest_add_up_as_they_are_written(n: int, data: st.DataOb
     one, rest = (Decimal(percent(float(s), decimals).removesuffix("%")) for s in (share, 1 - share))
     assert one + rest == 100
     assert abs(Fraction(one) - 100 * share) <= Fraction(1, 2 * 10**decimals), "rounded to the nearest"
+
+
+@pytest.mark.parametrize(
+    ("texts", "are"),
+    [
+        (["dog", "ice-cream", "don't", " cat "], True),
+        ([*"abcdefghi", "new york"], True),  # nine of ten
+        ([*"abcdefgh", "new york"], False),
+        ([*"abcdefgh", *["a"] * 50, "new york"], False),  # each text counts once
+        (["a dog barks"], False),
+        ([], False),
+    ],
+)
+def test_words_and_sentences(texts: list[str], are: bool) -> None:
+    assert are_words(texts) is are

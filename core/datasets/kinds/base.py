@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
+from core.texts import are_words
 from core.types import Bool, Int32, Int64, digest_of_strings
 
 
@@ -92,6 +93,11 @@ class Dataset(ABC):
         """Digest of the texts and their order: datasets that share it share their embeddings."""
         return digest_of_strings(self.items)
 
+    @cached_property
+    def of_words(self) -> bool:
+        """Whether its items are words, whose frequency counts, rather than sentences, whose length does."""
+        return are_words(self.items)
+
     @property
     @abstractmethod
     def content_digest(self) -> str:
@@ -161,6 +167,14 @@ class Dataset(ABC):
             texts: distinct ones.
         """
         return f"{rows:,} {cls.counted or 'words'}, {texts:,} texts"
+
+
+class WordDataset(Dataset):
+    """A kind whose items are words, also where some of them are phrases."""
+
+    @cached_property
+    def of_words(self) -> bool:
+        return True
 
 
 def names(all_names: Sequence[str], numbers: Int32) -> pa.Array:

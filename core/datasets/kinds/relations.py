@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, DatasetKind, names
+from core.datasets.kinds.base import DatasetKind, WordDataset, names
 from core.errors import InputError
 from core.types import Bool, Int32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)
-class Analogies(Dataset):
+class Analogies(WordDataset):
     """Questions of the form "a is to b as c is to what?" (Mikolov et al. 2013), in named sections.
 
     ``items`` are the candidates: the words of the questions, then others that an answer has to beat.
@@ -85,7 +85,7 @@ class Analogies(Dataset):
 
 
 @dataclass(frozen=True, eq=False)
-class Categories(Dataset):
+class Categories(WordDataset):
     """Words and the classes that people put them in; ``items`` are the distinct words.
 
     Attributes:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.datasets.kinds.base import Dataset, DatasetKind
+from core.datasets.kinds.base import DatasetKind, WordDataset
 from core.types import Bool, Float64, Int32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary(Dataset):
+class Vocabulary(WordDataset):
     """Words and how often each stands in a corpus (Schnabel 2015, section 5); ``items`` are the words.
 
     Attributes:

@@ -18,10 +18,8 @@ from core import texts
 from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank.pairs import PairTable
 from core.errors import InputError
-from core.texts import length, lexical_overlap
+from core.texts import are_words, length, lexical_overlap
 from core.types import Bool, Float64, Variant
-
-WORD_SETS = 0.9  # share of one-word texts from which on a dataset is one of words
 
 
 class Which(StrEnum):
@@ -104,15 +102,9 @@ def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:
             "words in mate": [length(text) for text in mates],
         }
     )
-    if are_words(frame):
+    if are_words([*queries, *mates]):
         frame["frequency of query"], frame["frequency of mate"] = zipf_of(queries), zipf_of(mates)
     return frame
-
-
-def are_words(features: pd.DataFrame) -> bool:
-    """Whether (nearly) all texts of ``text_features`` are single words."""
-    lengths = features[["words in query", "words in mate"]].to_numpy()
-    return bool(len(lengths)) and float(np.mean(lengths <= 1)) >= WORD_SETS
 
 
 @dataclass(frozen=True)

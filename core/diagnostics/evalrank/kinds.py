@@ -14,7 +14,7 @@ from core.datasets import word_frequency as frequency
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources
 from core.numerics.statistics.pairs import Dependence, share
-from core.texts import length, lexical_overlap
+from core.texts import are_words, length, lexical_overlap
 from core.types import Bool, Float64, Int32, Int64
 
 FEW_PAIRS = 20  # a mean over fewer says little
@@ -97,12 +97,6 @@ class Grouping:
     groups: tuple[Group, ...]
 
 
-def of_words(queries: Sequence[str], mates: Sequence[str]) -> bool:
-    """Whether a dataset is one of words rather than of sentences: nine texts of ten have no space inside."""
-    texts = {*queries, *mates}
-    return sum(" " not in text.strip() for text in texts) >= 0.9 * len(texts)
-
-
 def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
     """Sort pairs by a kind.
 
@@ -118,7 +112,7 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
         axis = {"pair": "share of the words that query and mate have in common"}
         return Grouping(kind, axis, True, binned("pair", overlap, OVERLAPS))
     if kind is Kind.LENGTH:
-        words_only = of_words(queries, mates)
+        words_only = are_words([*queries, *mates])
         long = _known_once(queries, mates, len if words_only else length)
         axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
         return Grouping(kind, axis, True, binned("pair", long, LETTERS if words_only else WORDS))

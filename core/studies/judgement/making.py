@@ -11,7 +11,6 @@ import numpy as np
 from core import policy
 from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import by_wordfreq, of_vocabulary
@@ -166,7 +165,7 @@ def make(
     request = check(request, settings)
     entry = datasets.find(request.dataset)
     dataset = fetch.load(entry, settings, progress, cancel)
-    by_words = of_words(entry, dataset)
+    by_words = dataset.of_words
     if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT and not by_words:
         raise InputError(
             f"the rule of counts is for words, and '{dataset.id}' has sentences",
@@ -245,13 +244,6 @@ def _with_direction(spaces: Sequence[Space], metric: Metric) -> Int64:
             remedy="choose other variants or another dataset",
         )
     return places
-
-
-def of_words(entry: DatasetEntry, dataset: Dataset) -> bool:
-    """Whether items are words, whose frequency counts, rather than sentences, whose length does."""
-    if isinstance(dataset, Vocabulary) or entry.unit == "word":
-        return True
-    return entry.unit == "text" and 2 * sum(len(text.split()) > 1 for text in dataset.items) < len(dataset.items)
 
 
 def _sizes(dataset: Dataset, items: Int64, by_words: bool) -> _Sizes:

@@ -85,3 +85,8 @@ def test_what_is_said_of_related_items() -> None:
     assert said.pop("pairs") == {1: "mate"}
     assert said.pop("minimal") == {1: "typo", 2: "negation"}
     assert not any(said.values())
+
+
+def test_kinds_of_words_may_hold_phrases() -> None:
+    assert categories("c", [("k", "ice cream"), ("k", "apple pie")]).of_words
+    assert not pair_set("p", [("ice cream", "apple pie")], []).of_words

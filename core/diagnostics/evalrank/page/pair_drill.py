@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.evalrank import browsing as pair_browsing
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import reasons as hubs
 from core.diagnostics.evalrank.page.shown import Shown, features
@@ -44,7 +43,7 @@ def show(shown: Shown, sides: Sides, selected: int) -> None:
         runs = sides.first(shown.runs)[:MAX_SIDE_BY_SIDE]
         if len(shown.runs) > len(runs):
             st.caption(f"{len(runs)} of {len(shown.runs)} variants, A and B first; pick others in the sidebar.")
-        of_words = pair_browsing.are_words(features(shown))
+        of_words = "frequency of query" in features(shown)
         with_hubs = st.toggle(
             "Look for hubs",
             key="hubs",

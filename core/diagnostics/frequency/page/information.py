@@ -42,7 +42,7 @@ def show(shown: Shown) -> None:
         return
     per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
     axis = "Occurrences from which it is frequent"
-    if shown.entry.unit != "word":
+    if not shown.dataset.of_words:
         axis = "Occurrences per billion from which it is frequent"
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
     if few is not None:
@@ -167,7 +167,7 @@ def _computed(shown: Shown) -> dict[Variant, pd.DataFrame]:
     Raises:
         BlindspotError: too few items, or too few different counts.
     """
-    design = classes.design(shown.frequencies.counts, with_paper=shown.entry.unit == "word")
+    design = classes.design(shown.frequencies.counts, with_paper=shown.dataset.of_words)
     out = {}
     bar = st.empty()
     for done, space in enumerate(shown.spaces):

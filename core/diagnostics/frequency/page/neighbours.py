@@ -108,7 +108,7 @@ def _caption(shown: Shown, asked: _Asked, null: Curve, last: int) -> str:
         else f"{queries:,} {unit}s drawn with the seed {ranks_of.SEED}"
     )
     null_fit = ranks_of.fit_power_law(null)
-    rank = "place by its count" if unit == "word" else "place by the mean Zipf frequency of its words"
+    rank = "place by its count" if shown.dataset.of_words else "place by the mean Zipf frequency of its words"
     return (
         f"Over {whose}; neighbours among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
         f"k = {last:,}, 1% of them or 1,000. Corpus rank: {rank}, 1 for the most frequent. Bands: 95% t intervals "
