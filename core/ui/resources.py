@@ -7,21 +7,125 @@ what the others see.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core import policy
+from core.datasets import fetch
+from core.datasets.entries import DatasetEntry, SourceFile
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.files import is_own
+from core.datasets.word_frequency import Frequencies
+from core.diagnostic import DiagnosticEntry
 from core.figures.theme import Scheme
 from core.jobs import visitors
 from core.jobs.queue import JobQueue
 from core.jobs.visitors import Visitor
 from core.policy import Policy
 from core.runs import log as joblog
+from core.runs.spaces import Space
 from core.settings import Settings
+from core.store.records import RunRecord
 from core.store.repository import Repository
 
 PICKED_DATASET = "data"  # the key of the shared picker
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+Keys = Mapping[type, Callable[[Any], object]]
+
+
+class Cached(Protocol[P, R_co]):
+    """A function whose results are kept."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    def clear(self) -> None: ...
+
+
+# --- what pages keep between two readings
+
+
+def _content(dataset: Dataset) -> object:
+    return dataset.id, dataset.content_digest
+
+
+def on_disk(path: Path) -> object:
+    """A file as it lies there now: a key that others have after a change."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return str(path)
+    return str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _source(file: SourceFile) -> object:
+    return on_disk(fetch.local_path(file, settings())), fetch.recorded_checksum(file, settings())
+
+
+def _refuse(value: object) -> NoReturn:
+    raise TypeError(f"a {type(value).__name__} is no key of a cache: name its parameter _so, and pass what decides it")
+
+
+# Streamlit looks for the very class of an argument, not for its bases, and never inside a dataclass. Of a large array
+# or table it would hash a sample, and so mistake one for another.
+KEYS: Keys = {
+    RunRecord: lambda run: run.run_id,
+    Space: lambda space: space.digest,
+    DiagnosticEntry: lambda entry: (entry.id, entry.version, entry.table),
+    SourceFile: _source,
+    DatasetEntry: lambda entry: (entry.id, entry.revision, entry.own and entry.own.sha256, entry.files),
+    UploadedFile: lambda file: file.file_id,
+    Frequencies: lambda found: (found.source, found.digest),
+    **dict.fromkeys((PairSet, MinimalPairSet, ScoredPairs, Vocabulary, LabelledTexts, Analogies, Categories), _content),
+    **dict.fromkeys((np.ndarray, np.memmap, pd.DataFrame, pd.Series), _refuse),
+}
+
+
+def cached(
+    most: int,
+    spinner: str | bool = False,
+    *,
+    shared: bool = False,
+    ttl: float | None = None,
+    keys: Keys | None = None,
+) -> Callable[[Callable[P, R_co]], Cached[P, R_co]]:
+    """Keeps what a function of a page returns, by its arguments; one whose name begins with _ follows from the others.
+
+    Args:
+        most: so many results are kept.
+        shared: all get the same object, which nobody may change; else everybody a copy.
+        ttl: for so many seconds.
+        keys: what identifies arguments of classes that are not among ``KEYS``.
+    """
+    keep: Callable[..., Any] = st.cache_resource if shared else st.cache_data
+    decorate: Callable[[Callable[P, R_co]], Cached[P, R_co]] = keep(
+        max_entries=most, show_spinner=spinner, ttl=ttl, hash_funcs={**KEYS, **(keys or {})}
+    )
+    return decorate
+
+
+@cached(4, "Reading the dataset …", shared=True)
+def load(entry: DatasetEntry) -> Dataset:
+    """A dataset whose files are here; shared, since nothing changes it."""
+    return fetch.load(entry, settings())
+
+
+# --- what all sessions share
 
 
 @st.cache_resource(show_spinner=False)

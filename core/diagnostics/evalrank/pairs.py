@@ -106,6 +106,12 @@ class PairTable:
 
     frame: pd.DataFrame
 
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """Of the runs, in the order in which they were asked for."""
+        ends = " similarity"
+        return tuple(name.removesuffix(ends) for name in self.frame.columns if name.endswith(ends))
+
     def ranks(self, run_id: str, *, filtered: bool) -> Float64:
         """Shown ranks, ``[m] float64``, NaN for pairs that the run did not rank."""
         return np.asarray(self.frame[f"{run_id} {'filtered rank' if filtered else 'rank'}"], dtype=np.float64)

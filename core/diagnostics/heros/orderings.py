@@ -6,10 +6,12 @@ DESIGN 4.2; the rates are not the paper's (Chiang 2023). A dataset may have any 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import combinations
 from statistics import NormalDist
 
@@ -23,7 +25,7 @@ from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.estimate import LEVEL
 from core.numerics.statistics.intervals import Z_95, Interval, mcnemar, wilson_interval
 from core.texts import percent
-from core.types import Float64
+from core.types import Float64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"
@@ -92,6 +94,11 @@ class Cosines:
 
     subsets: tuple[str, ...]
     values: Float64
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all of it, as a key."""
+        return digest_of_strings([*self.subsets, hashlib.sha256(self.values.tobytes()).hexdigest()])
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, subsets: Sequence[str] | None = None) -> Cosines:

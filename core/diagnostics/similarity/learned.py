@@ -11,9 +11,10 @@ Transforms are fitted on the texts of the training pairs.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile
@@ -102,6 +103,12 @@ class Learned:
     calibrated: Float64
     penalty: float
     epochs: int
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that is told of the test pairs, as a key."""
+        columns = (self.gold, self.firsts, self.seconds, self.calibrated, *self.predicted.values())
+        return digest_of_strings([*self.predicted, *(hashlib.sha256(c.tobytes()).hexdigest() for c in columns)])
 
     def squared_error(self, model: str) -> float:
         """Mean squared error of the predicted scores; of the cosine after the line."""

@@ -29,6 +29,11 @@ class ScoredTable:
     similarity: dict[str, Float64]
 
     @property
+    def run_ids(self) -> tuple[str, ...]:
+        """Of the runs; which pairs all of them have follows from these."""
+        return tuple(self.similarity)
+
+    @property
     def gold(self) -> Float64:
         """``[m]``, what people gave."""
         return self.frame["gold"].to_numpy(dtype=np.float64)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from core.errors import BlindspotError
 from core.numerics.statistics import confusion as tables
 from core.numerics.statistics.intervals import Interval
 from core.store.repository import Repository
-from core.types import Bool, Float64, Int32, Int64
+from core.types import Bool, Float64, Int32, Int64, digest_of_strings
 
 
 class Measure(StrEnum):
@@ -59,6 +61,12 @@ class Outcomes:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the runs, the classes and which examples there are, as a key: all else follows from these."""
+        numbers = hashlib.sha256(self.numbers.tobytes()).hexdigest()
+        return digest_of_strings([*self.predicted, "", *self.classes, numbers])
 
     def right(self, run_id: str) -> Bool:
         """Which examples a run got right, ``[m] bool``."""

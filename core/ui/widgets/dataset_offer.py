@@ -10,7 +10,7 @@ from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import BlindspotError
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 from core.ui.widgets.work import fetch_button
 
 
@@ -22,15 +22,12 @@ def entry_of(dataset: str) -> DatasetEntry | None:
 
 def is_here(entry: DatasetEntry) -> bool:
     """Whether all its files are on this machine and sound."""
-    files = tuple(fetch.local_path(file, settings()) for file in entry.files)
-    if not all(path.is_file() for path in files):
-        return False
-    return _state(entry.id, tuple(path.stat().st_mtime_ns for path in files)) is fetch.DataState.DOWNLOADED
+    return _state(entry) is fetch.DataState.DOWNLOADED
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
-def _state(entry_id: str, _changed_at: tuple[int, ...]) -> fetch.DataState:
-    return fetch.dataset_state(datasets.find(entry_id), settings())
+@cached(8)
+def _state(entry: DatasetEntry) -> fetch.DataState:
+    return fetch.dataset_state(entry, settings())
 
 
 def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
@@ -45,15 +42,15 @@ def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
 def scored_pairs(entry: DatasetEntry) -> ScoredPairs | None:
     """The scored pairs; None, having said why, where their files are of no use."""
     try:
-        return _scored(entry.id)
+        return _scored(entry)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/report:")
         return None
 
 
-@st.cache_resource(show_spinner="Reading the source sets …", max_entries=4)
-def _scored(entry_id: str) -> ScoredPairs:
-    found = fetch.load(datasets.find(entry_id), settings())
+@cached(4, "Reading the source sets …", shared=True)
+def _scored(entry: DatasetEntry) -> ScoredPairs:
+    found = fetch.load(entry, settings())
     if not isinstance(found, ScoredPairs):
-        raise TypeError(f"{entry_id} is no set of scored pairs")
+        raise TypeError(f"{entry.id} is no set of scored pairs")
     return found

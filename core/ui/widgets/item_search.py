@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import streamlit as st
 from rapidfuzz import fuzz, process
 
 from core.datasets.kinds.base import Dataset
 from core.texts import same_text
+from core.ui.resources import cached
 
 # Finding items by what their texts contain, or by how they are spelled.
 
@@ -67,7 +67,7 @@ NOTHING = "No item contains it, and none is spelled like it."
 
 def found_items(dataset: Dataset, wanted: str) -> Found:
     """The items that match, cached by the dataset's texts."""
-    return _found(dataset, dataset.texts_digest, wanted[:MOST_CHARACTERS])
+    return _found(dataset, wanted[:MOST_CHARACTERS])
 
 
 def title_of(found: Found) -> str:
@@ -78,11 +78,11 @@ def title_of(found: Found) -> str:
     return f"{title}; the first {len(found.numbers)}" if found.total > len(found.numbers) else title
 
 
-@st.cache_resource(show_spinner=False, max_entries=3)
-def _folded(_dataset: Dataset, digest: str) -> list[str]:  # noqa: ARG001 - cache key
-    return [same_text(text) for text in _dataset.items]
+@cached(3, shared=True)
+def _folded(dataset: Dataset) -> list[str]:
+    return [same_text(text) for text in dataset.items]
 
 
-@st.cache_data(show_spinner=False, max_entries=100)
-def _found(_dataset: Dataset, digest: str, wanted: str) -> Found:
-    return find_items(wanted, _dataset.items, _folded(_dataset, digest))
+@cached(100)
+def _found(dataset: Dataset, wanted: str) -> Found:
+    return find_items(wanted, dataset.items, _folded(dataset))

@@ -21,7 +21,7 @@ from core.errors import BlindspotError
 from core.store.records import RunState
 from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset, pickable_datasets
-from core.ui.resources import allowed, repository, settings, upload_settings
+from core.ui.resources import allowed, cached, repository, settings, upload_settings
 from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
@@ -91,20 +91,10 @@ def dataset_state(entry: DatasetEntry) -> DataState:
     return next((s for s in (DataState.CORRUPT, DataState.MISSING) if s in states), DataState.DOWNLOADED)
 
 
+@cached(256)
 def file_state(file: SourceFile) -> FileState:
     """As ``fetch.file_state``; the checksum is computed once for as long as the file stays as it is."""
-    path = fetch.local_path(file, settings())
-    try:
-        stat = path.stat()
-    except OSError:
-        return fetch.file_state(file, settings())
-    known = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-    return _file_state(file, fetch.recorded_checksum(file, settings()), str(path), known)
-
-
-@st.cache_data(show_spinner=False, max_entries=256)
-def _file_state(_file: SourceFile, sha256: str, path: str, stat: tuple[int, int, int]) -> FileState:  # noqa: ARG001 - cache key
-    return fetch.file_state(_file, settings())
+    return fetch.file_state(file, settings())
 
 
 # --- the list

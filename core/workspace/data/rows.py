@@ -19,7 +19,7 @@ from core.datasets.kinds.vocabulary import Vocabulary
 from core.errors import BlindspotError
 from core.types import digest_of_strings
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import load, settings
 from core.ui.widgets.browse_table import Pages
 from core.workspace.data import labelled as data_labelled
 
@@ -30,18 +30,12 @@ BACKGROUND_ITEMS = 10
 _SEED = "background_seed"
 
 
-@st.cache_resource(show_spinner="Reading the dataset …", max_entries=2)
-def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> Dataset:  # noqa: ARG001 - cache key
-    """Shared, since nothing changes it: a copy of 25,000 texts at every click is not needed."""
-    return fetch.load(_entry, settings())
-
-
 def preview(entry: DatasetEntry) -> None:
     """Counts and pages of rows; of a pair set also some of the items that are in no pair. Text is shown as text."""
     checksums = [fetch.recorded_checksum(file, settings()) for file in entry.files]
     content = digest_of_strings([entry.id, entry.revision, *checksums])[:12]
     try:
-        data = _loaded(entry, entry.id, content)
+        data = load(entry)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return

@@ -24,7 +24,7 @@ from core.errors import BlindspotError, InputError
 from core.files import tables as own_files
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
-from core.ui.resources import allowed, jobs, repository, settings, upload_settings, visitor
+from core.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
 from core.workspace import own_datasets as dataset_library
 from core.workspace.data import upload_labelled as labelled_form
 from core.workspace.data import upload_minimal as minimal_form
@@ -97,39 +97,42 @@ def _say() -> None:
         (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
 
 
-@st.cache_resource(show_spinner="Reading the file …", max_entries=2)
-def _table(_file: UploadedFile, file_id: str, header: bool) -> OwnTable:  # noqa: ARG001 - cache key
-    return uploads.tabulate(_file.name, _file.getvalue(), header, settings())
+def _key_of(table: OwnTable) -> object:
+    """A header that is read as one is a row less."""
+    return table.path, table.sha256, table.names, len(table.table.places)
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _pairs(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str]) -> OwnPairs:  # noqa: ARG001 - cache key
-    return _table.pairs(columns)
+_KEYS: Keys = {OwnTable: _key_of}
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _minimal_pairs(
-    _table: OwnTable,
-    file_id: str,  # noqa: ARG001 - cache key
-    header: bool,  # noqa: ARG001 - cache key
-    columns: tuple[tuple[str, int], ...],
-) -> OwnMinimalPairs:
-    return _table.minimal_pairs(dict(columns))
+@cached(2, "Reading the file …", shared=True)
+def _table(file: UploadedFile, header: bool) -> OwnTable:
+    return uploads.tabulate(file.name, file.getvalue(), header, settings())
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _scored(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str, str]) -> OwnScoredPairs:  # noqa: ARG001 - cache key
-    return _table.scored_pairs(columns)
+@cached(2, shared=True, keys=_KEYS)
+def _pairs(table: OwnTable, columns: tuple[str, str]) -> OwnPairs:
+    return table.pairs(columns)
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _labelled(_table: OwnTable, file_id: str, header: bool, columns: LabelledColumns) -> OwnLabelledTexts:  # noqa: ARG001 - cache key
-    return _table.labelled_texts(columns)
+@cached(2, shared=True, keys=_KEYS)
+def _minimal_pairs(table: OwnTable, columns: tuple[tuple[str, int], ...]) -> OwnMinimalPairs:
+    return table.minimal_pairs(dict(columns))
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _vocabulary(_table: OwnTable, file_id: str, header: bool, columns: tuple[str, str]) -> OwnVocabulary:  # noqa: ARG001 - cache key
-    return _table.vocabulary(columns)
+@cached(2, shared=True, keys=_KEYS)
+def _scored(table: OwnTable, columns: tuple[str, str, str]) -> OwnScoredPairs:
+    return table.scored_pairs(columns)
+
+
+@cached(2, shared=True, keys=_KEYS)
+def _labelled(table: OwnTable, columns: LabelledColumns) -> OwnLabelledTexts:
+    return table.labelled_texts(columns)
+
+
+@cached(2, shared=True, keys=_KEYS)
+def _vocabulary(table: OwnTable, columns: tuple[str, str]) -> OwnVocabulary:
+    return table.vocabulary(columns)
 
 
 def _confirm(file: UploadedFile) -> None:
@@ -170,7 +173,7 @@ def _contents(file: UploadedFile, header: bool) -> _Contents | None:
     Raises:
         BlindspotError: what is wrong with it.
     """
-    table = _table(file, file.file_id, header)
+    table = _table(file, header)
     key = f"{file.file_id}_{header}"
     kind = st.segmented_control(
         "Read as",
@@ -185,46 +188,45 @@ def _contents(file: UploadedFile, header: bool) -> _Contents | None:
         "numbers beside two texts is taken for a score unless there is a `split`. Words with counts, where columns are "
         "called `word` and `count`.",
     )
-    of_file = (file.file_id, header)
     if kind is DatasetKind.MINIMAL_PAIR_SET:
         chosen = minimal_form.columns(table, key)
-        return None if chosen is None else _read_minimal_pairs(table, of_file, chosen)
+        return None if chosen is None else _read_minimal_pairs(table, chosen)
     if kind is DatasetKind.SCORED_PAIRS:
         three = scored_form.columns(table, key)
-        return None if three is None else _read_scored(table, of_file, three)
+        return None if three is None else _read_scored(table, three)
     if kind is DatasetKind.LABELLED_TEXTS:
         asked = labelled_form.columns(table, key)
-        return None if asked is None else _read_labelled(table, of_file, asked)
+        return None if asked is None else _read_labelled(table, asked)
     if kind is DatasetKind.VOCABULARY:
         picked = vocabulary_form.columns(table, key)
-        return None if picked is None else _read_vocabulary(table, of_file, picked)
+        return None if picked is None else _read_vocabulary(table, picked)
     columns = _columns(table, key)
-    return None if columns is None else _read_pairs(table, of_file, columns)
+    return None if columns is None else _read_pairs(table, columns)
 
 
-def _read_minimal_pairs(table: OwnTable, of_file: tuple[str, bool], columns: dict[str, int]) -> OwnMinimalPairs:
+def _read_minimal_pairs(table: OwnTable, columns: dict[str, int]) -> OwnMinimalPairs:
     _show_columns(table.minimal_readings(columns), table.minimal_readings, table.minimal_columns)
-    return _minimal_pairs(table, *of_file, tuple(columns.items()))
+    return _minimal_pairs(table, tuple(columns.items()))
 
 
-def _read_scored(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str, str]) -> OwnScoredPairs:
+def _read_scored(table: OwnTable, columns: tuple[str, str, str]) -> OwnScoredPairs:
     _show_columns(table.scored_readings(columns), table.scored_readings, scored_form.preselected(table))
-    return _scored(table, *of_file, columns)
+    return _scored(table, columns)
 
 
-def _read_labelled(table: OwnTable, of_file: tuple[str, bool], columns: LabelledColumns) -> OwnLabelledTexts:
+def _read_labelled(table: OwnTable, columns: LabelledColumns) -> OwnLabelledTexts:
     _show_columns(table.labelled_readings(columns), table.labelled_readings, labelled_form.preselected(table))
-    return _labelled(table, *of_file, columns)
+    return _labelled(table, columns)
 
 
-def _read_vocabulary(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnVocabulary:
+def _read_vocabulary(table: OwnTable, columns: tuple[str, str]) -> OwnVocabulary:
     _show_columns(table.vocabulary_readings(columns), table.vocabulary_readings, vocabulary_form.preselected(table))
-    return _vocabulary(table, *of_file, columns)
+    return _vocabulary(table, columns)
 
 
-def _read_pairs(table: OwnTable, of_file: tuple[str, bool], columns: tuple[str, str]) -> OwnPairs:
+def _read_pairs(table: OwnTable, columns: tuple[str, str]) -> OwnPairs:
     _show_columns(table.readings(columns), table.readings, {})
-    return _pairs(table, *of_file, columns)
+    return _pairs(table, columns)
 
 
 def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:

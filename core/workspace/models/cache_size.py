@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from core.files.writing import bytes_of
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 
 FRESH_SECONDS = 30  # looking into every folder takes some milliseconds
 
 
-@st.cache_data(ttl=FRESH_SECONDS, show_spinner=False)
-def _bytes(cache: str) -> int:  # noqa: ARG001 - the key
-    return bytes_of(settings().cache)
+@cached(1, ttl=FRESH_SECONDS)
+def _bytes(cache: Path) -> int:
+    return bytes_of(cache)
 
 
 def note() -> None:
     """A line with the size of the whole cache and its limit."""
-    taken, limit = _bytes(str(settings().cache)), settings().cache_limit
+    taken, limit = _bytes(settings().cache), settings().cache_limit
     with st.container(key="cache_size"):
         if limit is None:
             st.caption(f"The cache takes {taken / 1e6:,.1f} MB on disk; no limit is set.")

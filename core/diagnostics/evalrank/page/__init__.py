@@ -51,7 +51,7 @@ def show() -> None:
         suffix = "_filtered" if filtered else ""
         styles, scheme = ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
         pairs = parts.pairs(entry, runs)
-        samples = uncertainty.samples(entry, pairs, runs)
+        samples = uncertainty.samples(pairs)
         bars, curve = parts.side_by_side(runs)
         with bars:
             st.markdown("**Scores per variant**")

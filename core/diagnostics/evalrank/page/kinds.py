@@ -11,12 +11,12 @@ import streamlit as st
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.figures import kinds as figures
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, Grouping, Kind, grouping, scores_by_kind
-from core.diagnostics.evalrank.page.shown import Shown
+from core.diagnostics.evalrank.page.shown import BY_RUNS, Shown
 from core.diagnostics.evalrank.page.sources import sources_of
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources
 from core.types import Variant
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
 
 QUESTIONS = {
@@ -44,8 +44,7 @@ def show(shown: Shown) -> None:
         sources = _sources(shown)
         if sources is None:
             return
-    ids = tuple(run.run_id for run in shown.runs)
-    groups, scores = _scores(shown.entry, shown.pairs, kind, sources, ids, shown.filtered)
+    groups, scores = _scores(shown.entry, shown.pairs, kind, sources, shown.filtered)
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
     figure = figures.kind_lines(
         by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered
@@ -96,28 +95,29 @@ def _sources(shown: Shown) -> PairSources | None:
     if not dataset_offer.is_here(entry):
         dataset_offer.offer(entry, "The score on each of the sets that the pairs were taken from", key="fetch_kinds")
         return None
-    return sources_of(shown.pairs, tuple(run.run_id for run in shown.runs), entry)
+    return sources_of(shown.pairs, entry)
 
 
-@st.cache_data(show_spinner="Sorting the pairs …", max_entries=32)
+@cached(32, "Sorting the pairs …", keys=BY_RUNS)
 def _scores(
-    _entry: DiagnosticEntry,
-    _table: PairTable,
+    entry: DiagnosticEntry,
+    pairs: PairTable,
     kind: Kind,
     _sources: PairSources | None,
-    run_ids: tuple[str, ...],
     filtered: bool,
 ) -> tuple[Grouping, dict[str, pd.DataFrame]]:
     """How the pairs are sorted, and a table of scores per run; cached by the runs, which never change."""
-    frame, rows = _table.frame, rows_of_runs(_entry, run_ids, repository())
-    groups = _grouping(_table, kind, _sources, run_ids)
+    frame, rows = pairs.frame, rows_of_runs(entry, pairs.run_ids, repository())
+    groups = _grouping(pairs, kind, _sources)
     numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
-    return groups, {run_id: scores_by_kind(groups, rows[run_id], *numbers, filtered=filtered) for run_id in run_ids}
+    return groups, {
+        run_id: scores_by_kind(groups, rows[run_id], *numbers, filtered=filtered) for run_id in pairs.run_ids
+    }
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def _grouping(_table: PairTable, kind: Kind, _sources: PairSources | None, run_ids: tuple[str, ...]) -> Grouping:  # noqa: ARG001 - cache key
-    return grouping(kind, _table.frame["query"].tolist(), _table.frame["mate"].tolist(), _sources)
+@cached(16, shared=True, keys=BY_RUNS)
+def _grouping(pairs: PairTable, kind: Kind, _sources: PairSources | None) -> Grouping:
+    return grouping(kind, pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), _sources)
 
 
 def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:

@@ -21,7 +21,7 @@ from core.store.records import RunRecord
 from core.types import Int64
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.widgets import dataset_offer
 from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
@@ -73,7 +73,7 @@ def _gold(shown: Shown, selected: int) -> None:
     if not dataset_offer.is_here(entry):
         st.caption(f"Its gold score would come from {entry.title}; the view *kinds of pair* can download it.")
         return
-    found = sources_of(shown.pairs, tuple(run.run_id for run in shown.runs), entry)
+    found = sources_of(shown.pairs, entry)
     if found is None:
         return
     place = int(np.flatnonzero(shown.pairs.frame["item_no"] == selected)[0])
@@ -82,16 +82,16 @@ def _gold(shown: Shown, selected: int) -> None:
     st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
 
 
-@st.cache_data(show_spinner="Counting whose neighbours the items are …", max_entries=32)
-def _occurrences(_run: RunRecord, run_id: str, _queries: Int64, queries: int) -> Occurrences:  # noqa: ARG001 - cache key
-    return hubs.occurrences(_run, _queries, settings(), repository())
+@cached(32, "Counting whose neighbours the items are …")
+def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
+    return hubs.occurrences(run, np.frombuffer(queries, dtype=np.int64), settings(), repository())
 
 
 def _why(
     run: RunRecord, query: str, items: Sequence[explore.RankedItem], of_words: bool, queries: Int64 | None
 ) -> list[str]:
     """Per item why it may stand where it does, in a line."""
-    counted = None if queries is None else _occurrences(run, run.run_id, queries, len(queries))
+    counted = None if queries is None else _occurrences(run, queries.astype(np.int64).tobytes())
     numbers, texts = [item.item_no for item in items], [item.text for item in items]
     return [" · ".join(found) for found in reasons(query, numbers, texts, of_words=of_words, hubs=counted)]
 

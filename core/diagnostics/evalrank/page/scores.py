@@ -20,7 +20,7 @@ from core.errors import BlindspotError
 from core.figures.theme import MANY_VARIANTS
 from core.store.records import RunRecord
 from core.ui.pickers import Picks
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 from core.ui.widgets import missing_runs, tables
 
 MAX_SHOWN = 11
@@ -135,11 +135,11 @@ def score_details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Se
         )
 
 
-@st.cache_data(show_spinner="Reading ranks …", max_entries=16)
-def _pairs(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> PairTable:  # noqa: ARG001 - cache key
-    return explore.pair_table(_entry, run_ids, repository())
+@cached(16, "Reading ranks …")
+def _pairs(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> PairTable:
+    return explore.pair_table(entry, run_ids, repository())
 
 
 def pairs(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> PairTable:
     """The ranks of every pair, cached by run: a finished run never changes."""
-    return _pairs(entry, entry.table, tuple(r.run_id for r in runs))
+    return _pairs(entry, tuple(r.run_id for r in runs))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import browsing as pair_browsing
@@ -16,7 +15,10 @@ from core.figures.theme import Scheme, Style
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
+from core.ui.resources import Keys, cached
 from core.ui.widgets.two_variants import Sides
+
+BY_RUNS: Keys = {PairTable: lambda pairs: pairs.run_ids}  # a finished run never changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +40,15 @@ class Shown:
     scheme: Scheme
 
 
-@st.cache_data(show_spinner="Comparing the texts of the pairs …", max_entries=16)
-def _features(_shown: Shown, dataset_digest: str, run_ids: tuple[str, ...]) -> pd.DataFrame:  # noqa: ARG001 - cache key
-    frame = _shown.pairs.frame
+@cached(16, "Comparing the texts of the pairs …", keys=BY_RUNS)
+def _features(pairs: PairTable) -> pd.DataFrame:
+    frame = pairs.frame
     return pair_browsing.text_features(frame["query"].tolist(), frame["mate"].tolist())
 
 
 def features(shown: Shown) -> pd.DataFrame:
     """``pair_browsing.text_features`` of the shown pairs; the texts of a run's pairs never change."""
-    run_ids = tuple(sorted(run.run_id for run in shown.runs))
-    return _features(shown, shown.runs[0].plan.dataset_digest, run_ids)
+    return _features(shown.pairs)
 
 
 def described_pairs(shown: Shown, sides: Sides) -> pd.DataFrame:

@@ -12,13 +12,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.evalrank import training_overlap
-from core.diagnostics.evalrank.page.shown import Shown
-from core.diagnostics.evalrank.pairs import rows_of_runs
+from core.diagnostics.evalrank.page.shown import BY_RUNS, Shown
+from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
 from core.errors import BlindspotError
 from core.files import tables as own_files
 from core.ui.markdown import as_text
-from core.ui.resources import allowed, repository, settings
+from core.ui.resources import allowed, cached, on_disk, repository, settings
 from core.ui.widgets import dataset_offer
 
 STS_TRAIN = "STS-B train"
@@ -35,8 +35,7 @@ def card(shown: Shown) -> None:
     training = _training_set(shown)
     if training is None:
         return
-    ids = tuple(run.run_id for run in shown.runs)
-    found = _overlap(shown, training, ids)
+    found = _overlap(shown.pairs, training)
     _remember(shown, training, found)
     m, both, any_text = len(found.both), int(found.both.sum()), int(found.any_text.sum())
     st.markdown(
@@ -109,12 +108,12 @@ def _built_in(entry: DatasetEntry) -> TrainingSet | None:
         dataset_offer.offer(entry, "How many pairs come from STS-Benchmark's training part", key="fetch_training")
         return None
     scored = dataset_offer.scored_pairs(entry)
-    return None if scored is None else _part(scored, entry.id, STS_TRAIN)
+    return None if scored is None else _part(scored, STS_TRAIN)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _part(_scored: ScoredPairs, entry_id: str, part: str) -> TrainingSet:  # noqa: ARG001 - cache key
-    return training_overlap.of_scored_pairs(BUILT_IN, _scored, part)
+@cached(4, shared=True)
+def _part(scored: ScoredPairs, part: str) -> TrainingSet:
+    return training_overlap.of_scored_pairs(BUILT_IN, scored, part)
 
 
 def _uploaded() -> TrainingSet | None:
@@ -129,12 +128,12 @@ def _uploaded() -> TrainingSet | None:
     header = True
     if file.name.lower().endswith((".csv", ".tsv")):
         header = st.checkbox("The first line names the columns", value=True, key=f"training_header_{file.file_id}")
-    return _parsed(file, file.file_id, header)
+    return _parsed(file, header)
 
 
-@st.cache_resource(show_spinner="Reading the training set …", max_entries=2)
-def _parsed(_file: UploadedFile, file_id: str, header: bool) -> TrainingSet:  # noqa: ARG001 - cache key
-    return training_overlap.parse(Path(_file.name), _file.getvalue(), header)
+@cached(2, "Reading the training set …", shared=True)
+def _parsed(file: UploadedFile, header: bool) -> TrainingSet:
+    return training_overlap.parse(Path(file.name), file.getvalue(), header)
 
 
 def _on_server() -> TrainingSet | None:
@@ -143,24 +142,17 @@ def _on_server() -> TrainingSet | None:
     )
     if not name.strip():
         return None
-    path = Path(name.strip()).expanduser()
-    changed_at = path.stat().st_mtime_ns if path.is_file() else 0
-    return _read(str(path), changed_at)
+    return _read(Path(name.strip()).expanduser())
 
 
-@st.cache_resource(show_spinner="Reading the training set …", max_entries=2)
-def _read(path: str, changed_at: int) -> TrainingSet:  # noqa: ARG001 - cache key
-    return training_overlap.read_file(Path(path))
+@cached(2, "Reading the training set …", shared=True, keys={type(Path()): on_disk})
+def _read(path: Path) -> TrainingSet:
+    return training_overlap.read_file(path)
 
 
-def _overlap(shown: Shown, training: TrainingSet, run_ids: tuple[str, ...]) -> Overlap:
-    return _overlap_once(shown, training, run_ids, training.digest)
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def _overlap_once(_shown: Shown, _training: TrainingSet, run_ids: tuple[str, ...], digest: str) -> Overlap:  # noqa: ARG001 - cache key
-    frame = _shown.pairs.frame
-    return overlap(frame["query"].tolist(), frame["mate"].tolist(), _training)
+@cached(8, shared=True, keys={**BY_RUNS, TrainingSet: lambda training: training.digest})
+def _overlap(pairs: PairTable, training: TrainingSet) -> Overlap:
+    return overlap(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), training)
 
 
 def _scores(shown: Shown, found: Overlap) -> None:

@@ -9,8 +9,8 @@ from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.figures.choices import ChoiceRow, choices_table
 from core.diagnostics.evalrank.page import comparability
 from core.diagnostics.evalrank.page import training as evalrank_training
-from core.diagnostics.evalrank.page.shown import Shown
-from core.diagnostics.evalrank.pairs import PairTable, RunRows, Score, rows_of_runs
+from core.diagnostics.evalrank.page.shown import BY_RUNS, Shown
+from core.diagnostics.evalrank.pairs import PairTable, Score, rows_of_runs
 from core.diagnostics.evalrank.trust import (
     Choice,
     PairTexts,
@@ -28,7 +28,7 @@ from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import cached, repository, scheme, settings
 from core.ui.widgets.work import rerun_button, run_button
 
 TOOLKIT = PROTOCOLS[1]
@@ -37,8 +37,7 @@ TOOLKIT = PROTOCOLS[1]
 def show(shown: Shown) -> None:
     """What each choice does to the score of one encoder; below, the overlap with a training set, of all."""
     run = _run(shown)
-    rows = rows_of_runs(shown.entry, [run.run_id], repository())[run.run_id]
-    found = _from_rows(rows, shown.pairs, run.run_id, shown.filtered)
+    found = _from_rows(shown.entry, run, shown.pairs, shown.filtered)
     found += _among_fewer(shown, run)
     protocol = other_protocol(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run)
@@ -59,9 +58,10 @@ def _run(shown: Shown) -> RunRecord:
     return by_variant[variant]
 
 
-@st.cache_data(show_spinner=False, max_entries=32)
-def _from_rows(_rows: RunRows, _pairs: PairTable, run_id: str, filtered: bool) -> list[Choice]:  # noqa: ARG001 - cache key
-    return choices(_rows, PairTexts.of(_rows, _pairs.frame), filtered=filtered)
+@cached(32, keys=BY_RUNS)
+def _from_rows(entry: DiagnosticEntry, run: RunRecord, pairs: PairTable, filtered: bool) -> list[Choice]:
+    rows = rows_of_runs(entry, [run.run_id], repository())[run.run_id]
+    return choices(rows, PairTexts.of(rows, pairs.frame), filtered=filtered)
 
 
 # --- what needs more than the run's rows
@@ -73,7 +73,7 @@ def _among_fewer(shown: Shown, run: RunRecord) -> list[Choice]:
     if dataset is None or not dataset.core_texts or run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         return []
     try:
-        score = _without_frequent_words(shown.entry, run, run.run_id, shown.filtered, dataset.core_texts)
+        score = _without_frequent_words(shown.entry, run, shown.filtered, dataset.core_texts)
     except EmbeddingsGone as gone:
         st.warning(str(gone))
         rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="trust_again")
@@ -89,15 +89,9 @@ def _among_fewer(shown: Shown, run: RunRecord) -> list[Choice]:
     ]
 
 
-@st.cache_data(show_spinner="Ranking among fewer words …", max_entries=64)
-def _without_frequent_words(
-    _entry: DiagnosticEntry,
-    _run: RunRecord,
-    run_id: str,  # noqa: ARG001 - cache key
-    filtered: bool,
-    first: int,
-) -> Score:
-    return with_first_items(_run, first, settings(), repository(), _entry).score(filtered)
+@cached(64, "Ranking among fewer words …")
+def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bool, first: int) -> Score:
+    return with_first_items(run, first, settings(), repository(), entry).score(filtered)
 
 
 def _by_protocol(shown: Shown, run: RunRecord, other: RunRecord | None) -> list[Choice]:

@@ -10,32 +10,29 @@ from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import uncertainty as numbers
 from core.diagnostics.evalrank.figures.scores import SCORES, Intervals
+from core.diagnostics.evalrank.page.shown import BY_RUNS
 from core.diagnostics.evalrank.pairs import PairTable
 from core.diagnostics.evalrank.uncertainty import Difference, Sample
 from core.numerics.statistics.estimate import Estimate
 from core.store.records import RunRecord
-from core.ui.resources import repository
+from core.ui.resources import Keys, cached, repository
 
-# The arguments without an underscore are the keys of the caches: never a matrix.
-
-
-@st.cache_resource(show_spinner="Computing intervals …", max_entries=16)
-def _samples(_pairs: PairTable, table: str, run_ids: tuple[str, ...]) -> tuple[Sample, ...]:  # noqa: ARG001
-    return numbers.samples(_pairs, run_ids, numbers.WITH_INTERVAL)
+_KEYS: Keys = {Sample: lambda sample: (sample.run_ids, sample.metrics)}  # from one table of pairs each
 
 
-def samples(entry: DiagnosticEntry, pairs: PairTable, runs: Sequence[RunRecord]) -> tuple[Sample, ...]:
+@cached(16, "Computing intervals …", shared=True, keys=BY_RUNS)
+def samples(pairs: PairTable) -> tuple[Sample, ...]:
     """The runs in groups that ranked the same pairs."""
-    return _samples(pairs, entry.table, tuple(r.run_id for r in runs))
+    return numbers.samples(pairs, pairs.run_ids, numbers.WITH_INTERVAL)
 
 
-@st.cache_data(show_spinner="Computing intervals …", max_entries=32)
-def _estimates(_sample: Sample, run_ids: tuple[str, ...]) -> Mapping[str, Mapping[str, Estimate]]:  # noqa: ARG001
-    return _sample.estimates()
+@cached(32, "Computing intervals …", keys=_KEYS)
+def _estimates(sample: Sample) -> Mapping[str, Mapping[str, Estimate]]:
+    return sample.estimates()
 
 
 def _all_estimates(found: Sequence[Sample]) -> Mapping[str, Mapping[str, Estimate]]:
-    return {run_id: rows for sample in found for run_id, rows in _estimates(sample, sample.run_ids).items()}
+    return {run_id: rows for sample in found for run_id, rows in _estimates(sample).items()}
 
 
 def intervals(found: Sequence[Sample], runs: Sequence[RunRecord], suffix: str) -> Intervals:
@@ -70,20 +67,16 @@ def note(found: Sequence[Sample]) -> None:
 # --- what is not separable from the best
 
 
-@st.cache_data(show_spinner="Comparing with the best …", max_entries=32)
-def _marks(_sample: Sample, run_ids: tuple[str, ...]) -> Mapping[str, frozenset[str]]:  # noqa: ARG001
-    return numbers.best_and_alike(_sample)
+@cached(32, "Comparing with the best …", keys=_KEYS)
+def _marks(sample: Sample) -> Mapping[str, frozenset[str]]:
+    return numbers.best_and_alike(sample)
 
 
-@st.cache_data(show_spinner="Comparing with the best …", max_entries=128)
-def _stored_marks(
-    _entry: DiagnosticEntry,
-    table: str,  # noqa: ARG001
-    run_ids: tuple[str, ...],
-) -> Mapping[str, frozenset[str]] | None:
-    if repository().with_items(_entry, run_ids) != set(run_ids):
+@cached(128, "Comparing with the best …")
+def _stored_marks(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> Mapping[str, frozenset[str]] | None:
+    if repository().with_items(entry, run_ids) != set(run_ids):
         return None
-    pairs = explore.pair_table(_entry, run_ids, repository())
+    pairs = explore.pair_table(entry, run_ids, repository())
     metrics = [f"{name}{suffix}" for suffix in ("", "_filtered") for name in numbers.TESTED]
     found = numbers.samples(pairs, run_ids, metrics)
     return numbers.best_and_alike(found[0]) if _are_tested(found) else None
@@ -102,30 +95,25 @@ def marks(found: Sequence[Sample], runs: Sequence[RunRecord]) -> Mapping[str, fr
     """For ``tables.mark_best``: the rows not separable from the best; None where that was not tested."""
     if not _are_tested(found) or len(runs) < 2:
         return None
-    return _rows(_marks(found[0], found[0].run_ids), runs)
+    return _rows(_marks(found[0]), runs)
 
 
 def stored_marks(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
     """As ``marks``, of any runs; None of another diagnostic, and where their rows are not there."""
     if entry.id != "evalrank" or len(runs) < 2:
         return None
-    marked = _stored_marks(entry, entry.table, tuple(r.run_id for r in runs))
+    marked = _stored_marks(entry, tuple(r.run_id for r in runs))
     return None if marked is None else _rows(marked, runs)
 
 
 # --- against a baseline
 
 
-@st.cache_data(show_spinner="Comparing with the baseline …", max_entries=64)
-def _against(
-    _sample: Sample,
-    run_ids: tuple[str, ...],  # noqa: ARG001
-    baseline: str,
-    metrics: tuple[str, ...],
-) -> tuple[Difference, ...]:
-    return numbers.against(_sample, baseline, metrics)
+@cached(64, "Comparing with the baseline …", keys=_KEYS)
+def _against(sample: Sample, baseline: str, metrics: tuple[str, ...]) -> tuple[Difference, ...]:
+    return numbers.against(sample, baseline, metrics)
 
 
 def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Difference, ...]:
     """Every other run of the sample against the baseline."""
-    return _against(sample, sample.run_ids, baseline, tuple(metrics))
+    return _against(sample, baseline, tuple(metrics))

@@ -28,7 +28,7 @@ def show(shown: Shown) -> None:
     if len(shown.runs) < 2:
         st.info("There is one variant only. Pick or run another one to compare it with.", icon=":material/info:")
         return
-    found = uncertainty.samples(shown.entry, shown.pairs, shown.runs)
+    found = uncertainty.samples(shown.pairs)
     if len(found) > 1:
         st.warning(
             "These variants are not comparable: each was ranked on the items that its encoder covers itself. Choose "

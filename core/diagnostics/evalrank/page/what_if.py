@@ -7,6 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import uncertainty, what_if
 from core.diagnostics.evalrank.figures import what_if as figures
@@ -27,7 +28,7 @@ from core.types import Variant
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import jobs, repository, scheme, settings
+from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.turns import turn
 from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.work import has_changed, rerun_button, run_button
@@ -57,14 +58,14 @@ def _compare(shown: Shown) -> None:
     run, transform, metric = _pick(shown)
     try:
         chain = TransformChain.parse(transform)
-        base = _basis(run.run_id, run, shown)
+        base = _basis(run, shown.entry)
         _sliders(chain, run.dimension)
         if str(chain) == run.plan.variant.transform and metric == run.plan.params["metric"]:
             st.info("This is what is stored. Choose another transform or similarity.", icon=":material/info:")
             return
         text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} items …"
         with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
-            result = _result(run.run_id, str(chain), metric, base)
+            result = _result(base, str(chain), metric)
         _changes(base, result, shown, str(chain), metric)
     except EmbeddingsGone as gone:
         st.warning(str(gone))
@@ -140,15 +141,15 @@ def _move(chain: TransformChain, step: int, key: str) -> None:
     st.session_state["if_transform"] = str(what_if.with_argument(chain, step, int(st.session_state[key])))
 
 
-@st.cache_resource(show_spinner="Reading ranks …", max_entries=4)
-def _basis(run_id: str, _run: RunRecord, _shown: Shown) -> Basis:  # noqa: ARG001 - cache key
-    return what_if.basis(_run, _shown.entry, repository())
+@cached(4, "Reading ranks …", shared=True)
+def _basis(run: RunRecord, entry: DiagnosticEntry) -> Basis:
+    return what_if.basis(run, entry, repository())
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _result(run_id: str, transform: str, metric: Metric, _base: Basis) -> WhatIf:  # noqa: ARG001 - cache key
+@cached(64, shared=True, keys={Basis: lambda base: base.run.run_id})
+def _result(base: Basis, transform: str, metric: Metric) -> WhatIf:
     with turn() as cancel:
-        return what_if.what_if(_base, transform, metric, settings(), cancel)
+        return what_if.what_if(base, transform, metric, settings(), cancel)
 
 
 def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:

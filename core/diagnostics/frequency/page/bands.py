@@ -12,11 +12,11 @@ import streamlit as st
 from core import diagnostic as diagnostics
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, LABELS, UNKNOWN, Bands, by_bands, scores_by_kind
 from core.diagnostics.evalrank.page import comparability
 from core.diagnostics.evalrank.page import scores as evalrank_parts
+from core.diagnostics.evalrank.page.shown import BY_RUNS
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.frequency.figures.bands import Cell, band_matrix
 from core.diagnostics.frequency.page.shown import Shown
@@ -25,7 +25,7 @@ from core.runs import pipeline
 from core.store.records import RunRecord, RunState
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.work import run_button
 
@@ -65,9 +65,7 @@ def show(shown: Shown) -> None:
     if not runs:
         return
     filtered = evalrank_parts.reading()
-    pairs = evalrank_parts.pairs(ENTRY, runs)
-    key = (*(run.run_id for run in runs), *shown.key, str(filtered))
-    scores = _scores(ENTRY, pairs, _zipf_of_items(shown), [run.run_id for run in runs], filtered, key)
+    scores = _scores(evalrank_parts.pairs(ENTRY, runs), shown, filtered)
     st.caption(
         "Occurrences per million words. Bars: 95% intervals that know that pairs share texts; hollow and grey: fewer "
         f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
@@ -152,24 +150,17 @@ def _zipf_of_items(shown: Shown) -> tuple[Int64, Float64]:
     return shown.spaces[0].items, shown.frequencies.zipf
 
 
-@st.cache_data(show_spinner="Sorting the pairs …", max_entries=16)
-def _scores(
-    _entry: DiagnosticEntry,
-    _pairs: PairTable,
-    _known: tuple[Int64, Float64],
-    _run_ids: Sequence[str],
-    filtered: bool,
-    key: tuple[str, ...],  # noqa: ARG001 - cache key
-) -> _Scores:
-    items, zipf = _known
-    frame = _pairs.frame
+@cached(16, "Sorting the pairs …", keys={**BY_RUNS, Shown: lambda shown: shown.key})
+def _scores(pairs: PairTable, shown: Shown, filtered: bool) -> _Scores:
+    items, zipf = _zipf_of_items(shown)
+    frame = pairs.frame
     numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "mate_no")]
     inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
     item_no, query, mate = (column[inside] for column in numbers)
     bands = by_bands(zipf[np.searchsorted(items, query)], zipf[np.searchsorted(items, mate)])
-    rows = rows_of_runs(_entry, list(_run_ids), repository())
+    rows = rows_of_runs(ENTRY, pairs.run_ids, repository())
     sides, cells = (
-        {run: scores_by_kind(groups, rows[run], item_no, query, mate, filtered=filtered) for run in _run_ids}
+        {run: scores_by_kind(groups, rows[run], item_no, query, mate, filtered=filtered) for run in pairs.run_ids}
         for groups in (bands.sides, bands.cells)
     )
     return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))

@@ -18,7 +18,7 @@ from core.datasets.word_frequency import (
 )
 from core.errors import BlindspotError
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, load, settings
 from core.ui.widgets.work import fetch_button
 
 AUTO = "auto"  # defaults never enter the address, so it must never change
@@ -47,21 +47,19 @@ def frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequenci
         BlindspotError: the counts cannot be read, or they have none of the items.
     """
     if isinstance(dataset, Vocabulary) and source in (AUTO, entry.id):
-        return _of_vocabulary(
-            dataset, dataset.content_digest, f"Frequencies are the dataset's own. {entry.description}"
-        )
+        return _of_vocabulary(dataset, f"Frequencies are the dataset's own. {entry.description}")
     if source in (AUTO, WORDFREQ):
-        found = _by_wordfreq(dataset, dataset.texts_digest)
+        found = _by_wordfreq(dataset)
     else:
         counted = datasets.find(source)
         if fetch.dataset_state(counted, settings()) in (fetch.DataState.MISSING, fetch.DataState.CORRUPT):
             st.info(f"The counts of {as_text(counted.title)} are not on this machine yet.", icon=":material/download:")
             fetch_button("Download", f"Download of {counted.title}", counted.id, key="frequency_fetch_counts")
             return None
-        vocabulary = load(counted, counted.id, counted.revision)
+        vocabulary = load(counted)
         if not isinstance(vocabulary, Vocabulary):
             raise BlindspotError(f"'{counted.id}' has no counts", expected=f"a {DatasetKind.VOCABULARY}")
-        found = _by_vocabulary(dataset, vocabulary, counted, dataset.texts_digest, vocabulary.content_digest)
+        found = _by_vocabulary(dataset, vocabulary, counted)
     if not found.known.any():
         raise BlindspotError(
             f"none of the {len(dataset.items):,} items has a frequency by these counts",
@@ -70,32 +68,20 @@ def frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequenci
     return found
 
 
-@st.cache_resource(show_spinner="Reading the dataset …", max_entries=4)
-def load(_entry: DatasetEntry, dataset_id: str, revision: str) -> Dataset:  # noqa: ARG001 - cache key
-    """A dataset that is here; shared, since nothing changes it."""
-    return fetch.load(_entry, settings())
+@cached(8, "Looking frequencies up …", shared=True)
+def _by_wordfreq(dataset: Dataset) -> Frequencies:
+    return by_wordfreq(dataset)
 
 
-@st.cache_resource(show_spinner="Looking frequencies up …", max_entries=8)
-def _by_wordfreq(_dataset: Dataset, digest: str) -> Frequencies:  # noqa: ARG001 - cache key
-    return by_wordfreq(_dataset)
+@cached(4, shared=True)
+def _of_vocabulary(dataset: Vocabulary, about: str) -> Frequencies:
+    return of_vocabulary(dataset, about)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _of_vocabulary(_dataset: Vocabulary, digest: str, about: str) -> Frequencies:  # noqa: ARG001 - cache key
-    return of_vocabulary(_dataset, about)
-
-
-@st.cache_resource(show_spinner="Looking frequencies up …", max_entries=8)
-def _by_vocabulary(
-    _dataset: Dataset,
-    _vocabulary: Vocabulary,
-    _entry: DatasetEntry,
-    digest: str,  # noqa: ARG001 - cache key
-    counts_digest: str,  # noqa: ARG001 - cache key
-) -> Frequencies:
+@cached(8, "Looking frequencies up …", shared=True)
+def _by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, entry: DatasetEntry) -> Frequencies:
     about = (
-        f"Frequencies are those of {_entry.title} ({_entry.size}); items that it lacks are left out. Of a text of "
+        f"Frequencies are those of {entry.title} ({entry.size}); items that it lacks are left out. Of a text of "
         "several words it is the mean Zipf frequency (log10 of occurrences per billion) of those that it has."
     )
-    return by_vocabulary(_dataset, _vocabulary, about)
+    return by_vocabulary(dataset, vocabulary, about)

@@ -22,7 +22,7 @@ from core.numerics.statistics.association import Correlation, spearman
 from core.runs.spaces import Space
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 from core.ui.widgets.work import duration, task_button
 
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
@@ -128,14 +128,14 @@ def _find(space: Space, metric: Metric) -> _Found | None:
 
 def _check(space: Space, metric: Metric) -> None:
     """Raises what was found the last time, without looking again."""
-    if reason := _reason(space, metric.value, space.digest):
+    if reason := _reason(space, metric):
         raise reason
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def _reason(_space: Space, metric: str, digest: str) -> NoNeighbours | None:  # noqa: ARG001 - cache key
+@cached(64)
+def _reason(space: Space, metric: Metric) -> NoNeighbours | None:
     try:
-        hubness.check_spread(_space.vectors, Metric(metric))
+        hubness.check_spread(space.vectors, metric)
     except NoNeighbours as error:
         return error
     return None

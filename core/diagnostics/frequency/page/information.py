@@ -22,7 +22,7 @@ from core.runs.spaces import Space
 from core.store.records import RunRecord, RunState
 from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets.work import run_button
 
 CLEARLY = 0.05  # above the control, in accuracy: more than a control of a few hundred items strays
@@ -148,7 +148,7 @@ def _runs(vocabulary: Vocabulary, wanted: Sequence[Variant], support_digest: str
     }
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
+@cached(16)
 def _rows(run_ids: tuple[str, ...]) -> dict[str, pd.DataFrame]:
     frame = repository().items(ENTRY, run_ids, texts=False)
     return {str(run_id): rows for run_id, rows in frame.groupby("run_id")}
@@ -173,7 +173,7 @@ def _computed(shown: Shown) -> dict[Variant, pd.DataFrame]:
     for done, space in enumerate(shown.spaces):
         if len(shown.spaces) > 1:
             bar.progress(done / len(shown.spaces), text=f"Classifying: {as_text(space.variant.label)}")
-        accuracies = _accuracies(space, shown.frequencies, space.digest, shown.frequencies.digest, design)
+        accuracies = _accuracies(space, shown.frequencies, design)
         if accuracies is None:
             st.info(
                 as_text(f"{space.variant.label}: all vectors have the same direction, so there is nothing to tell."),
@@ -185,15 +185,9 @@ def _computed(shown: Shown) -> dict[Variant, pd.DataFrame]:
     return out
 
 
-@st.cache_data(show_spinner="Telling frequent from rare …", max_entries=64)
-def _accuracies(
-    _space: Space,
-    _frequencies: Frequencies,
-    digest: str,  # noqa: ARG001 - cache key
-    counts_digest: str,  # noqa: ARG001 - cache key
-    design: classes.Design,
-) -> tuple[Accuracy, ...] | None:
+@cached(64, "Telling frequent from rare …")
+def _accuracies(space: Space, frequencies: Frequencies, design: classes.Design) -> tuple[Accuracy, ...] | None:
     """None where all vectors are alike."""
-    if classes.all_alike(_space.vectors):
+    if classes.all_alike(space.vectors):
         return None
-    return classes.classify(_space.vectors, _frequencies.counts, design)
+    return classes.classify(space.vectors, frequencies.counts, design)

@@ -21,7 +21,7 @@ from core.runs.spaces import Space
 from core.settings import prepare_runtime
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +29,13 @@ class _Asked:
     """What is looked at: items with a frequency, their ranks, and whose neighbours.
 
     Attributes:
+        counts: digest of the frequencies; with the space it decides the rest.
         rows: ``[m] int64``, places in the space.
         ranks: ``[m] float64``, corpus rank of each.
         queries: places in ``rows``.
     """
 
+    counts: str
     rows: Int64
     ranks: Float64
     queries: Queries
@@ -54,7 +56,7 @@ def show(shown: Shown) -> None:
     curves: dict[Variant, Curve] = {}
     metric = Metric(shown.picks.metric)
     for space in shown.spaces:
-        curve = _curve(space, asked, space.digest, shown.frequencies.digest, metric)
+        curve = _curve(space, asked, metric)
         if curve is None:
             st.info(
                 as_text(f"{space.variant.label}: all vectors have the same direction, so nothing is nearest."),
@@ -78,17 +80,18 @@ def _asked(shown: Shown) -> _Asked:
     rows = np.flatnonzero(shown.frequencies.known)
     items = shown.spaces[0].items[rows]
     named = vocabularies.named_queries([shown.dataset.items[i] for i in items])
-    return _Asked(rows, ranks_of.corpus_ranks(shown.frequencies.counts[rows]), ranks_of.queries_among(named, len(rows)))
+    ranks = ranks_of.corpus_ranks(shown.frequencies.counts[rows])
+    return _Asked(shown.frequencies.digest, rows, ranks, ranks_of.queries_among(named, len(rows)))
 
 
-@st.cache_data(show_spinner="Looking up neighbours …", max_entries=64)
-def _curve(_space: Space, _asked: _Asked, digest: str, counts_digest: str, metric: Metric) -> Curve | None:  # noqa: ARG001 - cache key
+@cached(64, "Looking up neighbours …", keys={_Asked: lambda asked: asked.counts})
+def _curve(space: Space, asked: _Asked, metric: Metric) -> Curve | None:
     """None where all vectors are alike: then the order of neighbours is that of the file."""
-    vectors = _space.vectors[_asked.rows]
+    vectors = space.vectors[asked.rows]
     if all_alike(vectors):
         return None
     prepare_runtime(settings())  # before numba is imported
-    return ranks_of.neighbour_curve(ExactIndex(vectors, metric), _asked.ranks, _asked.queries.rows)
+    return ranks_of.neighbour_curve(ExactIndex(vectors, metric), asked.ranks, asked.queries.rows)
 
 
 def _in_words(fit: PowerLaw) -> str:

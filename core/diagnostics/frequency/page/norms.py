@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency import norms
 from core.diagnostics.frequency.figures.norms import norm_scatter
 from core.diagnostics.frequency.norms import Norms
 from core.diagnostics.frequency.page.shown import Shown
 from core.runs.spaces import Space
-from core.types import Float32, Float64, Variant
+from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 
 MOST_CHARTS = 8  # a browser lets go of older WebGL charts beyond some sixteen
 LISTED = 25
@@ -35,13 +37,10 @@ In word2vec-like models they grow with frequency and then fall (Schakel and Wils
 
 def show(shown: Shown) -> None:
     """Per variant the lengths against frequency; a sentence where all are the same."""
-    zipf = shown.frequencies.zipf
     known = int(np.count_nonzero(shown.frequencies.known))
     if not known:
         st.info("None of the items is in the counts: there is no frequency to lay their lengths against.")
-    found = {
-        space.variant: _norms(space.vectors, zipf, (space.digest, shown.frequencies.digest)) for space in shown.spaces
-    }
+    found = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
     drawn = [space for space in shown.spaces if not found[space.variant].alike]
     for variant, one in found.items():
         if one.alike:
@@ -57,9 +56,9 @@ def show(shown: Shown) -> None:
         st.markdown(HOW)
 
 
-@st.cache_data(show_spinner="Measuring lengths …", max_entries=32)
-def _norms(_vectors: Float32, _zipf: Float64, key: tuple[str, ...]) -> Norms:  # noqa: ARG001 - cache key
-    return norms.against_frequency(_vectors, _zipf)
+@cached(32, "Measuring lengths …")
+def _norms(space: Space, frequencies: Frequencies) -> Norms:
+    return norms.against_frequency(space.vectors, frequencies.zipf)
 
 
 def _say_alike(variant: Variant, one: Norms) -> None:

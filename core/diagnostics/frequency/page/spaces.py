@@ -21,7 +21,7 @@ from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets.work import encode_button, fetch_button
 
@@ -40,7 +40,7 @@ def gather(picks: Picks) -> Shown | None:
             st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
             fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
             return None
-        dataset = frequency_counts.load(entry, entry.id, entry.revision)
+        dataset = load(entry)
         if not (variants := _variants(picks, dataset)):
             return None
         left, right = st.columns(2)

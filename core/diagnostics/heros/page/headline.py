@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -10,10 +10,11 @@ from core.diagnostics.heros import orderings
 from core.diagnostics.heros.figures.profile import label
 from core.diagnostics.heros.meaning import MEANINGS, Meaning
 from core.diagnostics.heros.orderings import Cosines, Headline, Reading
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.page.shown import BY_RUNS, Shown
 from core.errors import BlindspotError
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 
 MARKS = {
     Reading.SURPRISING: ":material/error_outline:",
@@ -82,15 +83,8 @@ def cosines(shown: Shown) -> Mapping[str, Cosines]:
     return _of_runs(shown)[1]
 
 
+@cached(16, "Laying rewrites beside each other …", keys=BY_RUNS)
 def _of_runs(shown: Shown) -> tuple[Headline | None, Mapping[str, Cosines]]:
-    return _cached(shown, tuple(run.run_id for run in shown.runs), tuple(shown.subsets))
-
-
-@st.cache_data(show_spinner="Laying rewrites beside each other …", max_entries=16)
-def _cached(
-    _shown: Shown, run_ids: Sequence[str], subsets: Sequence[str]
-) -> tuple[Headline | None, Mapping[str, Cosines]]:
-    """A finished run never changes: its id and the subsets stand for its rows."""
-    own = dict(tuple(_shown.rows.groupby("run_id")))
-    tables = {run_id: Cosines.of_rows(own[run_id], subsets) for run_id in run_ids}
+    own = dict(tuple(shown.rows.groupby("run_id")))
+    tables = {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
     return orderings.headline(list(tables.values())), tables

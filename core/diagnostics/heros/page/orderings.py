@@ -17,6 +17,7 @@ from core.errors import BlindspotError
 from core.store.records import RunRecord
 from core.texts import percent
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 from core.ui.widgets.two_variants import two_variants
 
 DIFFERENCE = "A minus B"
@@ -131,14 +132,9 @@ def matrices(a: RunRecord, b: RunRecord, tables: Mapping[str, Cosines], shown: S
 # --- two variants
 
 
-@st.cache_data(show_spinner="Comparing two variants …", max_entries=64)
-def _tests(
-    _first: Cosines,
-    _second: Cosines,
-    run_ids: tuple[str, str],  # noqa: ARG001 - cache key
-    subsets: Sequence[str],  # noqa: ARG001 - likewise
-) -> tuple[comparison.OrderingTest, ...]:
-    return comparison.tests_of_orderings(_first, _second)
+@cached(64, "Comparing two variants …", keys={Cosines: lambda cosines: cosines.digest})
+def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ...]:
+    return comparison.tests_of_orderings(first, second)
 
 
 def difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
@@ -148,9 +144,7 @@ def difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
-    run_ids = (first.run_id, second.run_id)
-    one_table, other_table = (tables[run_id] for run_id in run_ids)
-    tests = _tests(one_table, other_table, run_ids, one_table.subsets)
+    tests = _tests(tables[first.run_id], tables[second.run_id])
     one, other = (f"**{as_text(run.plan.variant.label)}**" for run in (first, second))
     said, *details = comparison.verdict(tests, one, other, lambda ordering: as_text(ordering_in_words(ordering)))
     st.markdown("\n".join([said, "", *(f"- {sentence}" for sentence in details)]))

@@ -12,7 +12,7 @@ from core.diagnostic import DiagnosticEntry
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.work import run_button
 
@@ -50,14 +50,14 @@ def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[Run
     missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", first=two_poolings)
 
 
-@st.cache_data(show_spinner="Reading similarities …", max_entries=16)
-def _rows(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> pd.DataFrame:  # noqa: ARG001 - cache key
-    return repository().items(_entry, run_ids, texts=True)
+@cached(16, "Reading similarities …")
+def _rows(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> pd.DataFrame:
+    return repository().items(entry, run_ids, texts=True)
 
 
 def rows(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> pd.DataFrame:
     """Every minimal pair of the runs, cached by run: a finished run never changes."""
-    return _rows(entry, entry.table, tuple(r.run_id for r in runs))
+    return _rows(entry, tuple(r.run_id for r in runs))
 
 
 def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], frame: pd.DataFrame) -> list[str]:

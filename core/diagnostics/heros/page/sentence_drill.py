@@ -21,7 +21,7 @@ from core.store.records import RunRecord
 from core.texts import word_changes
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
-from core.ui.resources import jobs, repository, settings
+from core.ui.resources import cached, jobs, repository, settings
 from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 
@@ -81,9 +81,9 @@ def _dots(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None
 # --- retrieval
 
 
-@st.cache_data(show_spinner="Comparing with all sentences …", max_entries=64)
-def _cosines(_run: RunRecord, run_id: str, original: int) -> Float64:  # noqa: ARG001 - cache key
-    return explore_heros.cosines_to_all(_run, original, settings())
+@cached(64, "Comparing with all sentences …")
+def _cosines(run: RunRecord, original: int) -> Float64:
+    return explore_heros.cosines_to_all(run, original, settings())
 
 
 def _retrieval(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
@@ -93,7 +93,7 @@ def _retrieval(shown: Shown, sentences: Sentences, chosen: Sides, place: int) ->
     gone: list[RunRecord] = []
     for run in chosen.first(shown.runs):
         try:
-            cosines[run.plan.variant] = _cosines(run, run.run_id, original)
+            cosines[run.plan.variant] = _cosines(run, original)
         except EmbeddingsGone as error:
             if not gone:
                 st.warning(as_text(str(error)))

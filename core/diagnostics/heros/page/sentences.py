@@ -9,14 +9,15 @@ from core.diagnostics.heros.browsing import Sentences
 from core.diagnostics.heros.page import sentence_drill as drill
 from core.diagnostics.heros.page import sentence_filters as filters
 from core.diagnostics.heros.page import sentence_table as table
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.page.shown import BY_RUNS, Shown
 from core.ui.boundary import fragment
+from core.ui.resources import cached
 
 
 @fragment  # what the reader does here draws nothing above again
 def show(shown: Shown) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
-    found = _sentences(shown, tuple(run.run_id for run in shown.runs), tuple(shown.subsets))
+    found = _sentences(shown)
     filters.stale_link(shown)
     chosen = filters.sides(shown.runs)
     filters.pick_preset(shown, chosen)
@@ -36,6 +37,6 @@ def show(shown: Shown) -> None:
         drill.show(shown, found, chosen, place)
 
 
-@st.cache_data(show_spinner="Reading similarities …", max_entries=16)
-def _sentences(_shown: Shown, run_ids: tuple[str, ...], subsets: tuple[str, ...]) -> Sentences:  # noqa: ARG001 - cache key
-    return browsing.sentences(_shown.rows, subsets)
+@cached(16, "Reading similarities …", keys=BY_RUNS)
+def _sentences(shown: Shown) -> Sentences:
+    return browsing.sentences(shown.rows, shown.subsets)

@@ -12,6 +12,7 @@ from core.figures.theme import Scheme, Style
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
+from core.ui.resources import Keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,3 +34,8 @@ class Shown:
     rows: pd.DataFrame
     styles: Mapping[Variant, Style]
     scheme: Scheme
+
+
+BY_RUNS: Keys = {
+    Shown: lambda shown: ([run.run_id for run in shown.runs], list(shown.subsets))
+}  # whose rows never change

@@ -10,9 +10,10 @@ import streamlit as st
 from core.diagnostics.heros.figures import spread as figures
 from core.diagnostics.heros.figures.profile import label
 from core.diagnostics.heros.page import transforms as heros_chains
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.page.shown import BY_RUNS, Shown
 from core.numerics.statistics.density import Quantiles, density
 from core.store.records import RunRecord
+from core.ui.resources import cached
 
 NORMALISED, RAW = "normalised", "raw cosine"
 MAX_VARIANTS = 8
@@ -45,7 +46,7 @@ def show(shown: Shown) -> None:
     if not subsets:
         st.info("Choose a subset to see how its sentences are spread.", icon=":material/info:")
     else:
-        rows = _ridges(shown, tuple(runs), tuple(r.run_id for r in runs), tuple(subsets), scale == RAW)
+        rows = _ridges(shown, runs, subsets, scale == RAW)
         axis = "cosine" if scale == RAW else "normalised similarity"
         figure = figures.ridges(
             rows, shown.styles, shown.scheme, axis=axis, baseline="two unrelated sentences", near=near
@@ -81,22 +82,16 @@ def _chosen(subsets: Sequence[str], most: int) -> list[str]:
     return [subset for subset in subsets if subset in chosen]
 
 
-@st.cache_data(show_spinner="Drawing the spread …", max_entries=16)
-def _ridges(
-    _shown: Shown,
-    _runs: Sequence[RunRecord],
-    run_ids: tuple[str, ...],  # noqa: ARG001 - cache key
-    subsets: tuple[str, ...],
-    is_raw: bool,
-) -> list[figures.Ridge]:
+@cached(16, "Drawing the spread …", keys=BY_RUNS)
+def _ridges(shown: Shown, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[figures.Ridge]:
     """For ``figures.ridges``; a finished run never changes."""
     column = "cosine" if is_raw else "similarity"
-    values = {key: group.to_numpy(np.float64) for key, group in _shown.rows.groupby(["run_id", "subset"])[column]}
-    baselines = {r.run_id: r.metrics["cos_avg"] if is_raw else 0.0 for r in _runs}
-    drawn = [*(values[r.run_id, s] for r in _runs for s in subsets), np.array(list(baselines.values()))]
+    values = {key: group.to_numpy(np.float64) for key, group in shown.rows.groupby(["run_id", "subset"])[column]}
+    baselines = {r.run_id: r.metrics["cos_avg"] if is_raw else 0.0 for r in runs}
+    drawn = [*(values[r.run_id, s] for r in runs for s in subsets), np.array(list(baselines.values()))]
     span = max(LEAST_SPAN, float(max(v.max() for v in drawn) - min(v.min() for v in drawn)))
     out = []
-    for run in _runs:
+    for run in runs:
         for subset in subsets:
             own = values[run.run_id, subset]
             hill, q = density(own, span, highest=1.0), Quantiles.of(own)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.datasets import uploads
+from core.diagnostic import DiagnosticEntry
 from core.diagnostics.heros import transforms as chain_profiles
 from core.diagnostics.heros.figures import spread as figures
 from core.diagnostics.heros.figures.profile import label
@@ -19,7 +20,7 @@ from core.figures import theme
 from core.runs import pipeline
 from core.store.records import RunRecord, RunState
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets.work import run_button
 
 
@@ -31,7 +32,7 @@ def show(shown: Shown) -> None:
     profiles: list[ChainProfile] = []
     if len(runs) > 1:
         try:
-            profiles = _profiles(shown, runs, tuple(r.run_id for r in runs))
+            profiles = _profiles(shown.entry, runs)
         except BlindspotError as error:
             st.warning(as_text(str(error)))
     if profiles:
@@ -69,12 +70,12 @@ def _by_chain(shown: Shown, encoder: str) -> list[RunRecord]:
     return list(chain_profiles.newest_by_chain(found).values())
 
 
-@st.cache_data(show_spinner="Reading the runs of all transforms …", max_entries=16)
-def _profiles(_shown: Shown, _runs: Sequence[RunRecord], run_ids: tuple[str, ...]) -> list[ChainProfile]:
-    rows = repository().items(_shown.entry, run_ids, texts=False)
-    subsets = heros_parts.subsets_of(_shown.entry, _runs, rows)
+@cached(16, "Reading the runs of all transforms …")
+def _profiles(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> list[ChainProfile]:
+    rows = repository().items(entry, [run.run_id for run in runs], texts=False)
+    subsets = heros_parts.subsets_of(entry, runs, rows)
     own = dict(tuple(rows.groupby("run_id")))
-    return [chain_profiles.chain_profile(run, Cosines.of_rows(own[run.run_id], subsets)) for run in _runs]
+    return [chain_profiles.chain_profile(run, Cosines.of_rows(own[run.run_id], subsets)) for run in runs]
 
 
 def _draw(profiles: Sequence[ChainProfile], shown: Shown, encoder: str) -> None:

@@ -8,13 +8,13 @@ import streamlit as st
 from core.diagnostics.similarity import bands, figures
 from core.diagnostics.similarity.bands import InBand
 from core.diagnostics.similarity.page import runs as parts
-from core.diagnostics.similarity.page.shown import Shown
+from core.diagnostics.similarity.page.shown import BY_RUNS, Shown
 from core.diagnostics.similarity.pairs import ScoredTable
 from core.errors import BlindspotError
 from core.numerics.statistics.correlations import KINDS
 from core.runs import pipeline
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 from core.ui.widgets import tables
 from core.ui.widgets.work import run_button
 
@@ -28,8 +28,7 @@ def show(shown: Shown) -> None:
         return
     table = parts.table_of(shown.entry, runs)
     drawn = bands.draw(table.gold)
-    run_ids = tuple(r.run_id for r in runs)
-    found = {r.plan.variant: _in_bands(table, r.run_id, run_ids) for r in runs}
+    found = {r.plan.variant: _in_bands(table, r.run_id) for r in runs}
     kind = str(
         st.segmented_control(
             "Correlation in a band",
@@ -68,9 +67,9 @@ def show(shown: Shown) -> None:
     )
 
 
-@st.cache_data(show_spinner="Computing the bands …", max_entries=64)
-def _in_bands(_table: ScoredTable, run_id: str, run_ids: tuple[str, ...]) -> tuple[InBand, ...]:  # noqa: ARG001 - which pairs all have
-    return bands.in_bands(_table.similarity[run_id], _table.gold, _table.ends, bands.draw(_table.gold))
+@cached(64, "Computing the bands …", keys=BY_RUNS)
+def _in_bands(table: ScoredTable, run_id: str) -> tuple[InBand, ...]:
+    return bands.in_bands(table.similarity[run_id], table.gold, table.ends, bands.draw(table.gold))
 
 
 def offer(shown: Shown) -> None:

@@ -16,7 +16,7 @@ from core.numerics.statistics.correlations import KINDS
 from core.runs.spaces import NotEncoded
 from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 from core.ui.widgets.work import task_button
 
 
@@ -56,10 +56,10 @@ def _offer(wanted: list[LearnRequest]) -> None:
         task_button("Learn them", "Learning …", title, wanted, key="learn")
 
 
-@st.cache_data(show_spinner="Computing intervals …", max_entries=64)
-def _row(_learned: Learned, model: str, variant: str, gold_and_more: float) -> Row:  # noqa: ARG001 - cache key
-    ends = _learned.firsts, _learned.seconds
-    return intervals.rows_of(_learned.predicted[model], _learned.gold, [learned.TEST] * len(_learned.gold), ends)[0]
+@cached(64, "Computing intervals …", keys={Learned: lambda found: found.digest})
+def _row(found: Learned, model: str) -> Row:
+    ends = found.firsts, found.seconds
+    return intervals.rows_of(found.predicted[model], found.gold, [learned.TEST] * len(found.gold), ends)[0]
 
 
 def _results(found: dict[Variant, Learned], shown: Shown) -> None:
@@ -77,7 +77,7 @@ def _results(found: dict[Variant, Learned], shown: Shown) -> None:
     lines, rows = [], []
     for variant, one in found.items():
         for model in MODELS:
-            row = _row(one, model, str(variant), float(one.predicted[model].sum()))
+            row = _row(one, model)
             line: dict[str, object] = {"variant": variant.label, "similarity": model}
             for name in KINDS:
                 estimate = row.estimates.get(name)

@@ -7,10 +7,11 @@ import streamlit as st
 
 from core.diagnostics.similarity import figures, misjudged
 from core.diagnostics.similarity.misjudged import Fit, Order
-from core.diagnostics.similarity.page.shown import Shown
+from core.diagnostics.similarity.page.shown import BY_RUNS, Shown
 from core.diagnostics.similarity.pairs import ScoredTable
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.downloads import Holds
@@ -41,7 +42,7 @@ def show(shown: Shown) -> None:
             )
         )
         set_name = _set(shown)
-    rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit, shown.run_ids)
+    rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit)
     here = rows if set_name == ALL_SETS else rows[rows[misjudged.SET] == set_name]
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
@@ -96,14 +97,9 @@ def _order(*, with_b: bool) -> Order:
     )
 
 
-@st.cache_data(show_spinner="Fitting …", max_entries=16)
-def _described(
-    _table: ScoredTable,
-    sides: tuple[tuple[str, str], ...],
-    fit: Fit,
-    run_ids: tuple[str, ...],  # noqa: ARG001 - which pairs all have
-) -> pd.DataFrame:
-    return misjudged.described(_table, dict(sides), fit)
+@cached(16, "Fitting …", keys=BY_RUNS)
+def _described(table: ScoredTable, sides: tuple[tuple[str, str], ...], fit: Fit) -> pd.DataFrame:
+    return misjudged.described(table, dict(sides), fit)
 
 
 # --- the table

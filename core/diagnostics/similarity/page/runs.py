@@ -12,7 +12,7 @@ from core.diagnostics.similarity.page.shown import Shown
 from core.diagnostics.similarity.pairs import ScoredTable, scored_table
 from core.store.records import RunRecord
 from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import repository, scheme
+from core.ui.resources import cached, repository, scheme
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import missing_runs, tables
 
@@ -75,12 +75,12 @@ def _other_kind(dataset: str) -> None:
 
 def table_of(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> ScoredTable:
     """The pairs that all runs scored, cached by run: a finished run never changes."""
-    return _table(entry, entry.table, tuple(r.run_id for r in runs))
+    return _table(entry, tuple(r.run_id for r in runs))
 
 
-@st.cache_resource(show_spinner="Reading similarities …", max_entries=8)
-def _table(_entry: DiagnosticEntry, table: str, run_ids: tuple[str, ...]) -> ScoredTable:  # noqa: ARG001 - cache key
-    return scored_table(_entry, run_ids, repository())
+@cached(8, "Reading similarities …", shared=True)
+def _table(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> ScoredTable:
+    return scored_table(entry, run_ids, repository())
 
 
 def _coverage(runs: Sequence[RunRecord], table: ScoredTable) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.diagnostics.similarity import figures, intervals
 from core.diagnostics.similarity.definition import NAMES
 from core.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
-from core.diagnostics.similarity.page.shown import Shown
+from core.diagnostics.similarity.page.shown import BY_RUNS, Shown
 from core.diagnostics.similarity.pairs import ScoredTable
 from core.figures.dots import dots
 from core.numerics.statistics.correlations import KINDS
@@ -19,6 +19,7 @@ from core.numerics.statistics.pairs import Dependence
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 
 KIND = "sim_kind"
 
@@ -57,12 +58,12 @@ def _independent(table: ScoredTable) -> str:
 
 def rows_of(shown: Shown, run: RunRecord) -> tuple[Row, ...]:
     """A run's correlations over the pairs of the table."""
-    return _rows(shown.table, run.run_id, shown.run_ids)
+    return _rows(shown.table, run.run_id)
 
 
-@st.cache_data(show_spinner="Computing intervals …", max_entries=64)
-def _rows(_table: ScoredTable, run_id: str, run_ids: tuple[str, ...]) -> tuple[Row, ...]:  # noqa: ARG001 - which pairs all have
-    return intervals.rows_of(_table.similarity[run_id], _table.gold, _table.frame["set_name"].tolist(), _table.ends)
+@cached(64, "Computing intervals …", keys=BY_RUNS)
+def _rows(table: ScoredTable, run_id: str) -> tuple[Row, ...]:
+    return intervals.rows_of(table.similarity[run_id], table.gold, table.frame["set_name"].tolist(), table.ends)
 
 
 def _line(variant: Variant, name: str, estimate: Estimate) -> dict[str, object]:
@@ -95,13 +96,13 @@ def order(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Var
 # --- do they agree?
 
 
-@st.cache_data(show_spinner="Comparing the orders …", max_entries=16)
-def _disagreements(_table: ScoredTable, run_ids: tuple[str, ...]) -> tuple[Disagreement, ...]:
-    return intervals.disagreements(_table, run_ids)
+@cached(16, "Comparing the orders …", keys=BY_RUNS)
+def _disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
+    return intervals.disagreements(table, table.run_ids)
 
 
 def _say_whether_they_agree(shown: Shown) -> None:
-    found = _disagreements(shown.table, shown.run_ids)
+    found = _disagreements(shown.table)
     n = len(shown.runs)
     if not found:
         st.success(

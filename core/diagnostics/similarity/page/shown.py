@@ -11,6 +11,7 @@ from core.figures.theme import Scheme, Style
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
+from core.ui.resources import Keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,3 +33,6 @@ class Shown:
     @property
     def run_ids(self) -> tuple[str, ...]:
         return tuple(run.run_id for run in self.runs)
+
+
+BY_RUNS: Keys = {ScoredTable: lambda table: table.run_ids}  # a finished run never changes

@@ -15,7 +15,7 @@ from core.diagnostics.transfer.definition import CLASSIFIERS
 from core.diagnostics.transfer.outcomes import Outcomes
 from core.diagnostics.transfer.page import offer as transfer_offer
 from core.diagnostics.transfer.page.runs import OFFERED, outcomes_of, title
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.page.shown import AS_READ, Shown
 from core.diagnostics.transfer.stability import Flip
 from core.diagnostics.transfer.tasks import DEMO
 from core.figures import grids as figures
@@ -23,6 +23,7 @@ from core.numerics.statistics import rankings
 from core.store.records import RunRecord
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 from core.ui.variant_looks import variant_styles
 
 MEAN = "mean"
@@ -226,19 +227,19 @@ def _found_flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> list[F
         )
         for task in tasks
     )
-    return _cached_flips(shown, tasks, one.values, run_ids, shown.measure.value, shown.overlap)
+    return _tested(shown, one, tasks, run_ids)
 
 
-@st.cache_data(show_spinner="Are these flips chance? …", max_entries=32)
-def _cached_flips(
-    _shown: Shown,
-    _tasks: Sequence[Crossed],
-    _values: Float64,
-    run_ids: tuple[tuple[tuple[str, ...], ...], ...],
-    measure: str,  # noqa: ARG001 - with the runs it decides the values
-    overlap: bool,  # noqa: ARG001
+def _key_of(crossed: Crossed) -> object:
+    """With how runs are read it decides the values; of the mean over tasks these decide them too."""
+    return crossed.task, crossed.variants, crossed.classifiers, [[run.run_id for run in row] for row in crossed.runs]
+
+
+@cached(32, "Are these flips chance? …", keys={**AS_READ, Crossed: _key_of})
+def _tested(
+    shown: Shown, one: Crossed, tasks: Sequence[Crossed], run_ids: tuple[tuple[tuple[str, ...], ...], ...]
 ) -> list[Flip]:
-    return stability.flips(_values, run_ids, [_of_task(_shown, task) for task in _tasks], _shown.measure)
+    return stability.flips(one.values, run_ids, [_of_task(shown, task) for task in tasks], shown.measure)
 
 
 def _of_task(shown: Shown, task: Crossed) -> Outcomes:

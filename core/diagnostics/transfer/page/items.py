@@ -24,11 +24,13 @@ from core.diagnostics.transfer.page.shown import KEYS, Shown
 from core.diagnostics.transfer.paired import Paired
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
+from core.ui.resources import Keys, cached
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.two_variants import two_variants
 
 ALL_CLASSES = "all"
+_KEYS: Keys = {Outcomes: lambda found: found.digest}
 
 
 def show(shown: Shown) -> None:
@@ -42,7 +44,7 @@ def show(shown: Shown) -> None:
         return
     if len(sides) > 1:
         _test(found, sides)
-    rows = _described(found, tuple(sorted((side, run.run_id) for side, run in sides.items())), shown.overlap)
+    rows = _described(found, tuple(sorted((side, run.run_id) for side, run in sides.items())))
     listed = _filtered(rows, found, sides)
     st.markdown(f"**{len(listed):,} of {len(rows):,} tested examples**")
     if listed.empty:
@@ -54,9 +56,9 @@ def show(shown: Shown) -> None:
         _example(rows, number, sides)
 
 
-@st.cache_data(show_spinner="Laying predictions beside each other …", max_entries=16)
-def _described(_found: Outcomes, sides: tuple[tuple[str, str], ...], overlap: bool) -> pd.DataFrame:  # noqa: ARG001 - key
-    return examples.described(_found, dict(sides))
+@cached(16, "Laying predictions beside each other …", keys=_KEYS)
+def _described(found: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFrame:
+    return examples.described(found, dict(sides))
 
 
 # --- the test
@@ -64,7 +66,7 @@ def _described(_found: Outcomes, sides: tuple[tuple[str, str], ...], overlap: bo
 
 def _test(found: Outcomes, sides: dict[str, RunRecord]) -> None:
     a, b = sides["A"], sides["B"]
-    paired = _paired(found, a.run_id, b.run_id, len(found))
+    paired = _paired(found, a.run_id, b.run_id)
     st.markdown(paired.in_words(*(f"**{as_text(run.plan.variant.label)}**" for run in (a, b))))
     notes = []
     if paired.interval is not None:
@@ -83,9 +85,9 @@ def _test(found: Outcomes, sides: dict[str, RunRecord]) -> None:
     st.caption(" ".join(notes))
 
 
-@st.cache_data(show_spinner="Comparing …", max_entries=64)
-def _paired(_found: Outcomes, first: str, second: str, tested: int) -> Paired:  # noqa: ARG001 - which examples
-    return Paired.of(_found, first, second)
+@cached(64, "Comparing …", keys=_KEYS)
+def _paired(found: Outcomes, first: str, second: str) -> Paired:
+    return Paired.of(found, first, second)
 
 
 # --- filters

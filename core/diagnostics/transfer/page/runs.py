@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
+from core.datasets.entries import DatasetEntry
 from core.datasets.kinds.labelled_texts import LabelledTexts
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
@@ -20,7 +21,7 @@ from core.store.records import RunRecord, RunState
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import cached, repository, scheme, settings
 from core.ui.widgets import missing_runs, tables
 
 CLASSIFIERS_IN_WORDS = {
@@ -194,18 +195,13 @@ def _other_kind(shown: Shown) -> None:
 def outcomes_of(shown: Shown, runs: Sequence[RunRecord]) -> Outcomes:
     """The examples that all the runs of a task tested, those that overlap left out where that is asked."""
     task = runs[0].plan.dataset
-    found = _outcomes(shown.entry, shown.entry.table, tuple(r.run_id for r in runs), class_order(task))
+    found = _outcomes(shown.entry, tuple(r.run_id for r in runs), class_order(task))
     return found if shown.overlap else found.without_overlap()
 
 
-@st.cache_resource(show_spinner="Reading predictions …", max_entries=24)
-def _outcomes(
-    _entry: DiagnosticEntry,
-    table: str,  # noqa: ARG001 - cache key
-    run_ids: tuple[str, ...],
-    order: tuple[str, ...],
-) -> Outcomes:
-    return outcomes(_entry, run_ids, repository(), order)
+@cached(24, "Reading predictions …", shared=True)
+def _outcomes(entry: DiagnosticEntry, run_ids: tuple[str, ...], order: tuple[str, ...]) -> Outcomes:
+    return outcomes(entry, run_ids, repository(), order)
 
 
 def class_order(task: str) -> tuple[str, ...]:
@@ -214,14 +210,14 @@ def class_order(task: str) -> tuple[str, ...]:
         entry = datasets.find(task)
         if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
             return ()
-        return _classes(task, entry.revision)
+        return _classes(entry)
     except BlindspotError:  # a user's file that is gone, or changed into something else
         return ()
 
 
-@st.cache_data(show_spinner=False, max_entries=50)
-def _classes(task: str, revision: str) -> tuple[str, ...]:  # noqa: ARG001 - cache key
-    dataset = fetch.load(datasets.find(task), settings())
+@cached(50)
+def _classes(entry: DatasetEntry) -> tuple[str, ...]:
+    dataset = fetch.load(entry, settings())
     return dataset.classes if isinstance(dataset, LabelledTexts) else ()
 
 

@@ -11,6 +11,7 @@ from core.figures.theme import Scheme
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
+from core.ui.resources import Keys
 
 KEYS = ("transfer_a", "transfer_b")  # of the two variants that are compared
 Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
@@ -56,3 +57,6 @@ class Shown:
     def axis(self) -> str:
         """What is shown, in words."""
         return self.measure.in_words + ("" if self.overlap else ", without overlap")
+
+
+AS_READ: Keys = {Shown: lambda shown: (shown.measure, shown.overlap)}  # how the runs that are looked at are read

@@ -12,13 +12,14 @@ from core.diagnostics.transfer import figures
 from core.diagnostics.transfer import tasks as numbers
 from core.diagnostics.transfer.page import offer as transfer_offer
 from core.diagnostics.transfer.page.runs import coverage_in_words, outcomes_of, title
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.page.shown import AS_READ, Shown
 from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score
 from core.figures import grids
 from core.numerics.statistics.intervals import Interval
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
 
@@ -81,12 +82,12 @@ def _score(shown: Shown, run: RunRecord) -> Score | None:
     found = numbers.score(run, shown.measure, overlap=shown.overlap)
     if found is None or found.interval is not None:
         return found
-    return Score(found.value, _interval(shown, run.run_id, shown.measure.value, shown.overlap, run))
+    return Score(found.value, _interval(shown, run))
 
 
-@st.cache_data(show_spinner="Computing intervals …", max_entries=1_000)
-def _interval(_shown: Shown, run_id: str, measure: str, overlap: bool, _run: RunRecord) -> Interval | None:  # noqa: ARG001 - keys
-    return outcomes_of(_shown, [_run]).interval(run_id, _shown.measure)
+@cached(1_000, "Computing intervals …", keys=AS_READ)
+def _interval(shown: Shown, run: RunRecord) -> Interval | None:
+    return outcomes_of(shown, [run]).interval(run.run_id, shown.measure)
 
 
 def _support_notes(shown: Shown) -> None:

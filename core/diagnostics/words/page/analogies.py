@@ -11,7 +11,7 @@ from core.diagnostics.words.page.choice import choose_dataset, choose_variant
 from core.diagnostics.words.page.shown import Shown
 from core.store.records import RunRecord
 from core.texts import same_text
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 
 ROWS = 1_000
 PREFIX = "accuracy@"
@@ -33,7 +33,7 @@ def _sections(run: RunRecord) -> dict[str, float]:
     return {name.removeprefix(PREFIX): value for name, value in run.metrics.items() if name.startswith(PREFIX)}
 
 
-@st.cache_data(show_spinner="Reading the questions …", max_entries=4)
+@cached(4, "Reading the questions …")
 def _rows(run_id: str) -> pd.DataFrame:
     frame = repository().items(diagnostics.find("analogy"), [run_id], texts=True)
     frame["rank"] = 1 + frame["greater"] + frame["ties"] / 2

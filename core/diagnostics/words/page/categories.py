@@ -13,7 +13,7 @@ from core.diagnostics.words.page.choice import choose_dataset, choose_variant
 from core.diagnostics.words.page.shown import Shown
 from core.store.records import RunRecord
 from core.types import Int64
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 
 
 def show(shown: Shown) -> None:
@@ -32,7 +32,7 @@ def show(shown: Shown) -> None:
     _words(rows, len(table))
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
+@cached(8)
 def _rows(run_id: str) -> pd.DataFrame:
     """A row per word and class."""
     return repository().items(diagnostics.find("categorization"), [run_id], texts=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.numerics.similarity import Metric
 from core.runs.spaces import Space
 from core.space.maps import colours as map_colours
@@ -18,7 +19,7 @@ from core.space.maps.figures import GroupColours, NumberColours
 from core.space.maps.page.shown import Ground
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
 
 CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
@@ -40,7 +41,7 @@ def choose(ground: Ground) -> list[Colouring | None]:
     )
     count = len(ground.spaces)
     if chosen is Colour.FREQUENCY:
-        return [_frequency(ground.dataset, ground.dataset.texts_digest)] * count
+        return [_frequency(ground.dataset)] * count
     if chosen is Colour.MATE:
         return list(map_colours.on_one_scale([_rank_of_mate(ground, space.variant) for space in ground.spaces]))
     if chosen is Colour.CLUSTER:
@@ -50,9 +51,9 @@ def choose(ground: Ground) -> list[Colouring | None]:
     return [None] * count
 
 
-@st.cache_data(show_spinner="Looking frequencies up …", max_entries=8)
-def _frequency(_dataset: Dataset, texts_digest: str) -> Numbers:  # noqa: ARG001 - cache key
-    return map_colours.by_frequency(_dataset)
+@cached(8, "Looking frequencies up …")
+def _frequency(dataset: Dataset) -> Numbers:
+    return map_colours.by_frequency(dataset)
 
 
 def _rank_of_mate(ground: Ground, variant: Variant) -> Numbers | None:
@@ -99,7 +100,7 @@ def _clusters(ground: Ground) -> list[Colouring | None]:
     return [
         map_colours.of_clusters(
             space.items,
-            _labels(space, space.digest, ground.metric, int(k)),
+            _labels(space, ground.metric, int(k)),
             len(ground.dataset.items),
             space.variant.label,
         )
@@ -107,9 +108,9 @@ def _clusters(ground: Ground) -> list[Colouring | None]:
     ]
 
 
-@st.cache_data(show_spinner="Looking for clusters in the full space …", max_entries=32)
-def _labels(_space: Space, digest: str, metric: Metric, k: int) -> Int64:  # noqa: ARG001 - cache key
-    return projection.clusters(projection.as_compared(_space.vectors, metric), k, SEED)
+@cached(32, "Looking for clusters in the full space …")
+def _labels(space: Space, metric: Metric, k: int) -> Int64:
+    return projection.clusters(projection.as_compared(space.vectors, metric), k, SEED)
 
 
 def _sources(dataset: Dataset) -> Groups | None:
@@ -121,12 +122,12 @@ def _sources(dataset: Dataset) -> Groups | None:
         dataset_offer.offer(entry, "Colouring by source", key="fetch_map_sources")
         return None
     scored = dataset_offer.scored_pairs(entry)
-    return None if scored is None else _by_source(dataset, scored, dataset.content_digest)
+    return None if scored is None else _by_source(dataset, scored)
 
 
-@st.cache_data(show_spinner="Looking up where the items come from …", max_entries=4)
-def _by_source(_dataset: PairSet, _scored: object, content_digest: str) -> Groups:  # noqa: ARG001 - cache key
-    return map_colours.by_source(_dataset, _scored)  # type: ignore[arg-type]  # cache_data would hash its type
+@cached(4, "Looking up where the items come from …")
+def _by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
+    return map_colours.by_source(dataset, scored)
 
 
 def of_dots(colouring: Colouring | None, items: Int64) -> NumberColours | GroupColours | None:

@@ -110,7 +110,7 @@ def around(ground: Ground, drawn: Drawn, item: int, k: int) -> Around | None:
     if made is None or place is None:
         return None
     k = min(k, len(space.items) - 1)
-    nearest = index_of(space, space.digest, ground.metric).of_rows(np.array([place]), k)
+    nearest = index_of(space, ground.metric).of_rows(np.array([place]), k)
     rows = nearest.rows[0]
     numbers = space.items[rows]
     where, is_shown = _places(made, rows)

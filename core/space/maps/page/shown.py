@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
@@ -23,7 +22,7 @@ from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import cached, load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets.work import encode_button, fetch_button
 
@@ -73,7 +72,7 @@ def gather(picks: Picks) -> Ground | None:
             st.info(f"The files of {as_text(entry.title)} are not on this machine: {as_text(entry.size)}.")
             fetch_button("Download", f"Download of {entry.title}", entry.id, key="map_fetch")
             return None
-        dataset = _dataset(entry, entry.id, entry.revision)
+        dataset = load(entry)
         found = _open(picks, dataset)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/report:")
@@ -85,11 +84,6 @@ def gather(picks: Picks) -> Ground | None:
             f"The {len(found[0].items):,} of {len(dataset.items):,} items for which every shown encoder has a vector."
         )
     return Ground(picks, dataset, found, variant_styles(space.variant for space in found), scheme())
-
-
-@st.cache_resource(show_spinner="Reading the dataset …", max_entries=4)
-def _dataset(_entry: DatasetEntry, dataset_id: str, revision: str) -> Dataset:  # noqa: ARG001 - cache key
-    return fetch.load(_entry, settings())
 
 
 def _open(picks: Picks, dataset: Dataset) -> tuple[Space, ...]:
@@ -156,12 +150,12 @@ def _found(request: MapRequest, space: Space) -> Map | None:
     return kept.get(key)
 
 
-@st.cache_resource(show_spinner=False)
+@cached(1, shared=True)
 def _kept() -> dict[str, Map]:
     return {}
 
 
-@st.cache_resource(show_spinner="Preparing the search for neighbours …", max_entries=8)
-def index_of(_space: Space, digest: str, metric: Metric) -> ExactIndex:  # noqa: ARG001 - cache key
-    """All items of a space, ready to be asked for neighbours; ``digest`` is the space's."""
-    return ExactIndex(_space.vectors, metric)
+@cached(8, "Preparing the search for neighbours …", shared=True)
+def index_of(space: Space, metric: Metric) -> ExactIndex:
+    """All items of a space, ready to be asked for neighbours."""
+    return ExactIndex(space.vectors, metric)

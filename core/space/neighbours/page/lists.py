@@ -24,7 +24,7 @@ from core.space.neighbours.page.query import Query
 from core.space.neighbours.page.shown import Inside
 from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.resources import settings
+from core.ui.resources import cached, settings
 from core.ui.turns import turn
 from core.ui.widgets.browse_table import choose_row
 
@@ -95,7 +95,7 @@ def _approximate(inside: Inside, k: int) -> bool:
     if not wanted:
         return False
     with st.spinner("Building the approximate indices and measuring what they miss …", show_time=True):
-        measured = [(space, _quality(space, space.digest, inside.metric, k)) for space in inside.spaces]
+        measured = [(space, _quality(space, inside.metric, k)) for space in inside.spaces]
     for space, quality in measured:
         st.caption(
             f"{inside.names[space.variant]} {as_text(space.variant.label)}: recall@{k} **{quality.recall:.3f}** "
@@ -105,9 +105,9 @@ def _approximate(inside: Inside, k: int) -> bool:
     return True
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def _quality(_space: Space, digest: str, metric: Metric, k: int) -> Quality:  # noqa: ARG001 - cache key
-    return neighbours.measured(_space, metric, k)
+@cached(64)
+def _quality(space: Space, metric: Metric, k: int) -> Quality:
+    return neighbours.measured(space, metric, k)
 
 
 def _of_item(inside: Inside, item: int, approximate: bool) -> list[Neighbours] | None:

@@ -20,6 +20,7 @@ from core.space.neighbours.page.lists import Answer
 from core.space.neighbours.page.shown import Inside
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 from core.ui.widgets.browse_table import Pages, choose_row
 from core.ui.widgets.two_variants import two_names
 
@@ -98,30 +99,23 @@ def _over_queries(inside: Inside, k: int) -> tuple[Int64, list[Agreement]]:
     """The queries that were looked at, as rows of the spaces, and every two variants over them."""
     rows = neighbours.sample(inside.spaces[0])
     with st.spinner(f"Looking up the neighbours of {len(rows):,} items in every variant …", show_time=True):
-        lists = {space.variant: _of_many(space, space.digest, inside.metric) for space in inside.spaces}
-    digests = tuple(space.digest for space in inside.spaces)
-    return rows, _agreements(lists, digests, inside.metric, k)
+        return rows, _agreements(inside.spaces, inside.metric, k)
 
 
-@st.cache_data(show_spinner=False, max_entries=24)
-def _of_many(_space: Space, digest: str, metric: Metric) -> Int64:  # noqa: ARG001 - cache key
+@cached(24)
+def _of_many(space: Space, metric: Metric) -> Int64:
     """Once per space, to the greatest depth: the slider then costs nothing."""
-    return neighbours.of_many(_space, metric, neighbours.sample(_space), neighbours.depth([_space]))
+    return neighbours.of_many(space, metric, neighbours.sample(space), neighbours.depth([space]))
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def _agreements(
-    _lists: dict[Variant, Int64],
-    digests: tuple[str, ...],  # noqa: ARG001 - cache key
-    metric: Metric,  # noqa: ARG001 - cache key
-    k: int,
-) -> list[Agreement]:
-    return neighbours.agreements(_lists, k)
+@cached(64)
+def _agreements(spaces: Sequence[Space], metric: Metric, k: int) -> list[Agreement]:
+    return neighbours.agreements({space.variant: _of_many(space, metric) for space in spaces}, k)
 
 
-@st.cache_data(show_spinner="Comparing the spaces as a whole …", max_entries=64)
-def _cka(_a: Space, _b: Space, a: str, b: str) -> float:  # noqa: ARG001 - cache key
-    return neighbours.cka(_a, _b)
+@cached(64, "Comparing the spaces as a whole …")
+def _cka(a: Space, b: Space) -> float:
+    return neighbours.cka(a, b)
 
 
 def _distribution(
@@ -156,9 +150,9 @@ def _matrices(inside: Inside, found: Sequence[Agreement], measure: Measure) -> N
         i, j = place[one.a], place[one.b]
         overlap[i][j] = overlap[j][i] = float(measure.of(one).mean())
         a, b = spaces[one.a], spaces[one.b]
-        alike[i][j] = alike[j][i] = _cka(a, b, a.digest, b.digest)
+        alike[i][j] = alike[j][i] = _cka(a, b)
     for i, space in enumerate(inside.spaces):  # not 1 where it is not defined
-        if math.isnan(_cka(space, space, space.digest, space.digest)):
+        if math.isnan(_cka(space, space)):
             alike[i][i] = math.nan
     left, right = st.columns(2)
     with left:
@@ -187,7 +181,7 @@ def _disagreements(inside: Inside, rows: Int64, found: Sequence[Agreement], k: i
     pages = Pages.of("disagreements_page", len(order), ROWS_PER_PAGE)
     shown = order[pages.rows]
     items = inside.spaces[0].items[rows[shown]].tolist()
-    nearest = {v: _of_many(s, s.digest, inside.metric) for s in inside.spaces if (v := s.variant) in {a, b}}
+    nearest = {v: _of_many(s, inside.metric) for s in inside.spaces if (v := s.variant) in {a, b}}
     texts = inside.dataset.items
     first = {v: [texts[inside.spaces[0].items[lists[i, 0]]] for i in shown] for v, lists in nearest.items()}
     frame = pd.DataFrame(

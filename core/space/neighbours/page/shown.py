@@ -16,11 +16,11 @@ from core.figures.theme import Scheme, Style
 from core.numerics.similarity import Metric
 from core.runs.spaces import Space, lacking, open_spaces
 from core.settings import prepare_runtime
-from core.types import Variant, digest_of_strings
+from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
 from core.ui.widgets.work import encode_button, fetch_button
@@ -56,7 +56,7 @@ def open_inside(picks: Picks) -> Inside | None:
         entry = datasets.find(picks.dataset)
         if not _is_here(entry):
             return None
-        dataset = _load(entry)
+        dataset = load(entry)
         variants = _encoded(picks, dataset)
         if not variants:
             return None
@@ -87,16 +87,6 @@ def _is_here(entry: DatasetEntry) -> bool:
         )
         fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_dataset")
     return state is not fetch.DataState.MISSING
-
-
-def _load(entry: DatasetEntry) -> Dataset:
-    checksums = [fetch.recorded_checksum(file, settings()) for file in entry.files]
-    return _loaded(entry, entry.id, digest_of_strings([entry.revision, *checksums]))
-
-
-@st.cache_resource(show_spinner="Reading the dataset …", max_entries=3)
-def _loaded(_entry: DatasetEntry, dataset_id: str, content: str) -> Dataset:  # noqa: ARG001 - cache key
-    return fetch.load(_entry, settings())
 
 
 def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:

@@ -13,6 +13,7 @@ from core.numerics.statistics.families import FEWEST_FAMILIES
 from core.runs import estimates, sweeps
 from core.runs.sweeps import Sweep
 from core.store.digests import store_digest
+from core.store.repository import Repository
 from core.studies.evidence.correlation import FEWEST_VARIANTS
 from core.studies.evidence.page.shown import Shown
 from core.studies.evidence.scores import (
@@ -26,7 +27,7 @@ from core.studies.evidence.scores import (
 )
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
+from core.ui.resources import cached, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets.work import duration, run_button
 
@@ -61,7 +62,7 @@ def gather(picks: Picks) -> Shown | None:
             help="Tasks on pairs of sentences, much like similarity sets; the paper leaves them out at the sentence "
             "level (section 6.1).",
         )
-    whole = _scores(store_digest(repository().database), downstream)
+    whole = _scores(repository(), downstream)
     every = whole.at(level, like_similarity=like_similarity).comparable
     if len(every.variants) < FEWEST_VARIANTS:
         _offer(whole, every, level)
@@ -77,9 +78,9 @@ def gather(picks: Picks) -> Shown | None:
     return Shown(picks, level, downstream, every, table, variant_styles(table.variants), scheme())
 
 
-@st.cache_data(show_spinner="Reading scores …", max_entries=8)
-def _scores(digest: str, downstream: Downstream) -> ScoreTable:  # noqa: ARG001 - cache key
-    return score_table(repository(), downstream)
+@cached(8, "Reading scores …", keys={Repository: lambda store: store_digest(store.database)})
+def _scores(store: Repository, downstream: Downstream) -> ScoreTable:
+    return score_table(store, downstream)
 
 
 def _downstream() -> Downstream:

@@ -14,6 +14,7 @@ from core.studies.evidence.page.choices import choose, fullest
 from core.studies.evidence.page.shown import Shown
 from core.studies.evidence.scores import Measure, ScoreTable
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 
 
 def show(shown: Shown) -> None:
@@ -48,7 +49,7 @@ def show(shown: Shown) -> None:
         st.caption(as_text(f"{said[0].upper()}{said[1:]}."))
 
 
-@st.cache_data(show_spinner="Comparing …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
+@cached(16, "Comparing …", keys={ScoreTable: lambda table: table.digest})
 def compared(table: ScoreTable, first: Measure, second: Measure) -> tuple[Comparison, ...]:
     """Two evaluators on each task of a table."""
     return tuple(compare(table, first, second, task) for task in table.tasks)

@@ -15,6 +15,7 @@ from core.studies.evidence.figures.correlations import MapCell
 from core.studies.evidence.page.shown import Shown
 from core.studies.evidence.scores import ScoreTable
 from core.ui.markdown import as_text
+from core.ui.resources import cached
 
 PEOPLE = "intruder"  # the diagnostic of what people voted
 
@@ -43,7 +44,7 @@ def show(shown: Shown) -> None:
         st.dataframe(_rows(cells, before), hide_index=True, key="ev_numbers", placeholder="–")
 
 
-@st.cache_data(show_spinner="Comparing …", max_entries=16, hash_funcs={ScoreTable: lambda table: table.digest})
+@cached(16, "Comparing …", keys={ScoreTable: lambda table: table.digest})
 def found(table: ScoreTable) -> tuple[Cell, ...]:
     """The cells of a table."""
     return correlations(table)

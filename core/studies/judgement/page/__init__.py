@@ -158,7 +158,7 @@ def _with_set(place: Place, show_judged: Callable[[Judged], None], blind: bool) 
     picker, shown = (second, first) if blind else (first, second)  # a phone has no room above the cards
     with picker:
         set_id = place.session.sets[place.task] if place.session else _pick_set(place.task, blind)
-    items = item_set(judgements(), str(judgements().database.path), set_id) if set_id else None
+    items = item_set(judgements(), set_id) if set_id else None
     with shown:
         if items is not None:
             show_judged(Judged(place.task, items, place.session, place.key))

@@ -15,7 +15,7 @@ from core.studies.judgement.page.shown import Judged
 from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.work import encode_button, fetch_button
 
@@ -58,12 +58,12 @@ def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
         st.info(f"{tables.dataset_title(entry.id)} is not encoded by {as_text(reference.encoder)} yet.")
         encode_button("Encode it", [reference.encoder], entry.id, key="encode_reference")
         return None
-    return _answered(items, space, items.set_id, space.digest)
+    return _answered(items, space)
 
 
-@st.cache_data(show_spinner="The automatic rater answers …", max_entries=16)
-def _answered(_items: ItemSet, _space: Space, set_id: str, digest: str) -> Automatic:  # noqa: ARG001 - cache key
-    return answer(_items, _space)
+@cached(16, "The automatic rater answers …", keys={ItemSet: lambda items: items.set_id})
+def _answered(items: ItemSet, space: Space) -> Automatic:
+    return answer(items, space)
 
 
 def _say(found: Automatic, items: int) -> None:

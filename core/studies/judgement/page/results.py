@@ -65,7 +65,7 @@ def _results(judged: Judged) -> None:
     if not tally.votes:
         _nothing_yet(tally)
     else:
-        found = judgement_votes.findings(tally, votes)
+        found = judgement_votes.findings(judged, votes)
         _said(found, tally, names)
     top = st.container()
     automatic = judgement_reference.choose(judged)
@@ -81,7 +81,7 @@ def _results(judged: Judged) -> None:
     if len(tally.variants) > 1:
         st.subheader("Do they differ?", anchor=False)
         _tests(found.tests, judged.task, names)
-    _broken_down(tally, votes, names)
+    _broken_down(judged, tally, votes, names)
     st.subheader("Most often missed", anchor=False)
     judgement_missed.show(tally, names)
 
@@ -268,7 +268,7 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
 # --- by what the queries are
 
 
-def _broken_down(tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> None:
+def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> None:
     choices = [by for by in By if scoring.groups(tally.items, by)]
     if not choices:
         return
@@ -284,7 +284,7 @@ def _broken_down(tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> No
     )
     if chosen == OVERALL:
         return
-    groups = [(group.name, group.scores) for group in judgement_votes.groups(tally, votes, By(str(chosen)))]
+    groups = [(group.name, group.scores) for group in judgement_votes.groups(judged, votes, By(str(chosen)))]
     named: list[tuple[str | None, Scores]] = [
         (f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups
     ]

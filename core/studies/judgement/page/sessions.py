@@ -196,7 +196,7 @@ def _watch(judged: Judged, session: Session) -> None:
 
 def _progress(judged: Judged, session: Session) -> None:
     for task, set_id in sorted(session.sets.items(), key=lambda held: held[0] != judged.task):
-        items = item_set(judgements(), str(judgements().database.path), set_id)
+        items = item_set(judgements(), set_id)
         if items is None:
             continue
         raters = judgements().progress(set_id, session.name)

@@ -56,7 +56,7 @@ def show(sets: Sequence[SetSummary]) -> None:
 
 
 def _detail(chosen: SetSummary) -> None:
-    items = item_set(judgements(), str(judgements().database.path), chosen.set_id)
+    items = item_set(judgements(), chosen.set_id)
     if items is None:
         st.warning("This set was removed meanwhile.", icon=":material/delete:")
         return

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-import streamlit as st
-
 from core import policy
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import ItemSet, Session, Task
-from core.ui.resources import shared_repository
+from core.ui.resources import cached, shared_repository
 
 
 def judgements() -> Judgements:
@@ -77,10 +75,10 @@ class Judged:
         return self.session.name if self.session else ""
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def item_set(_store: Judgements, path: str, set_id: str) -> ItemSet | None:  # noqa: ARG001 - path is part of the key
+@cached(20, shared=True, keys={Judgements: lambda store: str(store.database.path)})
+def item_set(store: Judgements, set_id: str) -> ItemSet | None:
     """A stored set, which never changes."""
-    return _store.find_set(set_id)
+    return store.find_set(set_id)
 
 
 _PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}

@@ -20,7 +20,7 @@ from core.studies.judgement.tallies import Tally, tally
 from core.studies.judgement.types import ItemSet
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
-from core.ui.resources import allowed
+from core.ui.resources import allowed, cached
 
 REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
@@ -107,7 +107,7 @@ def tally_of(judged: Judged, votes: Votes) -> Tally:
     return _tally(judgements(), judged.items, votes)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+@cached(8, shared=True, keys={Votes: repr})
 def _tally(_store: Judgements, _items: ItemSet, votes: Votes) -> Tally:
     found = _store.votes(votes.set_id, votes.session, votes.without)
     return tally(_items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
@@ -154,7 +154,7 @@ class _Everyone:
     doubts: Sequence[Doubt]
 
 
-@st.cache_resource(show_spinner=False, max_entries=8, hash_funcs={Votes: repr})
+@cached(8, shared=True, keys={Votes: repr})
 def _everyone(_store: Judgements, _items: ItemSet, votes: Votes) -> _Everyone:
     found = _store.votes(votes.set_id, votes.session, votes.without)
     names: dict[str, str] = {}
@@ -181,13 +181,14 @@ DOUBTS_IN_WORDS = (
 )
 
 
-@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
-def findings(_tally: Tally, votes: Votes) -> Findings:  # noqa: ARG001 - votes are the cache's key
+@cached(32, "Counting votes …", keys={Votes: repr})
+def findings(_judged: Judged, votes: Votes) -> Findings:
     """Scores, tests and agreement."""
-    return Findings(scoring.scores(_tally), scoring.pair_tests(_tally), agreement(_tally))
+    tally = tally_of(_judged, votes)
+    return Findings(scoring.scores(tally), scoring.pair_tests(tally), agreement(tally))
 
 
-@st.cache_data(show_spinner="Counting votes …", max_entries=32, hash_funcs={Votes: repr})
-def groups(_tally: Tally, votes: Votes, by: By) -> tuple[Group, ...]:  # noqa: ARG001 - likewise
+@cached(32, "Counting votes …", keys={Votes: repr})
+def groups(_judged: Judged, votes: Votes, by: By) -> tuple[Group, ...]:
     """Scores by what the queries are."""
-    return scoring.breakdown(_tally, by)
+    return scoring.breakdown(tally_of(_judged, votes), by)

@@ -15,7 +15,7 @@ from core.studies.lab.page import form as lab_form
 from core.transforms.chain import TransformChain
 from core.ui.gone import readable_datasets
 from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 
 SEEN = 0.05  # of the tested texts: with more of them in the corpus, it is no longer called held out
 TRIED = 8  # corpora that are looked at for one to offer
@@ -97,20 +97,9 @@ def _seen(tested: str, corpus: str, here: Sequence[str]) -> float:
     """Share of the tested texts that stand in a corpus; 0 where one of them is not ``here`` yet."""
     if tested not in here or corpus not in here:
         return 0.0
-    return _share(tested, corpus, _version(tested), _version(corpus))
+    return _share(datasets.find(tested), datasets.find(corpus))
 
 
-def _version(dataset: str) -> str:
-    entry = datasets.find(dataset)
-    return entry.own.sha256 if entry.own else entry.revision
-
-
-@st.cache_data(show_spinner="Comparing texts …", max_entries=512)
-def _share(
-    tested: str,
-    corpus: str,
-    tested_version: str,  # noqa: ARG001 - cache key
-    corpus_version: str,  # noqa: ARG001 - cache key
-) -> float:
-    loaded = [fetch.load(datasets.find(name), settings()) for name in (tested, corpus)]
-    return share_seen(loaded[0], loaded[1])
+@cached(512, "Comparing texts …")
+def _share(tested: DatasetEntry, corpus: DatasetEntry) -> float:
+    return share_seen(fetch.load(tested, settings()), fetch.load(corpus, settings()))
