@@ -1,0 +1,285 @@
+"""What pages keep: different arguments never share an entry, and what Streamlit would hash a sample of is none."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+import core
+from core import diagnostic
+from core.datasets.catalog import DATASETS
+from core.datasets.entries import DatasetEntry, SourceFile
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.kinds.vocabulary import Vocabulary
+from core.datasets.own.files import OwnTable, tabulate
+from core.datasets.word_frequency import Frequencies
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.pairs import PairTable
+from core.diagnostics.evalrank.training_overlap import TrainingSet
+from core.diagnostics.evalrank.uncertainty import Sample
+from core.diagnostics.evalrank.what_if import Basis
+from core.diagnostics.frequency.page import neighbours as frequency_neighbours
+from core.diagnostics.frequency.page.shown import Shown as FrequencyShown
+from core.diagnostics.heros.orderings import Cosines
+from core.diagnostics.heros.page.shown import Shown as HerosShown
+from core.diagnostics.similarity.learned import Learned
+from core.diagnostics.similarity.pairs import ScoredTable
+from core.diagnostics.transfer.outcomes import Measure, Outcomes
+from core.diagnostics.transfer.page.classifiers import Crossed
+from core.diagnostics.transfer.page.shown import Shown as TransferShown
+from core.runs.spaces import Space
+from core.store.db import Database
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.studies.evidence.scores import Measure as EvidenceMeasure
+from core.studies.evidence.scores import ScoreTable
+from core.studies.judgement.page.votes import Votes
+from core.studies.judgement.store import Judgements
+from core.studies.judgement.types import ItemSet
+from core.types import Variant
+from core.ui.resources import KEYS, cached
+from tests.support import store_samples
+from tests.support.judgement_samples import intruder_set
+
+REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
+ONE = Variant("minilm", "none")
+ZEROS = np.zeros(2, dtype=np.int32)
+ONES = np.ones(2, dtype=np.int32)
+
+
+def part(kind: type, **known: object) -> Any:
+    """An object of which only some attributes are known: those that its key may look at."""
+    made = kind.__new__(kind)
+    for name, value in known.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def hashed() -> dict[type, list[Callable[[Any], object]]]:
+    """The classes that the cached functions of all modules know a key of, with these keys."""
+    found: dict[type, list[Callable[[Any], object]]] = {}
+    for module in pkgutil.walk_packages(core.__path__, "core."):
+        if ".page" not in module.name and ".ui" not in module.name and ".workspace" not in module.name:
+            continue
+        for function in vars(importlib.import_module(module.name)).values():
+            info = getattr(function, "_info", None)
+            for kind, key in (getattr(info, "hash_funcs", None) or {}).items():
+                if key not in found.setdefault(kind, []):
+                    found[kind].append(key)
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    repository = Repository.at(tmp_path / "runs.duckdb")
+    store_samples.store_run(repository, "0123456789abcdef", store_samples.pair_set())
+    return store_samples.only_run(repository)
+
+
+@pytest.fixture
+def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
+    """Of every class that is hashed objects that are all different, the last ones in one respect from the first."""
+    other = replace(run, plan=replace(run.plan, run_id="f" * 16))
+    pairs = store_samples.pair_set(2)
+    texts = pairs.items
+    space = Space(ONE, pairs, np.arange(4), np.zeros((4, 2), dtype=np.float32), "a")
+    frequencies = Frequencies(np.zeros(4), np.ones(4), 10.0, "words", "", "a")
+    file, changed = tmp_path / "file.txt", tmp_path / "changed.txt"
+    file.write_text("a")
+    changed.write_text("ab")
+    table = tabulate(tmp_path / "own.csv", b"a,b\nc,d\ne,f\n", header=True)
+    columns = ("0123 similarity", "0123 rank")
+    frame = pd.DataFrame(np.zeros((2, 2)), columns=columns)
+    outcomes = Outcomes(
+        np.arange(2), ("x", "y"), ZEROS, np.arange(2), np.array([True, False]), ["a", "b"], (), {"0": ONES}, {"0": ONES}
+    )
+    learned = Learned({}, np.zeros(2), np.arange(2), np.arange(2), {"linear": np.zeros(2)}, np.zeros(2), 1.0, 1)
+    measure = EvidenceMeasure("evalrank", "demo-pairs", "mrr", "MRR", 1, "word")
+    scores = ScoreTable((ONE,), ("a",), (measure,), np.zeros((1, 1)))
+    crossed = Crossed("task", (ONE,), ("a",), [[run]], np.zeros((1, 1)))
+    votes = Votes("a", None, (), "digest")
+    items = intruder_set()
+    evalrank = diagnostic.find("evalrank")
+    entry = DATASETS["demo-pairs"]
+    source = SourceFile("source", "file.txt", "", 1, "a" * 64)
+    stores = [tmp_path / "one.duckdb", tmp_path / "other.duckdb"]
+    return {
+        RunRecord: [run, other],
+        Space: [space, replace(space, digest="b")],
+        DiagnosticEntry: [evalrank, replace(evalrank, version=99), diagnostic.find("heros")],
+        DatasetEntry: [
+            entry,
+            DATASETS["demo-minimal"],
+            replace(entry, revision="b"),
+            replace(entry, files=(source,)),
+            replace(entry, files=(replace(source, sha256="b" * 64),)),
+        ],
+        SourceFile: [source, replace(source, path="other.txt"), replace(source, sha256="b" * 64)],
+        Frequencies: [frequencies, replace(frequencies, digest="b"), replace(frequencies, source="others")],
+        UploadedFile: [part(UploadedFile, file_id="a"), part(UploadedFile, file_id="b")],
+        PairSet: [pairs, store_samples.pair_set(2, "other"), replace(pairs, mates=pairs.queries)],
+        MinimalPairSet: [
+            MinimalPairSet("a", texts, ZEROS, {"x": ONES}),
+            MinimalPairSet("a", texts, ZEROS, {"y": ONES}),
+            MinimalPairSet("a", texts, ZEROS, {"x": ZEROS}),
+        ],
+        ScoredPairs: [ScoredPairs("a", texts, ("s",), ZEROS, ZEROS, ONES, np.array([x, 1.0])) for x in (0.0, 0.5)],
+        Vocabulary: [Vocabulary("a", texts, np.arange(1.0, 5.0), size, ZEROS) for size in (10.0, 11.0)],
+        LabelledTexts: [
+            LabelledTexts("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8))
+            for labels in (ZEROS, ONES)
+        ],
+        Analogies: [
+            Analogies("a", texts, ("s",), ("",), ZEROS, np.tile(np.arange(3, dtype=np.int32), (2, 1)), answers, 4)
+            for answers in (ZEROS, ONES)
+        ],
+        Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
+        OwnTable: [
+            table,
+            tabulate(tmp_path / "other.csv", b"a,b\nc,d\ne,f\n", header=True),
+            tabulate(tmp_path / "own.csv", b"a,b\nc,d\ne,f\n", header=False),
+            tabulate(tmp_path / "own.csv", b"a,b\nc,d\ne,g\n", header=True),
+        ],
+        type(file): [file, changed, tmp_path / "gone.txt"],
+        PairTable: [PairTable(frame), PairTable(frame.rename(columns={columns[0]: "4567 similarity"}))],
+        Sample: [
+            Sample(("0", "1"), ("mrr",), np.arange(2), np.arange(2), {}),
+            Sample(("0", "2"), ("mrr",), np.arange(2), np.arange(2), {}),
+            Sample(("0", "1"), ("hits@1",), np.arange(2), np.arange(2), {}),
+        ],
+        TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
+        Basis: [part(Basis, run=one) for one in (run, other)],
+        frequency_neighbours._Asked: [part(frequency_neighbours._Asked, counts=digest) for digest in ("a", "b")],
+        FrequencyShown: [
+            part(FrequencyShown, spaces=[space], frequencies=frequencies),
+            part(FrequencyShown, spaces=[replace(space, digest="b")], frequencies=frequencies),
+            part(FrequencyShown, spaces=[space], frequencies=replace(frequencies, digest="b")),
+        ],
+        HerosShown: [
+            part(HerosShown, runs=[run], subsets=["x", "y"]),
+            part(HerosShown, runs=[other], subsets=["x", "y"]),
+            part(HerosShown, runs=[run], subsets=["y", "x"]),
+        ],
+        Cosines: [
+            Cosines(("x", "y"), np.zeros((2, 2))),
+            Cosines(("x", "z"), np.zeros((2, 2))),
+            Cosines(("x", "y"), np.eye(2)),
+        ],
+        ScoredTable: [ScoredTable(frame, {name: np.zeros(2)}) for name in ("0", "1")],
+        Learned: [
+            learned,
+            replace(learned, predicted={"linear": np.array([1.0, -1.0])}),  # of the same sum
+            replace(learned, gold=np.ones(2)),
+        ],
+        TransferShown: [
+            part(TransferShown, measure=measure, overlap=overlap) for measure in Measure for overlap in (True, False)
+        ],
+        Crossed: [
+            crossed,
+            replace(crossed, runs=[[other]]),
+            replace(crossed, task="other"),
+            replace(crossed, classifiers=("b",)),
+        ],
+        Outcomes: [outcomes, outcomes.without_overlap(), replace(outcomes, predicted={"1": ONES})],
+        ItemSet: [items, intruder_set(5)],
+        Judgements: [Judgements(Database(path)) for path in stores],
+        Votes: [
+            votes,
+            *(
+                replace(votes, **{name: value})
+                for name, value in (
+                    ("set_id", "b"),
+                    ("session", ""),
+                    ("without", ("x",)),
+                    ("digest", "b"),
+                    ("left_out", ("x",)),
+                )
+            ),
+        ],
+        Repository: [Repository.at(stores[0]), _with_run(stores[1])],
+        ScoreTable: [
+            scores,
+            replace(scores, values=np.ones((1, 1))),
+            replace(scores, families=("b",)),
+            replace(scores, variants=(Variant("minilm", "center"),)),
+        ],
+    }
+
+
+def _with_run(path: Path) -> Repository:
+    repository = Repository.at(path)
+    store_samples.store_run(repository, "run", store_samples.pair_set())
+    return repository
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    st.cache_data.clear()
+    yield
+    st.cache_data.clear()
+
+
+def test_every_class_that_is_hashed_has_its_examples(different: dict[type, list[Any]]) -> None:
+    assert set(hashed()) == set(different) | REFUSED
+    assert set(Dataset.__subclasses__()) <= set(KEYS)
+
+
+def test_different_arguments_share_no_entry(different: dict[type, list[Any]]) -> None:
+    for kind, keys in hashed().items():
+        if kind in REFUSED:
+            continue
+        for key in keys:
+            kept = cached(100, keys={kind: key})(_called)
+            _CALLS.clear()
+            numbers = [kept(one) for one in different[kind]]
+            assert numbers == list(range(len(numbers))), kind
+            assert [kept(one) for one in different[kind]] == numbers, kind  # and each has its own again
+            kept.clear()
+
+
+_CALLS: list[object] = []
+
+
+def _called(value: object) -> int:
+    _CALLS.append(value)
+    return len(_CALLS) - 1
+
+
+def test_a_file_that_changes_is_another_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path))
+    st.cache_resource.clear()
+    source = SourceFile("source", "file.txt", "", 0, "")
+    kept = cached(10)(_called)
+    _CALLS.clear()
+    path = tmp_path / "data" / "source" / "file.txt"
+    assert kept(source) == 0
+    path.parent.mkdir(parents=True)
+    path.write_text("a")
+    assert kept(source) == 1
+    path.write_text("longer")
+    assert kept(source) == 2
+    assert kept(source) == 2
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    "value", [np.zeros(2), pd.DataFrame({"a": [1]}), pd.Series([1]), (np.zeros(2),), {"a": [np.zeros(2)]}], ids=repr
+)
+def test_arrays_and_tables_are_no_arguments(value: object) -> None:
+    with pytest.raises(Exception, match="no key of a cache"):
+        cached(10)(_called)(value)
