@@ -7,16 +7,15 @@ load (``StoredFlows``); where a flow is trained, there is progress and a way to 
 from __future__ import annotations
 
 import hashlib
-import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.errors import BlindspotError, DataCorrupt
-from core.files.in_use import use
-from core.files.writing import exclusive, write_atomically
+from core.errors import BlindspotError
+from core.files.artifacts import Artifacts
 from core.transforms import flow as network
 from core.transforms.flow import Curve, Flow
 from core.types import CancelToken, Float32, Progress
@@ -61,20 +60,7 @@ class StoredFlows:
         Raises:
             DataCorrupt: the file is damaged.
         """
-        path = self._path(key)
-        if not use(path):
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                weights = {n.removeprefix(_WEIGHT): stored[n] for n in stored.files if n.startswith(_WEIGHT)}
-                curve = Curve(stored["steps"], stored["train"], stored["held_out"])
-                return Flow(stored["mean"], stored["scale"], weights, curve)
-        except FileNotFoundError:
-            return None  # removed at this moment
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise DataCorrupt(
-                f"the stored flow {path} is damaged: {error}", remedy="delete this file and run it again"
-            ) from error
+        return _KEPT.read(self._path(key))
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.npz"
@@ -94,17 +80,8 @@ class TrainedFlows(StoredFlows):
             Cancelled: while it is trained, or while another thread or process trains the same.
         """
         network.check(made)
-        key = key_of(items, before)
-        found = self.read(key)
-        if found is not None:
-            return found
-        with exclusive(self.folder / f"{key}.lock", self.cancel):
-            found = self.read(key)
-            if found is None:
-                found = network.train(made, self.progress, self.cancel)
-                arrays = _arrays(found)
-                write_atomically(self._path(key), lambda f: np.savez(f, **arrays))
-        return found
+        path = self._path(key_of(items, before))
+        return _KEPT.make_once(path, lambda: network.train(made, self.progress, self.cancel), self.cancel, mend=False)
 
 
 def key_of(items: Float32, before: str) -> str:
@@ -115,7 +92,7 @@ def key_of(items: Float32, before: str) -> str:
     return sha.hexdigest()[:32]
 
 
-def _arrays(flow: Flow) -> dict[str, Any]:
+def _to_arrays(flow: Flow) -> dict[str, Any]:
     curve = flow.curve
     return {
         "mean": flow.mean,
@@ -125,3 +102,12 @@ def _arrays(flow: Flow) -> dict[str, Any]:
         "held_out": curve.held_out,
         **{f"{_WEIGHT}{name}": value for name, value in flow.weights.items()},
     }
+
+
+def _of_arrays(stored: Mapping[str, Any]) -> Flow:
+    weights = {name.removeprefix(_WEIGHT): stored[name] for name in stored if name.startswith(_WEIGHT)}
+    curve = Curve(stored["steps"], stored["train"], stored["held_out"])
+    return Flow(stored["mean"], stored["scale"], weights, curve)
+
+
+_KEPT = Artifacts(_to_arrays, _of_arrays, named="flow")

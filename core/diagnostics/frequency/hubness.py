@@ -10,12 +10,10 @@ hubs come from dimensions alone, and that is what they come to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from io import BytesIO
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +21,7 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
-from core.files.in_use import use
-from core.files.writing import exclusive, write_atomically
+from core.files.artifacts import Artifacts, path_of
 from core.numerics.neighbours import hubness
 from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.neighbours.hubness import Hubness
@@ -33,7 +30,7 @@ from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, digest_of_strings, no_progress
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, no_progress
 
 VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbours that can be counted
@@ -197,15 +194,14 @@ def make_of(
     """As ``make``, of a space that is open."""
     cancel = cancel or CancelToken()
     prepare_runtime(settings)  # before numba is imported
-    own = find(space, metric, settings)
-    if own is None:
-        own = _of_vectors(space.vectors, metric, progress, cancel, "finding every item's neighbours")
-        _keep(own, _path(space, metric, settings), cancel)
+
+    def made(path: Path, vectors: Callable[[], Float32], stage: str) -> Lists:
+        return _KEPT.make_once(path, lambda: _of_vectors(vectors(), metric, progress, cancel, stage), cancel)
+
+    own = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbours")
     n, d = len(own.places), space.vectors.shape[1]
-    random = find_random(n, d, metric, settings)
-    if random is None:
-        random = _of_vectors(random_vectors(n, d), metric, progress, cancel, "random vectors, to compare with")
-        _keep(random, _random_path(n, d, metric, settings), cancel)
+    path = _random_path(n, d, metric, settings)
+    random = made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
     return own, random
 
 
@@ -293,47 +289,33 @@ def _compared(vectors: Float32, places: Int64, metric: Metric) -> Float64:
 
 def find(space: Space, metric: Metric, settings: Settings) -> Lists | None:
     """The lists of a space; None where they were not found out yet, or their file is damaged."""
-    return _read(_path(space, metric, settings))
+    return _KEPT.find(_path(space, metric, settings))
 
 
 def find_random(n: int, d: int, metric: Metric, settings: Settings) -> Lists | None:
     """Those of random vectors."""
-    return _read(_random_path(n, d, metric, settings))
+    return _KEPT.find(_random_path(n, d, metric, settings))
 
 
 def _path(space: Space, metric: Metric, settings: Settings) -> Path:
-    return _file(settings, "space", space.digest, metric)
+    return path_of(settings.hubs, VERSION, str(LONGEST), "space", space.digest, metric)
 
 
 def _random_path(n: int, d: int, metric: Metric, settings: Settings) -> Path:
-    return _file(settings, "random", f"{n} {d} {SEED}", metric)
+    return path_of(settings.hubs, VERSION, str(LONGEST), "random", f"{n} {d} {SEED}", metric)
 
 
-def _file(settings: Settings, *parts: str) -> Path:
-    return settings.hubs / f"{digest_of_strings([str(VERSION), str(LONGEST), *parts])[:32]}.npz"
+def _to_arrays(lists: Lists) -> dict[str, Any]:
+    return {
+        "places": lists.places,
+        "total": np.int64(lists.total),
+        "nearest": lists.nearest,
+        "similarity": lists.similarity,
+    }
 
 
-def _read(path: Path) -> Lists | None:
-    use(path)
-    try:
-        return _read_version(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return None
+def _of_arrays(stored: Mapping[str, Any]) -> Lists:
+    return Lists(stored["places"], int(stored["total"]), stored["nearest"], stored["similarity"])
 
 
-@lru_cache(maxsize=12)  # 10 MB each of 25,000 items
-def _read_version(path: Path, written: int) -> Lists | None:  # noqa: ARG001 - key: a file written anew is read anew
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return Lists(stored["places"], int(stored["total"]), stored["nearest"], stored["similarity"])
-    except (OSError, ValueError, KeyError, BadZipFile):  # damaged: it is found out again and written anew
-        return None
-
-
-def _keep(lists: Lists, path: Path, cancel: CancelToken) -> None:
-    content = BytesIO()
-    np.savez(
-        content, places=lists.places, total=np.int64(lists.total), nearest=lists.nearest, similarity=lists.similarity
-    )
-    with exclusive(path.with_suffix(".lock"), cancel):
-        write_atomically(path, lambda f: f.write(content.getbuffer()))
+_KEPT = Artifacts(_to_arrays, _of_arrays, remembered=12)  # 10 MB each of 25,000 items

@@ -12,12 +12,11 @@ Transforms are fitted on the texts of the training pairs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from io import BytesIO
+from functools import cached_property
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +25,7 @@ from core.datasets import fetch
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity.bands import DATASET
 from core.errors import BlindspotError
-from core.files.in_use import use
-from core.files.writing import exclusive, write_atomically
+from core.files.artifacts import Artifacts, path_of
 from core.numerics.similarity import Metric, similarity_of_pairs
 from core.numerics.statistics.correlations import DECIMALS
 from core.runs.log import JobLine
@@ -133,11 +131,7 @@ def make(
     dataset = _scored(fetch.load(datasets.find(request.dataset), settings, progress, cancel))
     space = _space(request.variant, dataset, settings)
     path = _path(request.variant, space, dataset, settings)
-    if (found := _read(path)) is not None:
-        return found
-    out = learn(_parts(request.variant, space, dataset), progress, cancel)
-    _keep(out, path, cancel)
-    return out
+    return _KEPT.make_once(path, lambda: learn(_parts(request.variant, space, dataset), progress, cancel), cancel)
 
 
 def find(request: LearnRequest, settings: Settings) -> Learned | None:
@@ -148,7 +142,7 @@ def find(request: LearnRequest, settings: Settings) -> Learned | None:
     """
     dataset = _scored(fetch.load(datasets.find(request.dataset), settings))
     space = _space(request.variant, dataset, settings)
-    return _read(_path(request.variant, space, dataset, settings))
+    return _KEPT.find(_path(request.variant, space, dataset, settings))
 
 
 def _scored(dataset: object) -> ScoredPairs:
@@ -274,48 +268,27 @@ def _perceptron(
 
 
 def _path(variant: Variant, space: Space, dataset: ScoredPairs, settings: Settings) -> Path:
-    parts = [str(VERSION), space.digest, variant.transform, dataset.content_digest]
-    return settings.learned / f"{digest_of_strings(parts)[:32]}.npz"
+    return path_of(settings.learned, VERSION, space.digest, variant.transform, dataset.content_digest)
 
 
-def _read(path: Path) -> Learned | None:
-    use(path)
-    try:
-        return _read_version(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return None
+def _to_arrays(learned: Learned) -> dict[str, Any]:
+    return {
+        "pairs": np.array(list(learned.pairs.values()), dtype=np.int64),
+        "gold": learned.gold,
+        "firsts": learned.firsts,
+        "seconds": learned.seconds,
+        "predicted": np.stack([learned.predicted[model] for model in MODELS]),
+        "calibrated": learned.calibrated,
+        "penalty": np.float64(learned.penalty),
+        "epochs": np.int64(learned.epochs),
+    }
 
 
-@lru_cache(maxsize=32)
-def _read_version(path: Path, written: int) -> Learned | None:  # noqa: ARG001 - key: a file written anew is read anew
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            pairs = dict(zip((TRAIN, DEV, TEST), stored["pairs"].tolist(), strict=True))
-            predicted = dict(zip(MODELS, stored["predicted"], strict=True))
-            gold, firsts, seconds, calibrated = (stored[name] for name in ("gold", "firsts", "seconds", "calibrated"))
-            penalty, epochs = float(stored["penalty"]), int(stored["epochs"])
-            return Learned(pairs, gold, firsts, seconds, predicted, calibrated, penalty, epochs)
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        BadZipFile,
-    ):  # damaged, or without texts: learned again, written anew
-        return None
+def _of_arrays(stored: Mapping[str, Any]) -> Learned:
+    pairs = dict(zip((TRAIN, DEV, TEST), stored["pairs"].tolist(), strict=True))
+    predicted = dict(zip(MODELS, stored["predicted"], strict=True))
+    gold, firsts, seconds, calibrated = (stored[name] for name in ("gold", "firsts", "seconds", "calibrated"))
+    return Learned(pairs, gold, firsts, seconds, predicted, calibrated, float(stored["penalty"]), int(stored["epochs"]))
 
 
-def _keep(learned: Learned, path: Path, cancel: CancelToken) -> None:
-    content = BytesIO()
-    np.savez(
-        content,
-        pairs=np.array(list(learned.pairs.values()), dtype=np.int64),
-        gold=learned.gold,
-        firsts=learned.firsts,
-        seconds=learned.seconds,
-        predicted=np.stack([learned.predicted[model] for model in MODELS]),
-        calibrated=learned.calibrated,
-        penalty=np.float64(learned.penalty),
-        epochs=np.int64(learned.epochs),
-    )
-    with exclusive(path.with_suffix(".lock"), cancel):
-        write_atomically(path, lambda f: f.write(content.getbuffer()))
+_KEPT = Artifacts(_to_arrays, _of_arrays, remembered=32)

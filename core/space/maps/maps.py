@@ -8,12 +8,12 @@ process can be ended at once. What is finished is kept in the cache, under the d
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import version
-from io import BytesIO
-from zipfile import BadZipFile
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from core.datasets import catalog as datasets
 from core.datasets import fetch
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError, InputError
-from core.files.in_use import use
-from core.files.writing import exclusive, write_atomically
+from core.files.artifacts import Artifacts
+from core.files.writing import exclusive
 from core.numerics.similarity import Metric
 from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
@@ -158,21 +158,8 @@ def requests_of(
 
 def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
     """The finished map; None where it was not made yet, or its file is damaged: then it is made again."""
-    path = settings.maps / f"{request.key(space)}.npz"
-    use(path)
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            facts = json.loads(str(stored["facts"]))
-            found = Map(
-                stored["rows"],
-                stored["coordinates"],
-                Quality(**facts["quality"]) if facts["quality"] else None,
-                tuple(facts["explained"]) if facts["explained"] else None,
-                facts["seconds"],
-            )
-    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError):
-        return None
-    return found if len(found.rows) == len(found.coordinates) else None
+    found = _KEPT.find(_path(request, space, settings))
+    return None if found is None else found.made
 
 
 def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> None:
@@ -181,15 +168,42 @@ def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> N
     Raises:
         BlindspotError: the disk is full or read-only.
     """
-    content = BytesIO()
+    _KEPT.keep(_path(request, space, settings), _Stored(made, {**asdict(request), "variant": str(request.variant)}))
+
+
+def _path(request: MapRequest, space: Space, settings: Settings) -> Path:
+    return settings.maps / f"{request.key(space)}.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """A map and what was asked for, which its file says to who opens it."""
+
+    made: Map
+    request: Mapping[str, object]
+
+
+def _to_arrays(stored: _Stored) -> dict[str, Any]:
+    made = stored.made
     facts = {
         "quality": asdict(made.quality) if made.quality else None,
         "explained": made.explained,
         "seconds": made.seconds,
-        "request": {**asdict(request), "variant": str(request.variant)},
+        "request": stored.request,
     }
-    np.savez(content, rows=made.rows, coordinates=made.coordinates, facts=json.dumps(facts))
-    write_atomically(settings.maps / f"{request.key(space)}.npz", lambda f: f.write(content.getbuffer()))
+    return {"rows": made.rows, "coordinates": made.coordinates, "facts": json.dumps(facts)}
+
+
+def _of_arrays(stored: Mapping[str, Any]) -> _Stored:
+    facts, rows, coordinates = json.loads(str(stored["facts"])), stored["rows"], stored["coordinates"]
+    if len(rows) != len(coordinates):
+        raise ValueError("it has not a place for each of its items")
+    quality = Quality(**facts["quality"]) if facts["quality"] else None
+    explained = tuple(facts["explained"]) if facts["explained"] else None
+    return _Stored(Map(rows, coordinates, quality, explained, facts["seconds"]), facts["request"])
+
+
+_KEPT = Artifacts(_to_arrays, _of_arrays)
 
 
 def make(
@@ -317,14 +331,11 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
     guess = shown * SECONDS_PER_ITEM[seeded]
     ratios = []
     for path in sorted(settings.maps.glob("*.npz"), key=lambda p: p.stat().st_mtime)[-20:]:
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                facts, n = json.loads(str(stored["facts"])), len(stored["rows"])
-        except (OSError, ValueError, KeyError, BadZipFile):
+        if (stored := _KEPT.find(path, mark=False)) is None:
             continue  # damaged: it is made again when it is asked for
-        asked = facts["request"]
+        asked, n = stored.request, len(stored.made.rows)
         if asked["method"] == Method.UMAP and (asked["seed"] is not None) == seeded and n >= 1_000:
-            ratios.append(max(facts["seconds"] - LOAD_SECONDS, 1.0) / (n * SECONDS_PER_ITEM[seeded]))
+            ratios.append(max(stored.made.seconds - LOAD_SECONDS, 1.0) / (n * SECONDS_PER_ITEM[seeded]))
     if ratios:
         guess *= float(np.median(ratios[-5:]))
     has_compiled = any((settings.cache / "numba").glob("umap_*/*.nbi"))

@@ -1,0 +1,124 @@
+"""What was computed and is kept on disk: arrays in one .npz file each, under a name that says all that decides them.
+
+A file is written at once or not at all, marked as used when it is read (what frees space removes those that were not
+used for longest, see ``in_use``), and made again where it is damaged. The name holds the version of what makes it: what
+an older version wrote is not found any more.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from core.errors import DataCorrupt
+from core.files.in_use import use
+from core.files.writing import exclusive, write_atomically
+from core.types import CancelToken, digest_of_strings
+
+T = TypeVar("T")
+DAMAGED = (ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+
+
+def path_of(folder: Path, version: int, *parts: str) -> Path:
+    """Where in a folder lies what so many parts decide."""
+    return folder / f"{digest_of_strings([str(version), *parts])[:32]}.npz"
+
+
+class Artifacts(Generic[T]):
+    """One kind of what is kept.
+
+    Args:
+        to_arrays: what of it is written.
+        of_arrays: makes it of what was written; whatever it raises of ``DAMAGED`` says that the file is damaged.
+        named: what it is, for who reads that one is damaged.
+        remembered: so many that were read last stay in memory, for as long as their files stay as they are.
+    """
+
+    def __init__(
+        self,
+        to_arrays: Callable[[T], Mapping[str, Any]],
+        of_arrays: Callable[[Mapping[str, Any]], T],
+        remembered: int = 0,
+        named: str = "file",
+    ) -> None:
+        self._to_arrays, self._of_arrays, self._most, self._named = to_arrays, of_arrays, remembered, named
+        self._remembered: OrderedDict[tuple[Path, int, int], T] = OrderedDict()
+        self._lock = Lock()
+
+    def read(self, path: Path, *, mark: bool = True) -> T | None:
+        """None where there is none.
+
+        Args:
+            mark: whether it counts as used now.
+
+        Raises:
+            DataCorrupt: the file is damaged.
+        """
+        if mark:
+            use(path)
+        try:
+            status = path.stat()
+            key = (path, status.st_mtime_ns, status.st_size)
+            with self._lock:
+                if key in self._remembered:
+                    self._remembered.move_to_end(key)
+                    return self._remembered[key]
+            content = BytesIO(path.read_bytes())
+        except FileNotFoundError:
+            return None  # it was never there, or is removed at this moment
+        try:
+            with np.load(content, allow_pickle=False) as stored:
+                found = self._of_arrays(stored)
+        except DAMAGED as error:
+            raise DataCorrupt(
+                f"the stored {self._named} {path} is damaged: {error}", remedy="delete this file and run it again"
+            ) from error
+        with self._lock:
+            self._remembered[key] = found
+            while len(self._remembered) > self._most:
+                self._remembered.popitem(last=False)
+        return found
+
+    def find(self, path: Path, *, mark: bool = True) -> T | None:
+        """As ``read``; None also of one that is damaged or cannot be read: it is made again, and written anew."""
+        try:
+            return self.read(path, mark=mark)
+        except (DataCorrupt, OSError):
+            return None
+
+    def keep(self, path: Path, made: T) -> None:
+        """Write it.
+
+        Raises:
+            BlindspotError: the disk is full or read-only; nothing is left behind.
+        """
+        arrays = self._to_arrays(made)
+        write_atomically(path, lambda file: np.savez(file, **arrays))
+
+    def make_once(self, path: Path, make: Callable[[], T], cancel: CancelToken, *, mend: bool = True) -> T:
+        """What lies there; else it is made and kept, by one thread or process at a time.
+
+        Args:
+            mend: whether one that is damaged is made again.
+
+        Raises:
+            Cancelled: while waiting for another one that makes it; or as ``make`` raises it.
+            DataCorrupt: it is damaged and is not to be made again.
+        """
+        look = self.find if mend else self.read
+        if (found := look(path)) is not None:
+            return found
+        with exclusive(path.with_suffix(".lock"), cancel):
+            if (found := look(path)) is not None:  # by who held the lock
+                return found
+            made = make()
+            self.keep(path, made)
+        return made
