@@ -132,12 +132,12 @@ def lines_once(path: Path) -> int:
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 - cache key
+def _sha256(path: Path, _size: int, _mtime_ns: int) -> str:
     return sha256_of(path)
 
 
 @lru_cache(maxsize=256)
-def _lines(path: Path, size: int, mtime_ns: int) -> int:  # noqa: ARG001 - cache key
+def _lines(path: Path, _size: int, _mtime_ns: int) -> int:
     count, last = 0, b"\n"
     with opened(path) as file:
         while block := file.read(BLOCK):

@@ -53,7 +53,7 @@ def _paged(
     pages.turn()
 
 
-def _first_rows(data: Dataset, unit: str, content: str) -> None:  # noqa: ARG001 - as all of them
+def _first_rows(data: Dataset, _unit: str, _content: str) -> None:
     """What a kind says of itself that has no form of its own here."""
     rows = data.first_rows(ROWS)
     _table(pd.DataFrame(rows.cells, columns=list(rows.headings)))
@@ -65,7 +65,7 @@ def _table(frame: pd.DataFrame) -> None:
         st.caption(f"The first {ROWS:,} rows.")
 
 
-def _analogies(data: Analogies, unit: str, content: str) -> None:  # noqa: ARG001
+def _analogies(data: Analogies, _unit: str, _content: str) -> None:
     st.markdown(
         f"**{len(data.answers):,}** questions in {len(data.sections)} sections, answered among "
         f"**{len(data.items):,}** words, {data.own_words:,} of them of the questions"
@@ -94,7 +94,7 @@ def _scored_pairs(data: ScoredPairs, unit: str, content: str) -> None:
     _paged(data, len(data.scores), content, "scored_rows", columns)
 
 
-def _vocabulary(data: Vocabulary, unit: str, content: str) -> None:  # noqa: ARG001
+def _vocabulary(data: Vocabulary, _unit: str, content: str) -> None:
     st.markdown(f"**{len(data.items):,}** words, in a corpus of **{data.corpus_size:,.0f}** words")
     columns = {
         "number": st.column_config.NumberColumn(width=60, help="Number of the word in the dataset"),
