@@ -27,12 +27,18 @@ FIT_ON = "fit_on"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A choice that changes a diagnostic's numbers."""
+    """A choice that changes a diagnostic's numbers.
+
+    Attributes:
+        option: what the command line says of its option; the description where it is "". Diagnostics share the option
+            of a name: the first one's counts.
+    """
 
     name: str
     choices: tuple[str, ...]
     default: str
     description: str
+    option: str = ""
 
     def check(self, value: str) -> str:
         """``value`` if it is one of the choices.
@@ -295,6 +301,10 @@ class DiagnosticEntry:
         readings: the scores that stand for it on Evidence.
         readings_among: these, of all the scores of its runs, where only the data tells which there are.
         grid: what it is in the Lab.
+        compare: dotted path of the function that compares two runs (``core.runs.comparison.Compare``); "" for none. A
+            path, since entries are read before what builds on the store; see ``function``.
+        tested: dotted path of the function that tells the Overview which of some runs are not separable from the best:
+            of the entry and the runs, per score the places among them, or None; "" where nothing is tested.
     """
 
     id: str
@@ -320,6 +330,8 @@ class DiagnosticEntry:
     readings: tuple[Reading, ...] = ()
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
+    compare: str = ""
+    tested: str = ""
 
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
         """What the protocol among these parameters does in the place of the transform; None for one that does not."""
@@ -377,6 +389,21 @@ class DiagnosticEntry:
             if name not in known:
                 raise unknown(f"parameter of {self.id}", name, known)
         return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def function(path: str) -> Any:
+    """What an entry names by a dotted path."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def parameters() -> Mapping[str, Parameter]:
+    """The parameters of all diagnostics by name; of those that share a name the first one's."""
+    found: dict[str, Parameter] = {}
+    for entry in every().values():
+        for parameter in entry.parameters:
+            found.setdefault(parameter.name, parameter)
+    return found
 
 
 def result_table(diagnostic: str, version: int) -> str:

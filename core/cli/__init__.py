@@ -23,6 +23,7 @@ from core.cli.options import (
     Support,
     names_columns,
     of_columns,
+    takes_parameters,
 )
 from core.datasets import catalog as datasets
 from core.datasets.own.reference import NamedColumns
@@ -79,27 +80,22 @@ def _fail(message: str, code: int, debug: bool) -> int:
 
 
 @names_columns
+@takes_parameters(several=False)
 def run(
+    *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
     dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    metric: Annotated[str | None, typer.Option(help="similarity: cos or l2")] = None,
-    protocol: Annotated[str | None, typer.Option(help="how ranks are counted: definition or toolkit")] = None,
-    rule: Annotated[str | None, typer.Option(help="how analogies are answered: 3cosadd or 3cosmul")] = None,
-    classifier: Annotated[str | None, typer.Option(help="of transfer: logreg, mlp, or either with -znorm")] = None,
-    seed: Annotated[str | None, typer.Option(help="of transfer: what folds and weights start from, 1 to 5")] = None,
+    params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
-    *,
     columns: NamedColumns | None,
 ) -> None:
     """Compute diagnostics, or find them in the store, and print their scores."""
     settings = Settings.from_environment()
     dataset = of_columns(dataset, columns)
-    given = {"metric": metric, "protocol": protocol, "rule": rule, "classifier": classifier, "seed": seed}
-    params = {name: value for name, value in given.items() if value is not None}
     compared = encoder if support is Support.COMMON else []
     requests = [
         pipeline.request(diagnostic, e, t, d, params, settings, compared, fit_on)

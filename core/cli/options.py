@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from core.datasets.own.reference import REWRITE, ROLES, NamedColumns, is_own, with_columns
+from core.diagnostic import parameters
 from core.errors import InputError
 from core.transforms.chain import STEPS
 
@@ -43,30 +44,70 @@ AnyRun = Annotated[str, typer.Argument(help="a run id, or how it begins")]
 SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or how it begins; see: judge list")]
 
 
-def names_columns(command: Callable[..., None]) -> Callable[..., None]:
+Command = Callable[..., None]
+
+
+def names_columns(command: Command) -> Command:
     """Give a command an option for every role that a column of a user's file can have, ``--query-column`` and the like.
 
     The command gets what was named as ``columns``: a ``NamedColumns``, or None where nothing was.
     """
-    hints = {name: hint for name, hint in get_type_hints(command, include_extras=True).items() if name != "columns"}
-    parameters = [p for p in inspect.signature(command).parameters.values() if p.name != "columns"]
-    names = {role: f"{role}_column" for role in ROLES}
+    options = {}
     for role, meaning in ROLES.items():
         option = typer.Option(help=meaning, metavar="NAME", rich_help_panel=COLUMNS_PANEL)
-        several = role == REWRITE
-        hints[names[role]] = Annotated[list[str] | None, option] if several else Annotated[str | None, option]
-        parameters.append(inspect.Parameter(names[role], inspect.Parameter.KEYWORD_ONLY, default=None))
+        options[f"{role}_column"] = Annotated[(list[str] if role == REWRITE else str) | None, option]
+
+    def columns(values: Mapping[str, Any]) -> NamedColumns | None:
+        named = [
+            (option.removesuffix("_column"), column)
+            for option, value in values.items()
+            if value
+            for column in (value if isinstance(value, list) else [value])
+        ]
+        return NamedColumns.of(named) if named else None
+
+    return _expanded(command, "columns", options, columns)
+
+
+def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
+    """Give a command an option for every parameter that a diagnostic has, ``--metric`` and the like.
+
+    The command gets what was given as ``params``: a value by the parameter's name or, with ``several``, a list of them.
+    """
+    options = {}
+    for name, parameter in parameters().items():
+        more = f"; several times for {'both' if len(parameter.choices) == 2 else 'several'}" if several else ""
+        option = typer.Option(help=f"{parameter.option or parameter.description}{more}")
+        options[name] = Annotated[(list[str] if several else str) | None, option]
+
+    def given(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in values.items() if value is not None and value != []}
+
+    return lambda command: _expanded(command, "params", options, given)
+
+
+def _expanded(
+    command: Command, name: str, options: Mapping[str, Any], made: Callable[[Mapping[str, Any]], object]
+) -> Command:
+    """A command with options in the place of its parameter ``name``, which gets what is made of their values.
+
+    Args:
+        options: their annotations by name; each is None where it is not given.
+    """
+    hints = get_type_hints(command, include_extras=True) | dict(options)
+    expanded = list[inspect.Parameter]()
+    for own in inspect.signature(command).parameters.values():
+        replaced = [inspect.Parameter(option, own.kind, default=None) for option in options]
+        expanded += replaced if own.name == name else [own]
 
     @wraps(command)
-    def with_options(**given: Any) -> None:
-        values = {role: given.pop(name) for role, name in names.items()}
-        several = [(role, value if isinstance(value, list) else [value]) for role, value in values.items() if value]
-        named = [(role, column) for role, columns in several for column in columns]
-        command(**given, columns=NamedColumns.of(named) if named else None)
+    def with_options(**values: Any) -> None:
+        given = made({option: values.pop(option) for option in options})
+        command(**values, **{name: given})
 
-    with_options.__annotations__ = hints
+    with_options.__annotations__ = {parameter.name: hints[parameter.name] for parameter in expanded}
     with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # what typer reads
-        [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters]
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in expanded]
     )
     return with_options
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from time import perf_counter
@@ -21,6 +21,7 @@ from core.cli.options import (
     Support,
     names_columns,
     of_columns,
+    takes_parameters,
 )
 from core.datasets import catalog as datasets
 from core.datasets.own.reference import NamedColumns
@@ -79,7 +80,9 @@ class Done:
 
 
 @names_columns
+@takes_parameters(several=True)
 def sweep(
+    *,
     file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
@@ -87,24 +90,19 @@ def sweep(
         list[str] | None, typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")
     ] = None,
     diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; several times for several")] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="similarity: cos or l2; several times for both")] = None,
-    protocol: Annotated[
-        list[str] | None, typer.Option(help="how ranks are counted: definition or toolkit; several times for both")
-    ] = None,
+    params: dict[str, list[str]],
     support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; common if left out")] = None,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would run and what is there")] = False,
     as_json: AsJson = False,
-    *,
     columns: NamedColumns | None,
 ) -> None:
     """See ``HELP``."""
     dataset = of_columns(dataset or [], columns)
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
-    params = {"metric": metric, "protocol": protocol}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
     settings = Settings.from_environment()
-    wanted = _of_file(file, options, settings) if file else _of_options(options)
+    wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     expansion = sweeps.expand(wanted, settings)
     repository = Repository.at(settings.store)
     # Before the work: a file may be gone after it. Of a ready sweep it is meant which diagnostic runs on what.
@@ -159,7 +157,7 @@ def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Setti
         print(line, file=sys.stderr)
 
 
-def _of_options(options: dict[str, Any]) -> sweeps.Sweep:
+def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) -> sweeps.Sweep:
     """The sweep of options.
 
     Raises:
@@ -177,7 +175,7 @@ def _of_options(options: dict[str, Any]) -> sweeps.Sweep:
         transforms=tuple(options["transform"] or ["none"]),
         datasets=tuple(options["dataset"]),
         diagnostics=tuple(options["diagnostic"]),
-        params={name: tuple(options[name]) for name in ("metric", "protocol") if options[name]},
+        params={name: tuple(values) for name, values in params.items()},
         common_support=options["support"] != [Support.OWN],
         fit_on=options["fit-on"],
     )

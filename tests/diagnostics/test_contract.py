@@ -237,7 +237,12 @@ def test_the_command_line_prints_it(case: Case, capsys: pytest.CaptureFixture[st
     (printed,) = json.loads(capsys.readouterr().out)["runs"]
     assert (printed["run_id"], printed["computed"]) == (run.run_id, False)
     assert printed["metrics"] == dict(run.metrics)
-    assert cli.main(command) == 0
+    defaults = [word for p in case.entry.parameters for word in (f"--{p.name}", p.default)]
+    assert cli.main([*command, *defaults]) == 0
     assert case.entry.headline_of(run.metrics) in capsys.readouterr().out
+    swept = ["sweep", "--diagnostic", *command[1:], *defaults, "--dry-run", "--json"]
+    assert cli.main(swept) == 0
+    (planned,) = json.loads(capsys.readouterr().out)["planned"]
+    assert planned["run_id"] == run.run_id
     assert cli.main(["list", "diagnostics", "--json"]) == 0
     assert case.entry.id in {row["id"] for row in json.loads(capsys.readouterr().out)["diagnostics"]}

@@ -13,8 +13,8 @@ from core.cli.options import AsJson
 from core.cli.runs.finished import finished_run
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
-from core.diagnostics.heros.comparison import entry_of_both
 from core.errors import InputError, unknown
+from core.runs.comparison import entry_of_both
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

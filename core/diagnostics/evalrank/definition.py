@@ -294,12 +294,19 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
     dataset_kind=DatasetKind.PAIR_SET,
     parameters=(
-        base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
+        base.Parameter(
+            "metric",
+            tuple(Metric),
+            Metric.COS,
+            "similarity: cosine, or 1/(1 + distance)",
+            f"similarity: {' or '.join(Metric)}",
+        ),
         base.Parameter(
             "protocol",
             (DEFINITION, TOOLKIT),
             DEFINITION,
             "how ranks are counted: the paper's definition, or the published toolkit's arithmetic",
+            f"how ranks are counted: {DEFINITION} or {TOOLKIT}",
         ),
     ),
     columns=(
@@ -330,6 +337,8 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         base.Reading("hits@3", "EvalRank Hits@3"),
     ),
     grid=base.GridRole.TASK,
+    compare="core.diagnostics.evalrank.comparison.compare",
+    tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
     cost=base.Cost(

@@ -1,58 +1,19 @@
-"""Do two runs differ by more than chance? From their stored items, for the pages and the command line alike."""
+"""Do two runs of HEROS differ by more than chance? From their stored items, for pages and the command line alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from core import diagnostic as diagnostics
-from core.diagnostic import DiagnosticEntry
 from core.diagnostics.heros.orderings import ALPHA, Cosines, Ordering, laid_beside
 from core.errors import InputError
 from core.numerics.statistics.intervals import McNemar, holm, mcnemar
-from core.store.records import RunRecord, RunState
+from core.runs.comparison import Comparison, entry_of_both
+from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import percent
-
-
-def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
-    """The diagnostic of two runs that can be compared item by item.
-
-    Raises:
-        InputError: they are one run, not finished, of two diagnostics, of another version of it than this Blindspot's,
-            or over different content.
-    """
-    if first.run_id == second.run_id:
-        raise InputError(f"both runs are {first.run_id}", expected="two different runs")
-    for run in (first, second):
-        if run.state is not RunState.DONE:
-            raise InputError(f"run {run.run_id} is {run.state}", expected="two finished runs")
-    one, other = first.plan, second.plan
-    if one.diagnostic != other.diagnostic:
-        raise InputError(
-            f"run {first.run_id} is of {one.diagnostic}, run {second.run_id} of {other.diagnostic}",
-            expected="two runs of one diagnostic",
-        )
-    if one.dataset_digest != other.dataset_digest:
-        same = " as it was at another time" if one.dataset == other.dataset else ""
-        raise InputError(
-            f"run {first.run_id} is on '{one.dataset}', run {second.run_id} on '{other.dataset}'{same}",
-            expected="two runs over the same content, so that their items are the same",
-        )
-    entry = diagnostics.find(one.diagnostic)
-    for run in (first, second):
-        if run.plan.diagnostic_version != entry.version:
-            raise InputError(
-                f"run {run.run_id} was computed by version {run.plan.diagnostic_version} of {entry.id}",
-                expected=f"version {entry.version}",
-                remedy="run it again",
-            )
-    return entry
-
-
-# --- HEROS
 
 
 @dataclass(frozen=True)
@@ -145,3 +106,35 @@ def verdict(
 def p_in_words(p: float) -> str:
     """``corrected p = 0.012``; one that rounds to 0 is said to be below 0.001."""
     return "corrected p < 0.001" if p < 0.001 else f"corrected p = {p:.3g}"
+
+
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+    """See ``core.runs.comparison.Compare``."""
+    if filtered:
+        raise InputError("HEROS has no filtered ranks", expected="--ranks only with runs of evalrank")
+    tests = compare_orderings(first, second, repository)
+    one, other = (run.plan.variant.label for run in (first, second))
+    said = verdict(tests, one, other)
+    return Comparison(
+        f"HEROS on {first.plan.dataset}: A is {one}, B is {other}",
+        ["ordering", "A", "B", "A - B", "only A", "only B", "alike", "p (McNemar)", "p (Holm)"],
+        [
+            [
+                str(t.ordering),
+                *(f"{rate:.4f}" for rate in (t.first_rate, t.second_rate)),
+                f"{t.difference:+.4f}",
+                *(str(n) for n in (t.test.first_better, t.test.second_better, t.test.alike)),
+                *(f"{p:.3g}" if t.is_tested else "–" for p in (t.test.p_value, t.p_corrected)),
+            ]
+            for t in tests
+        ],
+        said,
+        {
+            "orderings": [
+                {"ordering": str(t.ordering), "first_rate": t.first_rate, "second_rate": t.second_rate}
+                | {"difference": t.difference, **asdict(t.test), "p_corrected": t.p_corrected}
+                for t in tests
+            ],
+            "verdict": said,
+        },
+    )

@@ -339,6 +339,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     page=base.Page("heros", "HEROS", ":material/difference:"),
     readings_among=readings_among,
     grid=base.GridRole.TASK,
+    compare="core.diagnostics.heros.comparison.compare",
     cost=base.Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,

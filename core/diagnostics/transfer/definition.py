@@ -381,8 +381,15 @@ are near, but not the same.
             CLASSIFIERS,
             CLASSIFIERS[0],
             "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalised",
+            "of transfer: logreg, mlp, or either with -znorm",
         ),
-        base.Parameter("seed", SEEDS, SEEDS[0], "what folds and the perceptron's weights start from"),
+        base.Parameter(
+            "seed",
+            SEEDS,
+            SEEDS[0],
+            "what folds and the perceptron's weights start from",
+            f"of transfer: what folds and weights start from, {SEEDS[0]} to {SEEDS[-1]}",
+        ),
     ),
     columns=(
         base.Column("predicted", pa.string(), "the class that was predicted"),
@@ -404,6 +411,7 @@ are near, but not the same.
         counted=("tested", "tested examples"),
     ),
     page=base.Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
+    compare="core.diagnostics.transfer.comparison.compare",
     families=(base.Metric("f1@", "F1 of one class", True),),
     cost=base.Cost(
         units=_trained_numbers,

@@ -211,7 +211,15 @@ length 1 first.
     "Levy and Goldberg 2014, Linguistic Regularities in Sparse and Explicit Word Representations; "
     "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1",
     dataset_kind=DatasetKind.ANALOGIES,
-    parameters=(base.Parameter("rule", tuple(Rule), Rule.ADD, "how a candidate's three cosines make a score"),),
+    parameters=(
+        base.Parameter(
+            "rule",
+            tuple(Rule),
+            Rule.ADD,
+            "how a candidate's three cosines make a score",
+            f"how analogies are answered: {' or '.join(Rule)}",
+        ),
+    ),
     columns=(
         base.Column("greater", pa.int64(), "candidates that score higher than the right word"),
         base.Column("ties", pa.int64(), "candidates that score the same"),

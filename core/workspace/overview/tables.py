@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry, Parameter
-from core.diagnostics.evalrank.page import uncertainty
+from core.diagnostic import DiagnosticEntry, Parameter, function
 from core.store.records import Leaderboard, RunRecord, RunState
 from core.ui.pickers import Picks
 from core.ui.resources import repository
@@ -109,7 +108,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
-    alike = uncertainty.stored_marks(entry, runs) if test else None
+    alike = function(entry.tested)(entry, runs) if test and entry.tested else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""

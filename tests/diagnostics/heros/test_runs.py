@@ -32,6 +32,7 @@ from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
 from core.numerics.statistics.intervals import McNemar
 from core.runs import pipeline
+from core.runs.comparison import entry_of_both
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
@@ -389,9 +390,9 @@ def test_what_cannot_be_compared(
 
     older = replace(other, plan=replace(other.plan, diagnostic_version=1))
     with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 2; run it again"):
-        comparison.entry_of_both(one, older)
+        entry_of_both(one, older)
     with pytest.raises(InputError, match=f"run {other.run_id} is interrupted; expected two finished runs"):
-        comparison.entry_of_both(one, replace(other, state=RunState.INTERRUPTED))
+        entry_of_both(one, replace(other, state=RunState.INTERRUPTED))
 
 
 def test_the_verdict_in_words() -> None:

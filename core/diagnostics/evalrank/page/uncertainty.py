@@ -99,8 +99,8 @@ def marks(found: Sequence[Sample], runs: Sequence[RunRecord]) -> Mapping[str, fr
 
 
 def stored_marks(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """As ``marks``, of any runs; None of another diagnostic, and where their rows are not there."""
-    if entry.id != "evalrank" or len(runs) < 2:
+    """As ``marks``, of any runs of EvalRank; None, too, where their rows are not there."""
+    if len(runs) < 2:
         return None
     marked = _stored_marks(entry, tuple(r.run_id for r in runs))
     return None if marked is None else _rows(marked, runs)

@@ -14,6 +14,7 @@ from core.diagnostics.heros.orderings import Cosines, Laid, Ordering
 from core.diagnostics.heros.page import headline as heros_headline
 from core.diagnostics.heros.page.shown import Shown
 from core.errors import BlindspotError
+from core.runs.comparison import entry_of_both
 from core.store.records import RunRecord
 from core.texts import percent
 from core.ui.markdown import as_text
@@ -140,7 +141,7 @@ def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ..
 def difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
     """Ordering by ordering, and whether what sets two variants apart could be chance."""
     try:
-        comparison.entry_of_both(first, second)
+        entry_of_both(first, second)
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
