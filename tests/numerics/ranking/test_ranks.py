@@ -480,7 +480,8 @@ import json, resource, sys
 from pathlib import Path
 import numpy as np, psutil
 from core.diagnostics.evalrank import definition as evalrank
-from core.types import CancelToken, PairSet, no_progress
+from core.datasets.kinds.pairs import PairSet
+from core.types import CancelToken, no_progress
 
 def peak_bytes():
     if sys.platform != "linux":
