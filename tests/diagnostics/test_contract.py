@@ -31,6 +31,7 @@ from core.settings import ROOT, Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import CancelToken, Float32, Int64, no_progress
+from tests.support.run_history import choose_rows
 
 ENCODER = "random-projection-64"
 SLACK = 1e-9  # by which rounding may put a score outside its range
@@ -226,6 +227,12 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
     assert not app.error
     if runs and case.entry.page is not None:
         assert [*app.get("plotly_chart"), *app.dataframe]
+
+
+def test_its_run_can_be_looked_at_in_the_history(open_app: OpenApp, case: Case) -> None:
+    app = choose_rows(open_app(case.settings.cache, "run"), case.runs[0].run_id)
+    assert not app.exception
+    assert any(case.entry.headline in frame.value.to_string() for frame in app.dataframe)
 
 
 def test_the_command_line_prints_it(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
