@@ -151,7 +151,7 @@ def test_by_keyboard_alone_on_a_phone(serve: Serve, browser: Browser, tmp_path: 
     focus_by_tab(page, "[class*='st-key-choice_2_']")
     page.keyboard.press("Enter")
     wait_answered(page, 4)
-    assert page.evaluate("Boolean(document.activeElement.closest('.st-key-answers'))"), "the cards keep the focus"
+    page.wait_for_function("Boolean(document.activeElement.closest('.st-key-answers'))")  # the cards keep the focus
     assert len(store.votes(INTRUDER.set_id)) == 4
     assert page.get_by_text("too soon").count() == 0, "the browser keeps such answers away"
 
