@@ -13,6 +13,7 @@ from core.cli.runs import (
     orderings,
     overlap,
     resembles,
+    scores,
     sentences,
     show,
     trust,
@@ -21,7 +22,7 @@ from core.cli.runs import (
 app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.callback()(list_.list_)
 app.command("compare")(compare.compare)
-app.command("scores")(compare.scores)
+app.command("scores")(scores.scores)
 app.command("kinds")(kinds.kinds)
 app.command("frequency")(frequency.frequency)
 app.command("resembles")(resembles.resembles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,3 +45,7 @@ def score_json(score: Score) -> dict[str, float | int | None]:
     values = asdict(score)
     names = {"mrr": "mrr", "hits_at_1": "hits@1", "pairs": "pairs"}
     return {names[name]: value if value == value else None for name, value in values.items()}  # noqa: PLR0124 - NaN
+
+
+def named(run: RunRecord) -> dict[str, Any]:
+    return {"run_id": run.run_id, "encoder": run.plan.variant.encoder, "transform": run.plan.variant.transform}

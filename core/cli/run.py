@@ -1,0 +1,90 @@
+"""``python -m core run``: compute diagnostics, or find them in the store."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core import diagnostic as diagnostics
+from core.cli import output
+from core.cli.options import (
+    FIT_ON_HELP,
+    SUPPORT_HELP,
+    TRANSFORM_HELP,
+    AsJson,
+    Support,
+    names_columns,
+    of_columns,
+    takes_parameters,
+)
+from core.datasets import catalog as datasets
+from core.datasets.own.reference import NamedColumns
+from core.diagnostic import FIT_ON
+from core.diagnostics.evalrank import training_overlap
+from core.runs import manifests, pipeline
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+
+@names_columns
+@takes_parameters(several=False)
+def run(
+    *,
+    diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
+    transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
+    params: dict[str, str],
+    support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
+    fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
+    as_json: AsJson = False,
+    columns: NamedColumns | None,
+) -> None:
+    """Compute diagnostics, or find them in the store, and print their scores."""
+    settings = Settings.from_environment()
+    dataset = of_columns(dataset, columns)
+    compared = encoder if support is Support.COMMON else []
+    requests = [
+        pipeline.request(diagnostic, e, t, d, params, settings, compared, fit_on)
+        for d in dataset
+        for e in encoder
+        for t in transform or ["none"]
+    ]
+    repository = Repository.at(settings.store)
+    outcomes = []
+    for request in dict.fromkeys(requests):
+        with output.progress(request.label) as progress:
+            outcomes.append(pipeline.run(request, settings, repository, progress))
+    output.warn(manifests.prompt_warnings(o.record for o in outcomes))
+    for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
+        output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
+    if as_json:
+        output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
+        return
+    headline = [
+        m
+        for m in diagnostics.find(diagnostic).metrics_of(outcomes[0].record.metrics)
+        if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
+        and all(m.name in o.record.metrics for o in outcomes)
+    ]
+    output.print_table(
+        ", ".join([diagnostics.find(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params if k != FIT_ON)]),
+        ["score", *(_column(o.record) for o in outcomes)],
+        [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
+    )
+    for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
+        how = "computed" if outcome.computed else "found in the store"
+        stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
+        same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
+        print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
+    for asked_id in dict.fromkeys(r.dataset for r in requests):
+        if pairs := datasets.find(asked_id).own:
+            print(f"read {pairs.summary}")
+
+
+def _column(record: RunRecord) -> str:
+    """What a column of scores is of."""
+    fitted = record.plan.params.get(FIT_ON)
+    return f"{record.plan.variant.label}\n{record.plan.dataset}" + (f"\nfitted on {fitted}" if fitted else "")
