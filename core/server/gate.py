@@ -15,7 +15,7 @@ import json
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -177,14 +177,20 @@ def _several(widget: Any) -> Mapping[str, Fits]:
 
     def fits(held: Any) -> bool:
         texts = held.data
-        return len(texts) <= most and (options is None or all(hash(text) in options for text in texts))
+        is_known = options is None or all(hash(text) in options for text in texts)
+        return is_known and _differ(texts) and len(texts) <= most
 
     return {"string_array_value": fits}
 
 
 def _buttons(widget: Any) -> Mapping[str, Fits]:
     least, most = int(widget.required), len(widget.options)
-    return {"string_array_value": lambda held: least <= len(held.data) <= most}
+    return {"string_array_value": lambda held: least <= len(held.data) <= most and _differ(held.data)}
+
+
+def _differ(texts: Sequence[str]) -> bool:
+    """Nobody can choose an option twice."""
+    return len(set(texts)) == len(texts)
 
 
 def _files(_widget: Any) -> Mapping[str, Fits]:

@@ -224,3 +224,10 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
         queue.close(0)
         gate.open(1_000)
         queue.close()
+
+
+def test_a_task_that_an_address_names_twice_is_shown_once(open_app: OpenApp, cache: Path) -> None:
+    twice = ["evalrank@demo-pairs"] * 2
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_task": twice, "lab_metric": ["cos", "cos"]})
+    assert not app.exception
+    assert not app.error

@@ -142,4 +142,6 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
     references = tuple(dict.fromkeys(variant.encoder for variant in usable(variants)))
     if not references:
         return None
-    return Grid(references, tuple(dict.fromkeys(chains)), tuple(metrics), tuple(tasks), fit_on)
+    # An address may name anything twice.
+    once = tuple(dict.fromkeys(chains)), tuple(dict.fromkeys(metrics)), tuple(dict.fromkeys(tasks))
+    return Grid(references, *once, fit_on)
