@@ -144,13 +144,22 @@ class EmbeddingCache:
             BlindspotError: the encoder gave something that is not finite numbers, or the disk is full.
         """
         digest = encoder.identity.embedding_digest(texts_digest)
-        if found := self.read(digest):
-            return found
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
         family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
+        if found := self.read(digest):
+            self._remove_left_over(family)
+            return found
         # Whoever asks for the same embeddings, or for a sibling's, waits for them instead of encoding again.
         with exclusive(self.folder / f"{family.key}.lock", cancel):
             return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
+
+    def _remove_left_over(self, family: _Family) -> None:
+        """Remove the chunks of embeddings that are whole: whoever wrote them was killed before he did."""
+        parts = self.folder / f"{family.key}.parts"
+        if parts.is_dir() and all(self._facts_path(digest).is_file() for digest in family.siblings):
+            with exclusive_now(parts.with_suffix(".lock")) as is_ours:
+                if is_ours:
+                    shutil.rmtree(parts, ignore_errors=True)
 
     def inventory(self) -> Inventory:
         """What is on disk, in order of the encoders' references; no matrix is opened."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -631,6 +632,19 @@ def test_deleted_embeddings_are_encoded_again_and_others_stay(cache: EmbeddingCa
     cache.delete(digest)  # none there is as good
     assert names_in(cache.folder) == [f"{kept}.json", f"{kept}.npy"]
     assert_right(ask(cache, first))
+
+
+def test_chunks_that_a_killed_writer_left_beside_whole_embeddings_go(
+    cache: EmbeddingCache, encoder: HashEncoder, tmp_path: Path
+) -> None:
+    cancel_after(CHUNK + 1, encoder, cache)
+    (parts,) = cache.folder.glob("*.parts")
+    kept = shutil.copytree(parts, tmp_path / "kept")
+    ask(cache, encoder)
+    assert not parts.exists()
+    shutil.move(kept, parts)  # killed after the embeddings were there, before the chunks were removed
+    assert_right(ask(cache, encoder))
+    assert not parts.exists()
 
 
 def test_chunks_of_an_interrupted_encoding_are_deleted_by_any_of_its_digests(
