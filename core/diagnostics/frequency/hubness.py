@@ -22,11 +22,11 @@ from core.datasets import fetch
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError
 from core.files.artifacts import Artifacts, path_of
+from core.jobs.tasks import OnStoredVariant
 from core.numerics.neighbours import hubness
 from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.neighbours.hubness import Hubness
 from core.numerics.similarity import Metric, row_norms, unit_rows
-from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository
@@ -86,12 +86,14 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class HubsRequest:
+class HubsRequest(OnStoredVariant):
     """Neighbours to be found of every item of a dataset, and those of random vectors beside. Equal ones are one.
 
     Attributes:
         among: encoders of which an item must have a vector (DESIGN 4.3); () where all items have one.
     """
+
+    kind = "hubs"
 
     variant: Variant
     dataset: str
@@ -101,23 +103,6 @@ class HubsRequest:
     @property
     def label(self) -> str:
         return f"Neighbours of all items of {self.dataset} by {self.variant.label}"
-
-    @property
-    def encoders(self) -> frozenset[str]:
-        """References of the encoders whose embeddings it reads."""
-        return frozenset({self.variant.encoder})
-
-    @property
-    def typed_variants(self) -> frozenset[Variant]:
-        return frozenset()
-
-    @property
-    def takes_uploads(self) -> bool:
-        return True
-
-    @property
-    def line(self) -> JobLine:
-        return JobLine("hubs", variant=self.variant.label, dataset=self.dataset)
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """Make it, as a task of the queue."""

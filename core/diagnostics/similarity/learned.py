@@ -26,9 +26,9 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity.bands import DATASET
 from core.errors import BlindspotError
 from core.files.artifacts import Artifacts, path_of
+from core.jobs.tasks import OnStoredVariant
 from core.numerics.similarity import Metric, similarity_of_pairs
 from core.numerics.statistics.correlations import DECIMALS
-from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.store.repository import Repository
@@ -46,8 +46,10 @@ TRAIN, DEV, TEST = "train", "dev", "test"
 
 
 @dataclass(frozen=True)
-class LearnRequest:
+class LearnRequest(OnStoredVariant):
     """A similarity to be learned from a variant's embeddings of the whole STS-Benchmark. Equal ones are one."""
+
+    kind = "learn"
 
     variant: Variant
     dataset: str = DATASET
@@ -55,23 +57,6 @@ class LearnRequest:
     @property
     def label(self) -> str:
         return f"Learned similarity of {self.variant.label}"
-
-    @property
-    def encoders(self) -> frozenset[str]:
-        """References of the encoders whose embeddings it reads."""
-        return frozenset({self.variant.encoder})
-
-    @property
-    def typed_variants(self) -> frozenset[Variant]:
-        return frozenset()
-
-    @property
-    def takes_uploads(self) -> bool:
-        return True
-
-    @property
-    def line(self) -> JobLine:
-        return JobLine("learn", variant=self.variant.label, dataset=self.dataset)
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """Make it, as a task of the queue."""

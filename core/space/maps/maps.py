@@ -23,8 +23,8 @@ from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError, InputError
 from core.files.artifacts import Artifacts
 from core.files.writing import exclusive
+from core.jobs.tasks import OnStoredVariant
 from core.numerics.similarity import Metric
-from core.runs.log import JobLine
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.space.maps.child import fit_in_child, remove_leavings
@@ -54,7 +54,7 @@ class NoMap(BlindspotError):
 
 
 @dataclass(frozen=True)
-class MapRequest:
+class MapRequest(OnStoredVariant):
     """A map to be made. Equal requests are one.
 
     Attributes:
@@ -64,6 +64,8 @@ class MapRequest:
         min_dist: of UMAP: how near items may lie.
         seed: None for UMAP as fast as it gets, which comes out otherwise every time.
     """
+
+    kind = "map"
 
     variant: Variant
     dataset: str
@@ -78,23 +80,6 @@ class MapRequest:
     @property
     def label(self) -> str:
         return f"{self.method.upper()} of {self.dataset} by {self.variant.label}"
-
-    @property
-    def encoders(self) -> frozenset[str]:
-        """References of the encoders whose embeddings it reads."""
-        return frozenset({self.variant.encoder})
-
-    @property
-    def typed_variants(self) -> frozenset[Variant]:
-        return frozenset()
-
-    @property
-    def takes_uploads(self) -> bool:
-        return True
-
-    @property
-    def line(self) -> JobLine:
-        return JobLine("map", variant=self.variant.label, dataset=self.dataset)
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """Make it, as a task of the queue."""
