@@ -1,34 +1,38 @@
-# make run    set everything up and serve the app
-# make test   set everything up and run lint, types and all tests but the longest
-# make trust  run the long tests of crashes and crowds, which make test samples
-# Both work from a fresh clone with Python 3.11 to 3.13 (on Debian, apt for the browser of the tests).
+# Works from a fresh clone with Python 3.11 to 3.13 (on Debian, apt for the browser of the tests).
 
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test trust lint bench clean
+.PHONY: help run test trust lint bench docs clean
 
-run: .venv/run.stamp
+run: .venv/run.stamp  ## set everything up and serve the app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
-test: .venv/dev.stamp lint
+test: .venv/dev.stamp lint  ## lint, types and all tests but the longest
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-trust: .venv/dev.stamp
+trust: .venv/dev.stamp  ## the long tests: kills, crowds, simulations
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -rP
 
-lint: .venv/dev.stamp
+lint: .venv/dev.stamp  ## ruff, spelling and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 
-bench: .venv/run.stamp
+bench: .venv/run.stamp  ## measure how fast it is here
 	$(BIN)/python -m core bench
 
-clean:
-	rm -rf .venv
+docs: .venv/dev.stamp  ## build the documentation into site/
+	$(BIN)/mkdocs build --quiet
+
+clean:  ## remove .venv and site
+	rm -rf .venv site
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
 
 .venv/made.stamp:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Blindspot needs Python 3.11 to 3.13, {sys.executable} is {v[0]}.{v[1]}: make PYTHON=python3.12 $(MAKECMDGOALS)")'

@@ -1,4 +1,4 @@
-"""What a diagnostic declares and returns. It never imports plotly, streamlit or the store."""
+"""Contract of diagnostics: what one declares and returns, and the list of all."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ import pyarrow as pa
 from core.datasets.kinds.base import DatasetKind
 from core.encoders.base import Encoder
 from core.errors import InputError, unknown
-from core.numerics.similarity import Metric as Similarity
+from core.numerics.similarity import Similarity
 from core.transforms.chain import FittedChain, FlowSource, TransformChain
 from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
-# The parameter that any run may have beside its diagnostic's own: the dataset that its transform was fitted on, where
-# that was not the run's own items.
+# A parameter of any run: the dataset that its transform was fitted on, where that was not the run's own items.
 FIT_ON = "fit_on"
 
 
@@ -29,9 +28,7 @@ FIT_ON = "fit_on"
 class Parameter:
     """A choice that changes a diagnostic's numbers.
 
-    Attributes:
-        option: what the command line says of its option; the description where it is "". Diagnostics share the option
-            of a name: the first one's counts.
+    ``option`` is the command line's help ("": the description). Diagnostics share an option by name: the first counts.
     """
 
     name: str
@@ -41,11 +38,7 @@ class Parameter:
     option: str = ""
 
     def check(self, value: str) -> str:
-        """``value`` if it is one of the choices.
-
-        Raises:
-            InputError: otherwise, with the nearest choice.
-        """
+        """``value`` if it is one of the choices, otherwise ``InputError`` with the nearest one."""
         if value not in self.choices:
             raise unknown(self.name, value, self.choices)
         return value
@@ -53,7 +46,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the per-item table: its name, Arrow type (which decides the SQL type) and meaning."""
+    """A column of the per-item table; the Arrow type decides the SQL type."""
 
     name: str
     type: pa.DataType
@@ -68,12 +61,12 @@ ANY = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
-class Metric:
+class Score:
     """A named score.
 
     Attributes:
-        higher_is_better: None where neither is: for counts (``is_count``), and for what only describes.
-        range: the lowest and the highest value that it can have; of counts see ``bounds``.
+        higher_is_better: None for counts (``is_count``) and scores that only describe.
+        range: lowest and highest possible value; for counts see ``bounds``.
     """
 
     name: str
@@ -94,8 +87,8 @@ class Page:
     Attributes:
         stem: of its file in ``pages/``, which is its address.
         icon: a material symbol.
-        section: of the sidebar, under which it stands.
-        after: stem of the page of that section that it follows; "" where the diagnostics' pages come first.
+        section: of the sidebar.
+        after: stem of the page that it follows; "" for the top of the section.
     """
 
     stem: str
@@ -110,11 +103,11 @@ class Overview:
     """How the Overview shows a diagnostic.
 
     Attributes:
-        axis: what its headline score is, for the figure.
-        columns: the scores of its tables, with their headings.
-        link: what the reader sees on the page that goes deeper.
+        axis: of the figure, names the headline score.
+        columns: scores of its tables, with their headings.
+        link: label of the link to the page with more.
         page: stem of that page; "" for the diagnostic's own.
-        counted: name of the score that says how much was looked at, and what that is, for people.
+        counted: the score that counts the evaluated things, and their name.
     """
 
     axis: str
@@ -126,9 +119,9 @@ class Overview:
 
 @dataclass(frozen=True)
 class Reading:
-    """A score as Evidence reads it: what it is called there, and whether more of it counts as better (1) or less (-1).
+    """A score in Evidence: its name there, and whether more (1) or less (-1) counts as better.
 
-    That may be more than the diagnostic says: papers that remove anisotropy count less of it as better.
+    The diagnostic itself may leave that open: papers that remove anisotropy count less of it as better.
     """
 
     metric: str
@@ -137,11 +130,11 @@ class Reading:
 
 
 class GridRole(StrEnum):
-    """What a diagnostic is in the grids of the Lab."""
+    """Role of a diagnostic in the grids of the Lab."""
 
     NONE = "none"
     TASK = "task"  # encoders are ranked by its scores
-    # Of the space itself. Its scores are shown also where neither more nor less is better, and none of them says alone
+    # Describes the space. Its scores are shown even where neither more nor less is better, and none of them alone says
     # that an encoder is good: mates are nearest in a space that has collapsed to a point.
     DESCRIPTION = "description"
 
@@ -157,20 +150,19 @@ class PrepareVectors(Protocol):
         metric: Similarity,
         flows: FlowSource | None = None,
     ) -> tuple[Float32 | Float64, FittedChain]:
-        """Vectors to compute on, ``[n, d]``, and the chain that they went through; see ``toolkit.prepare``."""
+        """Vectors to compute on, ``[n, d]``, and their chain; see ``toolkit.prepare``."""
         ...
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a protocol does to vectors in the place of fitting and applying the transform.
+    """A protocol's replacement for fitting and applying the transform.
 
-    Everything is then computed on all items, those without a vector too, and nothing is fitted on another dataset.
+    Everything is then computed on all items, even those without a vector, and nothing is fitted on another dataset.
 
     Attributes:
         look_up: the encoder as the protocol looks texts up.
-        vectors: prepares them.
-        fitted_on: what it is fitted on, for people, where that is not what is computed on.
+        fitted_on: what the preparation is fitted on, for people.
     """
 
     look_up: Callable[[Encoder], Encoder]
@@ -180,13 +172,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Work:
-    """Counts that tell how much a diagnostic has to do.
-
-    Attributes:
-        pairs: of a pair set; rows of other kinds.
-        texts: distinct items.
-        is_split: labelled texts have a training part of their own.
-    """
+    """Amount of work: ``pairs`` (rows, for other kinds) and distinct ``texts``; ``is_split`` into train and test."""
 
     pairs: int
     texts: int
@@ -196,11 +182,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Done:
-    """What a stored run tells of the work that it was.
-
-    Attributes:
-        work: as it would be told beforehand; None where its dataset is a file that is gone.
-    """
+    """Amount of work of a stored run; ``work`` is None where its dataset is a file that is gone."""
 
     metrics: Mapping[str, float]
     coverage: Mapping[str, int]
@@ -210,12 +192,12 @@ class Done:
 
 @dataclass(frozen=True)
 class Cost:
-    """How long a diagnostic computes: units of work, whatever they are, and seconds for each.
+    """How long a diagnostic computes, in units of its choice.
 
     Attributes:
-        units: of a run to come.
-        units_of_run: of a stored run; 0 where it does not tell.
-        seconds_per_unit: on an ordinary laptop, while the store has not seen better; by the value of ``way``.
+        units: of a future run.
+        units_of_run: of a stored run; 0 if not known.
+        seconds_per_unit: on an ordinary laptop, until the store knows better; by the value of ``way``.
         way: name of the parameter that decides how long a unit takes, or "".
     """
 
@@ -227,17 +209,15 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class DiagnosticResult:
-    """What a diagnostic computes.
+    """Result of a diagnostic; the manifest keeps ``seeds``, ``chosen`` and ``device``.
 
     Attributes:
-        metrics: value per declared metric name, those that apply; fractions, not percents.
+        metrics: value per declared metric that applies; fractions, not percents.
         items: rows with the declared columns, in the order of the dataset's items.
-        coverage: counts of what could be evaluated out of what there is.
-        item_numbers: ``[rows]``, the number in the dataset of the item that each row speaks of (a pair, an original);
-            None where row i speaks of item i.
-        seeds: what its random numbers started from, by what they were for; the manifest keeps them.
-        chosen: what was chosen on the way by looking at the data, by name; the manifest keeps it too.
-        device: what it was computed on; the manifest keeps that too.
+        coverage: counts of what could be evaluated, and of all.
+        item_numbers: ``[rows]``, the dataset's number of each row's item (a pair, an original); None: row i, item i.
+        seeds: of random numbers, by purpose.
+        chosen: values chosen by looking at the data, by name.
     """
 
     metrics: Mapping[str, float]
@@ -258,10 +238,9 @@ class Compute(Protocol):
         progress: Progress,
         cancel: CancelToken,
     ) -> DiagnosticResult:
-        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]``.
+        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]`` of the entry's ``dataset_kind``.
 
-        ``dataset`` is of the entry's ``dataset_kind``; ``pipeline.request`` sees to that.
-        float32, but for a protocol that goes on in float64.
+        float32, except for a protocol that continues in float64.
         """
         ...
 
@@ -276,35 +255,30 @@ class ComputeOn(Protocol):
         progress: Progress,
         cancel: CancelToken,
     ) -> DiagnosticResult:
-        """As ``Compute``, with the same result, on a torch device (``cuda:N``)."""
+        """``Compute`` on a torch device (``cuda:N``), with the same result."""
         ...
 
 
 @dataclass(frozen=True)
 class DiagnosticEntry:
-    """A diagnostic: its declaration, from which the command line, the pages and the docs are derived.
+    """Declaration of a diagnostic: the command line, the pages and the docs are derived from it.
 
     Attributes:
         version: raised whenever its numbers can change; part of every run's identity.
         question: what a reader can learn, as one sentence.
         how: how it is computed, as markdown with formulas.
-        headline: name of the metric that stands for a run where there is room for only one.
-        overview: how the Overview shows it.
-        page: its page; None where it has none.
-        headline_instead: name of the metric that stands for a run that has no ``headline``; "" where none does.
-        compute_on: the same on a GPU; None where that is of no use.
-        preparations: by the value of the parameter ``protocol``, where it prepares the vectors itself.
-        cost: how long it takes.
-        families: scores of which the data decides how many there are: their names go on after the declared one's
-            (``f1@`` is declared, ``f1@spam`` computed).
-        ignores_order: its scores are the same in whatever order the items stand.
-        readings: the scores that stand for it on Evidence.
-        readings_among: these, of all the scores of its runs, where only the data tells which there are.
-        grid: what it is in the Lab.
-        compare: dotted path of the function that compares two runs (``core.runs.comparison.Compare``); "" for none. A
-            path, since entries are read before what builds on the store; see ``function``.
-        tested: dotted path of the function that tells the Overview which of some runs are not separable from the best:
-            of the entry and the runs, per score the places among them, or None; "" where nothing is tested.
+        headline: the metric shown where there is room for one.
+        headline_instead: the metric shown for a run without ``headline``, or "".
+        compute_on: computation on a GPU, if it pays.
+        preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
+        families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
+        ignores_order: scores do not depend on the order of the items.
+        readings: its scores on Evidence.
+        readings_among: these, of all scores of its runs, where only the data tells which there are.
+        compare: dotted path of the function that compares two runs (``core.runs.comparison.Compare``), or "". A path,
+            since entries are imported before what builds on the store; see ``named_function``.
+        tested: dotted path of the function that tells the Overview which runs are not separable from the best (of the
+            entry and the runs; per score their places, or None), or "".
     """
 
     id: str
@@ -316,7 +290,7 @@ class DiagnosticEntry:
     dataset_kind: DatasetKind
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Score, ...]
     headline: str
     overview: Overview = field(repr=False)
     compute: Compute = field(repr=False)
@@ -325,7 +299,7 @@ class DiagnosticEntry:
     compute_on: ComputeOn | None = field(default=None, repr=False)
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
     page: Page | None = None
-    families: tuple[Metric, ...] = ()
+    families: tuple[Score, ...] = ()
     ignores_order: bool = False
     readings: tuple[Reading, ...] = ()
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
@@ -334,16 +308,16 @@ class DiagnosticEntry:
     tested: str = ""
 
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
-        """What the protocol among these parameters does in the place of the transform; None for one that does not."""
+        """The protocol's replacement for the transform, if it has one."""
         return self.preparations.get(params.get("protocol", ""))
 
     def headline_of(self, metrics: Mapping[str, float]) -> str:
-        """Name of the metric that stands for a run with these; "" where it has none of them."""
+        """Name of the metric to show for a run with these, or ""."""
         return next((name for name in (self.headline, self.headline_instead) if name in metrics), "")
 
     @property
     def deeper(self) -> str:
-        """Stem of the page that shows more of its runs than the Overview."""
+        """Stem of the page with more than the Overview."""
         return self.overview.page or (self.page.stem if self.page else "")
 
     @property
@@ -351,21 +325,20 @@ class DiagnosticEntry:
         return any(m.name == self.headline and m.higher_is_better is False for m in self.metrics)
 
     def on(self, device: str) -> Compute:
-        """Its computation on a device: ``cpu``, or one of torch's where it has one for that."""
+        """Its computation on ``cpu`` or a torch device."""
         return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)
 
-    def declared(self, name: str) -> Metric | None:
-        """The declaration of a computed score, its own or its family's; None of one that a user's own items brought."""
+    def declared(self, name: str) -> Score | None:
+        """Declaration of a computed score or its family; None for scores of a user's own subsets."""
         exact = (metric for metric in self.metrics if metric.name == name)
         return next(exact, next((family for family in self.families if name.startswith(family.name)), None))
 
-    def metrics_of(self, names: Iterable[str]) -> list[Metric]:
-        """The declared metrics among these, in their order, then the others: of kinds of items that no diagnostic
-        knows beforehand, as the subsets of a user's minimal pairs are, in the order given."""
+    def metrics_of(self, names: Iterable[str]) -> list[Score]:
+        """The declared metrics among these, then the others (of a user's own subsets, say) in the given order."""
         found = dict.fromkeys(names)
         declared = [metric for metric in self.metrics if metric.name in found]
         known = {metric.name for metric in declared}
-        return declared + [Metric(name, "", None) for name in found if name not in known]
+        return declared + [Score(name, "", None) for name in found if name not in known]
 
     @property
     def table(self) -> str:
@@ -377,11 +350,7 @@ class DiagnosticEntry:
         return pa.schema([(column.name, column.type) for column in self.columns])
 
     def check_params(self, given: Mapping[str, str]) -> dict[str, str]:
-        """All parameters, defaults filled in.
-
-        Raises:
-            InputError: an unknown parameter or value.
-        """
+        """All parameters, defaults filled in; raises ``InputError`` for an unknown parameter or value."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
             if not known:
@@ -391,23 +360,23 @@ class DiagnosticEntry:
         return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
 
 
-def function(path: str) -> Any:
-    """What an entry names by a dotted path."""
+def named_function(path: str) -> Any:
+    """The function that an entry names by its dotted path."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
 def parameters() -> Mapping[str, Parameter]:
-    """The parameters of all diagnostics by name; of those that share a name the first one's."""
+    """The parameters of all diagnostics by name; of the same name the first."""
     found: dict[str, Parameter] = {}
-    for entry in every().values():
+    for entry in all_diagnostics().values():
         for parameter in entry.parameters:
             found.setdefault(parameter.name, parameter)
     return found
 
 
 def result_table(diagnostic: str, version: int) -> str:
-    """Name of the table of a diagnostic's per-item rows (DESIGN section 5)."""
+    """Name of the table of a diagnostic's per-item rows."""
     return f"result_{diagnostic}_v{version}"
 
 
@@ -415,10 +384,6 @@ def in_words(params: Mapping[str, str]) -> str:
     """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
     own = [value for name, value in params.items() if name != FIT_ON]
     return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
-
-
-def metric_names(metrics: Sequence[Metric]) -> tuple[str, ...]:
-    return tuple(metric.name for metric in metrics)
 
 
 # The module in ``core.diagnostics`` that holds each ENTRY, in the order in which pages and commands list them.
@@ -435,19 +400,15 @@ MODULES = (
 
 
 @cache
-def every() -> Mapping[str, DiagnosticEntry]:
-    """All diagnostics by their ids. Found by name, so that this module knows none of them."""
+def all_diagnostics() -> Mapping[str, DiagnosticEntry]:
+    """All diagnostics by id; imported by name, so that this module does not depend on them."""
     entries = [import_module(f"core.diagnostics.{module}").ENTRY for module in MODULES]
     return MappingProxyType({entry.id: entry for entry in entries})
 
 
-def find(diagnostic_id: str) -> DiagnosticEntry:
-    """The entry of a diagnostic id.
-
-    Raises:
-        InputError: no such diagnostic; the nearest id is suggested.
-    """
-    entries = every()
+def find_diagnostic(diagnostic_id: str) -> DiagnosticEntry:
+    """The entry of a diagnostic id; raises ``InputError`` for an unknown one and suggests the nearest."""
+    entries = all_diagnostics()
     if diagnostic_id not in entries:
         raise unknown("diagnostic", diagnostic_id, entries)
     return entries[diagnostic_id]

@@ -9,13 +9,13 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 LONGEST_PART = 2_000  # characters of what, expected or remedy
-# Control characters, halves of surrogate pairs, and what turns the direction of the text around it: in a terminal they
-# act, in a file they break, and to a reader they hide what a name is.
+# Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and hide
+# what a name is.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """A text in which every character that is not seen but acts stands as its escape, such as ``\\x1b``."""
+    """A text whose invisible control characters are written as escapes, such as ``\\x1b``."""
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -23,8 +23,7 @@ class BlindspotError(Exception):
     """The input was right and the world was not (exit code 1).
 
     Args:
-        what: what was wrong, naming the offending value.
-        expected: what was expected instead.
+        what: the problem, with the offending value.
         remedy: what the user can do about it.
     """
 
@@ -42,7 +41,7 @@ class BlindspotError(Exception):
 
 
 def _shown(part: str) -> str:
-    """On one line, cut off in the middle where it is too long to be read."""
+    """One line, its middle cut out where it is too long to read."""
     line = " ".join(part.split()) if len(part) <= LONGEST_PART else part
     if len(line) > LONGEST_PART:
         half = LONGEST_PART // 2
@@ -57,11 +56,11 @@ class InputError(BlindspotError):
 
 
 class DataMissing(BlindspotError):
-    """A data file is neither in the cache nor to be had now."""
+    """A data file is neither cached nor downloadable."""
 
 
 class DataCorrupt(BlindspotError):
-    """A data file is there but is not what its checksum promises."""
+    """A data file does not match its checksum."""
 
 
 class StoreBusy(BlindspotError):
@@ -76,7 +75,7 @@ class Cancelled(BlindspotError):
 
 
 def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
-    """The error for an id that is not among the known ones, with the nearest match suggested."""
+    """The error for an unknown id, suggesting the nearest known one."""
     known = sorted(known)
     nearest = process.extractOne(value[:LONGEST_PART], known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     return InputError(

@@ -1,8 +1,8 @@
-"""What a server lets its visitors do: the one place that says what a hosted demo may (``BLINDSPOT_MODE=demo``).
+"""Permissions of visitors, above all on a hosted demo (``BLINDSPOT_MODE=demo``).
 
-On a machine of one's own everything is allowed. On a demo strangers share what is computed of the catalog, and nobody
-can change it: a visitor adds runs through the queue, within limits, and votes. A visitor's own texts are worked on in
-a part of the cache that is the visitor's alone (``Settings.session``).
+On one's own machine everything is allowed. On a demo strangers share results on the catalog, and nobody can change
+them: visitors add runs through the queue, within limits, and vote. Results on a visitor's own texts are kept in a part
+of the cache that only the visitor sees (``Settings.session``).
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ _FILE = "file:"
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """How large an upload may be; None where only the limits of the file formats hold.
+    """Limits of an upload; None where only those of the file formats hold.
 
     Attributes:
-        formats: endings of file names that are taken.
+        formats: accepted endings of file names.
         size: bytes of a file.
-        rows, columns: of its table.
         cell: characters of a text.
         files: uploads that a visitor may keep at a time.
     """
@@ -53,7 +52,7 @@ class UploadLimits:
         self._check(self.cell, longest_cell, "characters in one cell")
 
     def check_number(self, there_are: int) -> None:
-        """Raise ``InputError`` where a visitor who keeps so many uploads wants another."""
+        """Raise ``InputError`` where so many uploads leave no room for another."""
         if self.files is not None and there_are >= self.files:
             raise InputError(
                 f"you keep {there_are} uploads already", expected=f"at most {self.files}", remedy="remove one of them"
@@ -71,27 +70,24 @@ class UploadLimits:
 
 @dataclass(frozen=True)
 class Policy:
-    """What visitors may do.
+    """What visitors may do; limits of None are none.
 
     Attributes:
         own_encoders: name encoders by path or hub, upload and remove them.
         server_files: name files of the server's machine.
-        changes: delete or repeat what is stored, clear caches, make items of their own queries, import judgements.
-        downloads: have data brought from its public source; from a mirror that the host named they always may.
-        orders_queue: move other visitors' work in the queue, or cancel it.
+        changes: delete or repeat runs, clear caches, make items of their own queries, import judgements.
+        downloads: download data from its public source; from the host's mirror they always may.
+        orders_queue: move or cancel other visitors' work in the queue.
         error_details: read what an unexpected error was.
-        raters_names: take the nicknames of raters along in files; a facilitator always has those of their session.
-        uploads: limits of an upload.
-        text: characters of a text that is typed.
-        steps, dimensions: of a chain of transforms that a visitor names: an address alone starts the work. None is
-            what the transforms themselves bound.
-        raters_by_one: nicknames that a visitor may answer under: people who take turns at a screen.
-        sessions_by_one, sessions_in_all: sessions of raters that a visitor may open, and that there may be.
-        pages_in_all: pages that may be open.
-        uploads_kept: bytes of files that visitors have put into forms, of one page and of all; they are held in memory
-            until the page is closed.
-        uploads_at_once: files that may be on their way.
-        queued_by_one, queued_in_all: tasks that may wait or run, of one visitor and of all; None is no limit.
+        raters_names: download raters' nicknames; a facilitator always may, for their session.
+        text: characters of a typed text.
+        steps, dimensions: of a chain of transforms, since an address alone starts the work.
+        raters_by_one: nicknames that a visitor may answer under: people take turns at a screen.
+        sessions_by_one, sessions_in_all: sessions of raters per visitor, and altogether.
+        pages_in_all: open pages.
+        uploads_kept: bytes of files in forms, per page and altogether; they stay in memory until the page is closed.
+        uploads_at_once: files in transfer.
+        queued_by_one, queued_in_all: waiting and running tasks per visitor, and altogether.
     """
 
     own_encoders: bool
@@ -115,12 +111,12 @@ class Policy:
     queued_in_all: int | None = None
 
     def check_change(self, what: str) -> None:
-        """Raise ``InputError`` where visitors may not change what all share; ``what`` is a clause."""
+        """Raise ``InputError`` unless visitors may change what all share; ``what`` is a clause."""
         if not self.changes:
             raise refused(what)
 
     def check_rater(self, there_are: int) -> None:
-        """Raise ``InputError`` where a visitor who has answered under so many nicknames gives another."""
+        """Raise ``InputError`` for one nickname more than allowed."""
         if self.raters_by_one is not None and there_are >= self.raters_by_one:
             raise InputError(
                 f"answers under {there_are} nicknames came from here already",
@@ -129,7 +125,7 @@ class Policy:
             )
 
     def check_session(self, there_are: int) -> None:
-        """Raise ``InputError`` where a visitor who has opened so many sessions wants another."""
+        """Raise ``InputError`` for one session more than allowed."""
         if self.sessions_by_one is not None and there_are >= self.sessions_by_one:
             raise InputError(
                 f"you opened {there_are} sessions already",
@@ -138,7 +134,7 @@ class Policy:
             )
 
     def check_room(self, wanted: int, mine: int, in_all: int) -> None:
-        """Raise ``InputError`` where the queue has no room for ``wanted`` tasks beside those that are in it."""
+        """Raise ``InputError`` where the queue has no room for ``wanted`` more tasks."""
         if self.queued_by_one is not None and mine + wanted > self.queued_by_one:
             raise InputError(
                 f"that would be {mine + wanted} runs of yours at a time",
@@ -189,21 +185,16 @@ DEMO = Policy(
 
 
 def of(settings: Settings) -> Policy:
-    """What visitors may do where these settings hold."""
     return DEMO if settings.mode is Mode.DEMO else LOCAL
 
 
 def refused(what: str) -> InputError:
-    """The error for what a demo does not do; ``what`` is a clause in the passive."""
+    """The error for what a demo refuses; ``what`` is a clause in the passive."""
     return InputError(f"{what} on a hosted demo", remedy=OWN_MACHINE)
 
 
 def check_encoder(reference: str, settings: Settings) -> None:
-    """Nothing that the catalog does not have; said without a look at what the reference names.
-
-    Raises:
-        InputError: a reference that reaches out of the catalog, on a demo.
-    """
+    """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names."""
     if ":" in reference and not of(settings).own_encoders:
         raise InputError(
             f"'{reference[:80]}' cannot be used on a hosted demo",
@@ -213,7 +204,7 @@ def check_encoder(reference: str, settings: Settings) -> None:
 
 
 def check_transform(chain: str, settings: Settings) -> None:
-    """Raise ``InputError`` where a chain ``STEP[:ARG][+STEP...]`` is longer or makes more dimensions than here."""
+    """Raise ``InputError`` where a chain ``STEP[:ARG][+STEP...]`` has too many steps or dimensions."""
     may = of(settings)
     steps = chain.split("+")
     if may.steps is not None and len(steps) > may.steps:
@@ -233,11 +224,7 @@ def check_transform(chain: str, settings: Settings) -> None:
 
 
 def check_dataset(reference: str, settings: Settings) -> None:
-    """Nothing but the catalog and the visitor's own uploads; said without a look at what the reference names.
-
-    Raises:
-        InputError: another file, on a demo.
-    """
+    """Raise ``InputError`` for a file that is not the visitor's upload, on a demo; does not look at what it names."""
     if not reference.startswith(_FILE) or of(settings).server_files:
         return
     target = reference.removeprefix(_FILE)
@@ -252,12 +239,10 @@ def check_dataset(reference: str, settings: Settings) -> None:
 
 
 def check_delivery(dataset: str, settings: Settings, *, reader_is_gone: bool) -> None:
-    """Whether a file of a dataset's texts ("": of none) may leave now, for the reader whose page offers it.
-
-    Asked when the file is asked for, not when the page was drawn: pages stay open for hours.
+    """Check that a file of a dataset's texts ("": of none) may be downloaded now, whenever its page was drawn.
 
     Raises:
-        InputError: the reader has left, the dataset is none that they may name, or it is their own and gone.
+        InputError: the reader has left, may not name the dataset, or it is their own and gone.
     """
     if reader_is_gone:
         raise InputError("this visit has ended, and what was made in it is deleted", remedy="open the page anew")
@@ -268,5 +253,4 @@ def check_delivery(dataset: str, settings: Settings, *, reader_is_gone: bool) ->
 
 
 def may_read_votes(*, revealed: bool, facilitates: bool) -> bool:
-    """Whether a reader may have what a session's raters answered."""
     return revealed or facilitates

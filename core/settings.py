@@ -1,4 +1,4 @@
-"""Settings, read from the environment (DESIGN section 6)."""
+"""Settings, read from the environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.errors import InputError, unknown
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
-VARIABLES = (  # all that are read
+VARIABLES = (
     "BLINDSPOT_CACHE",
     "BLINDSPOT_CACHE_LIMIT",
     "BLINDSPOT_MIRROR",
@@ -22,14 +22,7 @@ VARIABLES = (  # all that are read
     "BLINDSPOT_HOSTS",
 )
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
-UNITS = {  # of sizes, in bytes
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "MiB": 1 << 20,
-    "GiB": 1 << 30,
-    "TiB": 1 << 40,
-}
+BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}  # per unit
 
 
 class Mode(StrEnum):
@@ -47,12 +40,11 @@ class Settings:
         cache: folder for embeddings, the store and downloaded data.
         mirror: directory or base URL that serves dataset files as ``<source>/<path in source>``, or "".
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        mode: local use or a hosted demo.
-        hosts: names under which a server may be addressed, ``*.example.org`` for all below one; empty means any
-            on a machine of one's own, and this machine's own names on a demo.
-        session: on a demo, the visitor whose own texts are worked on: all that is made of them is kept apart from
-            what everybody sees, and goes with the visitor; "" is what everybody shares.
-        cache_limit: bytes that the cache is to take at most, or None.
+        hosts: names that a server answers to, ``*.example.org`` for all below one; empty means any on one's own
+            machine, and the machine's own names on a demo.
+        session: on a demo, the visitor whose own texts are worked on; their results are kept apart and deleted with the
+            visit. "" is shared by all.
+        cache_limit: most bytes of the cache, or None.
     """
 
     cache: Path
@@ -65,12 +57,12 @@ class Settings:
 
     @property
     def sessions(self) -> Path:
-        """Where a demo keeps what belongs to one visitor each."""
+        """A demo's folders of single visitors."""
         return self.cache / "sessions"
 
     @property
     def home(self) -> Path:
-        """Where what is computed goes: the cache, or a visitor's part of it."""
+        """The folder for results: the cache, or a visitor's part of it."""
         return self.sessions / self.session if self.session else self.cache
 
     @property
@@ -115,11 +107,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
-        """Read ``BLINDSPOT_*``; an unset or empty variable means the default.
-
-        Raises:
-            InputError: a variable has a value that means nothing.
-        """
+        """Read ``BLINDSPOT_*``; an empty variable counts as unset. Raises ``InputError`` for an invalid value."""
         env = os.environ if environment is None else environment
         device = env.get("BLINDSPOT_DEVICE") or "auto"
         if not re.fullmatch(r"auto|cpu|cuda|cuda:\d+|mps", device):
@@ -138,7 +126,7 @@ class Settings:
 
 
 def _hosts(text: str) -> tuple[str, ...]:
-    """``BLINDSPOT_HOSTS``: names between commas; no port, no address with ``http://``."""
+    """``BLINDSPOT_HOSTS``: names between commas, without port or ``http://``."""
     names = tuple(name.strip().lower() for name in text.split(",") if name.strip())
     for name in names:
         if not _HOST.fullmatch(name):
@@ -150,29 +138,25 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _bytes(name: str, value: str) -> int | None:
-    """A variable's size, such as 20GB; None where it is not set.
-
-    Raises:
-        InputError: it is no size, or less than a megabyte.
-    """
+    """A size such as 20GB; None where the variable is not set, ``InputError`` below a megabyte."""
     if not value:
         return None
-    units = {unit.lower(): factor for unit, factor in UNITS.items()}
+    units = {unit.lower(): factor for unit, factor in BYTES.items()}
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)\s*([A-Za-z]+)", value, re.ASCII)
     factor = units.get(match[2].lower()) if match else None
     count = int(float(match[1]) * factor) if match and factor else 0
-    if count < UNITS["MB"]:
+    if count < BYTES["MB"]:
         raise InputError(
-            f"{name} is '{value}'", expected=f"a number and a unit ({', '.join(UNITS)}), such as 20GB, at least 1MB"
+            f"{name} is '{value}'", expected=f"a number and a unit ({', '.join(BYTES)}), such as 20GB, at least 1MB"
         )
     return count
 
 
 def prepare_runtime(settings: Settings) -> None:
-    """Set what compiled libraries read from the environment; call before torch or numba is first imported.
+    """Set variables of compiled libraries; call before torch or numba is first imported.
 
-    Threads that wait for each other sleep instead of spinning: where another program wants a core (a second
-    user of a hosted demo, a browser on a laptop), spinning makes encoding several times slower.
+    Waiting threads sleep instead of spinning: where another program wants a core, spinning makes encoding several times
+    slower.
     """
     os.environ.setdefault("NUMBA_CACHE_DIR", str(settings.cache / "numba"))
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

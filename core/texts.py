@@ -1,4 +1,4 @@
-"""Texts: what sets two of them apart, and shares written out."""
+"""Texts: keys for equality, word differences, lexical overlap, numbers in words."""
 
 from __future__ import annotations
 
@@ -15,51 +15,47 @@ import numpy as np
 
 from core.types import Float64
 
-IS_HALF = 1e-6  # units of the last digit that is written: closer to a half than this is one, but for rounding
+IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 
-WORDS = 0.9  # share of texts of one word from which on they are words, not sentences
+WORDS = 0.9  # share of one-word texts from which on they are words, not sentences
 
 
 def are_words(texts: Iterable[str]) -> bool:
-    """Whether texts are words rather than sentences: nine of ten have no white space inside. Each text counts once."""
+    """Whether texts are words rather than sentences: nine of ten distinct ones have no white space inside."""
     distinct = set(texts)
     return bool(distinct) and sum(len(text.split()) <= 1 for text in distinct) >= WORDS * len(distinct)
 
 
-# --- what is the same; one function per purpose
+# --- equality, one function per purpose
 
 
 def caseless(text: str) -> str:
-    """A text without letters' case and without the choice of Unicode form: "É" in one character or in two is "é"."""
+    """A text without case and Unicode form: "É" in one character or in two is "é"."""
     if text.isascii():
         return text.lower()
     return normalize("NFC", normalize("NFD", text).casefold())
 
 
 def one_form(text: str) -> str:
-    """What is equal for texts that are the same to the letter, in whatever Unicode form."""
+    """Key of texts that are the same but for their Unicode form."""
     return normalize("NFC", text)
 
 
 def same_text(text: str) -> str:
-    """What is equal for texts that say the same: ``caseless``, runs of white space taken as one space.
-
-    Of splits, leaks, repetitions and searches.
-    """
+    """``caseless`` with runs of white space as one space; for splits, leaks, repetitions and searches."""
     return " ".join(caseless(text).split())
 
 
 def near_duplicate_key(text: str) -> str:
-    """What is equal for texts that differ only in letters' case, Unicode form, white space, punctuation and characters
-    that nobody sees; "" for a text that has nothing else.
+    """Key of texts that differ only in case, Unicode form, white space, punctuation and invisible characters.
 
-    Letters, marks (accents, vowel signs), digits and symbols count, and of punctuation what is read out: # % & @ §
-    and primes, what stands between two digits, a minus or point that begins a number, operators such as != and ->.
-    Of filtered ranks, neighbour lists of judgements, and texts of a training set.
+    "" for a text of nothing else. Letters, marks (accents, vowel signs), digits and symbols count, and punctuation that
+    is read out: # % & @ § and primes, marks between two digits, a minus or point that begins a number, operators such
+    as != and ->. For filtered ranks, neighbor lists of judgements, and texts of a training set.
     """
     out: list[str] = []
-    gap = ""  # what was left out since the last character that counts
+    gap = ""  # characters left out since the last one that counts
     for c in caseless(text):
         if _ignored(c):
             gap += c
@@ -72,13 +68,13 @@ def near_duplicate_key(text: str) -> str:
 
 
 def containing(texts: Iterable[str], wanted: str) -> list[bool]:
-    """Which texts have ``wanted`` in them, whatever its case and Unicode form."""
+    """Which texts contain ``wanted``, whatever its case and Unicode form."""
     key = caseless(wanted)
     return [key in caseless(text) for text in texts]
 
 
 def column_key(name: str) -> str:
-    """What is equal for names of columns that mean the same: letters and digits, whatever their case."""
+    """Key of column names: letters and digits, whatever their case."""
     return "".join(c for c in caseless(name) if c.isalnum())
 
 
@@ -106,7 +102,7 @@ def _ignored(c: str) -> bool:
 
 
 def _read_out(before: str, gap: str, after: str) -> str:
-    """What counts of ``gap``, characters that do not count by themselves, between two that do."""
+    """The part of ``gap`` (characters that do not count by themselves) that counts between these two."""
     last = gap[-1]
     if before.isdecimal() and after.isdecimal():
         marks = "".join("\N{MINUS SIGN}" if c in _HYPHENS else c for c in gap if category(c)[0] == "P")
@@ -118,13 +114,13 @@ def _read_out(before: str, gap: str, after: str) -> str:
     return last if after in {"=", ">"} and last in _OPERATORS else ""
 
 
-# --- what became of a text
+# --- shares and word differences
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """``46%`` for 0.455, rounded so that a share and what is missing to the whole add up to 100% as they are written.
+    """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
 
-    A half is rounded towards the middle: 45.5 and 54.5 become 46 and 54, and not 46 and 55.
+    45.5 and 54.5 become 46 and 54, not 46 and 55.
     """
     scale = 100 * 10**decimals
     below = math.floor(share * scale)
@@ -134,7 +130,7 @@ def percent(share: float, decimals: int = 0) -> str:
 
 
 class Change(StrEnum):
-    """What became of a part of a text."""
+    """A part of a text was kept, removed or added."""
 
     KEPT = "kept"
     REMOVED = "removed"
@@ -143,18 +139,17 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of two texts: the first has what is kept and removed, the second what is kept and added."""
+    """A part of two texts: the first consists of kept and removed parts, the second of kept and added ones."""
 
     text: str
     change: Change
 
 
 def word_changes(before: str, after: str) -> tuple[Segment, ...]:
-    """How ``after`` came about from ``before``, word by word; what is removed stands before what is added there.
+    """The changes from ``before`` to ``after``, word by word; a removed part comes before what replaces it.
 
-    The parts that are kept and removed make up ``before``, those that are kept and added ``after``, letter by letter.
-    Only whole words change, so that a typo marks its word. A space between two words that both changed belongs to
-    them.
+    Kept and removed parts make up ``before``, kept and added ones ``after``, letter by letter. Only whole words change,
+    so that a typo marks its word. A space between two changed words belongs to them.
     """
     one, other = _PIECES.findall(before), _PIECES.findall(after)
     # Spaces are no anchor: two texts would otherwise be aligned by where their spaces are.
@@ -175,7 +170,7 @@ def word_changes(before: str, after: str) -> tuple[Segment, ...]:
 
 
 def _changed(removed: str, added: str) -> list[Segment]:
-    """What is in one of the two alone; spaces that both begin or end with are kept."""
+    """Segments of a change; spaces that both sides begin or end with are kept."""
     start = 0
     while start < min(len(removed), len(added)) and removed[start] == added[start] and removed[start].isspace():
         start += 1
@@ -190,7 +185,7 @@ def _changed(removed: str, added: str) -> list[Segment]:
 
 
 def _joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """Neighbours of one kind as one."""
+    """Adjacent segments of one kind as one."""
     out: list[Segment] = []
     for segment in segments:
         if out and out[-1].change is segment.change:
@@ -200,15 +195,7 @@ def _joined(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     return tuple(out)
 
 
-def side(segments: Sequence[Segment], change: Change) -> str:
-    """One of the two texts: the first by ``REMOVED``, the second by ``ADDED``."""
-    return "".join(segment.text for segment in segments if segment.change in {Change.KEPT, change})
-
-
-# What can be said about a pair without an encoder: its words, how many the two texts share, how long they are.
-#
-# A word is what is between spaces, without its case and punctuation (``near_duplicate_key``): "isn't" is one word, a
-# dash alone is none, a plus sign is one.
+# --- words: parts between spaces, as ``near_duplicate_key``: "isn't" is one word, a dash alone none, a plus sign one
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -222,13 +209,9 @@ def length(text: str) -> int:
 
 
 def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
-    """Jaccard overlap of the words of ``queries[i]`` and ``mates[i]``, ``[m] float64`` from 0 to 1.
+    """Jaccard overlap of the distinct words of ``queries[i]`` and ``mates[i]``, ``[m] float64`` from 0 to 1.
 
-    The number of distinct words that stand in both, by the number that stand in either. NaN where neither text has a
-    word.
-
-    Raises:
-        ValueError: not as many queries as mates.
+    NaN where neither text has a word.
     """
     known: dict[str, frozenset[str]] = {}
 
@@ -243,3 +226,16 @@ def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
         if either := len(a | b):
             out[i] = len(a & b) / either
     return out
+
+
+# --- numbers in words
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """``1 file``, ``2,000 files``."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def p_in_words(p: float) -> str:
+    """``p = 0.03``; what would round to 0 is ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

@@ -1,4 +1,4 @@
-"""The nouns that more than one layer speaks of (DESIGN section 1)."""
+"""Types that several layers share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """For people: the encoder alone where nothing was done to its embeddings; of a path only the last part."""
+        """For people: without a transform the encoder alone; of a path only the last part."""
         scheme, colon, path = self.encoder.partition(":/")
         encoder = f"{scheme}:{path.rpartition('/')[2]}" if colon else self.encoder
         return encoder if self.transform == "none" else f"{encoder} + {self.transform}"
@@ -58,20 +58,20 @@ class Variant:
 
 
 class Progress(Protocol):
-    """Told how far a piece of work is: ``stage`` in words, ``done`` of ``total`` units of it.
+    """Listener for progress: ``stage`` in words, ``done`` of ``total`` units.
 
-    ``fraction`` is the share of the stage's *work*, where the units differ in cost (long texts come first).
+    ``fraction`` is the share of the stage's *work*, where units differ in cost (long texts come first).
     """
 
     def __call__(self, stage: str, done: int, total: int, fraction: float | None = None) -> None: ...
 
 
 def no_progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
-    """A listener that does not listen."""
+    """Ignores progress."""
 
 
 class CancelToken:
-    """Set from any thread; the work looks at it at every batch."""
+    """Set from any thread; the work checks it at every batch."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

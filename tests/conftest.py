@@ -13,7 +13,7 @@ from core.runs import pipeline
 from core.settings import Mode, Settings, prepare_runtime
 from core.store.repository import Repository
 
-pytest_plugins = ["tests.support.pages"]
+pytest_plugins = [f"tests.support.{name}" for name in ("pages", "commands", "world", "transfer_world")]
 
 SLOWEST = "test_pipeline_realdata.py"  # it embeds 25,000 sentences: five minutes and more
 
@@ -53,8 +53,10 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def repository(settings: Settings) -> Repository:
-    return Repository.at(settings.store)
+def repository(settings: Settings) -> Iterator[Repository]:
+    repository = Repository.at(settings.store)
+    yield repository
+    repository.database.close()
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +64,14 @@ def shared_settings(shared_cache: Path) -> Settings:
     """Settings with the session's cache and the mirror of the environment."""
     mirror = os.environ.get("BLINDSPOT_MIRROR", "")
     return make_settings(shared_cache, str(Path(mirror).resolve()) if mirror and "://" not in mirror else mirror)
+
+
+@pytest.fixture(scope="module")
+def shared_repository(shared_settings: Settings) -> Iterator[Repository]:
+    """The store of the session's cache."""
+    repository = Repository.at(shared_settings.store)
+    yield repository
+    repository.database.close()
 
 
 class _Caught(logging.Handler):

@@ -1,9 +1,12 @@
-"""What the README and the guides in core/ tell people to type, to set and to open exists."""
+"""Commands, settings and files that the README, the documentation and the guides in core/ name."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +14,15 @@ from pathlib import Path
 import pytest
 import typer
 
-from core.benchmarks import catalog as benchmarks
-from core.datasets import catalog as datasets
+from core.benchmarks.catalog import BENCHMARKS
+from core.datasets.catalog import find_dataset
+from core.diagnostic import all_diagnostics
 from core.runs import pipeline
-from core.settings import ROOT, Settings
+from core.settings import ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
 
 README = (ROOT / "README.md").read_text("utf-8")
+DOCS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")}
 GUIDES = sorted((ROOT / "core").rglob("README.md"))
 GUIDED = ("diagnostics", "space", "studies")  # every folder in these has a guide
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -57,7 +62,7 @@ def command_lines(text: str) -> Iterator[Typed]:
             yield Typed(variables, tuple(words))
 
 
-LINES = list(command_lines(README))
+LINES = [line for text in [README, *DOCS.values()] for line in command_lines(text)]
 COMMANDS = [line for line in LINES if line.words[:3] == tuple(COMMAND.split())]
 OF_GUIDES = [line for guide in GUIDES for line in command_lines(guide.read_text("utf-8"))]
 
@@ -73,14 +78,15 @@ def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Setti
                 for transform in params["transform"] or ["none"]:
                     pipeline.request(params["diagnostic"], encoder, transform, dataset, given, settings)
     for dataset in params.get("ids") or []:
-        assert datasets.find(dataset)
+        assert find_dataset(dataset)
     for name in params.get("names") or []:
-        assert name in benchmarks.BENCHMARKS
+        assert name in BENCHMARKS
     Settings.from_environment(line.variables)  # the values mean something
 
 
-def test_the_readme_shows_every_command() -> None:
-    shown = {parse(list(line.words[3:]))[0] for line in COMMANDS}
+def test_the_readme_shows_the_commonest_commands() -> None:
+    lines = [line for line in command_lines(README) if line.words[:3] == tuple(COMMAND.split())]
+    shown = {parse(list(line.words[3:]))[0] for line in lines}
     for command in ("list", "run", "runs", "runs show", "export", "data fetch", "data verify", "bench"):
         assert command in shown
 
@@ -94,14 +100,13 @@ def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
         assert (assignment[1] in variables) if assignment else (word in targets)
 
 
-def test_the_readme_names_the_settings_that_there_are() -> None:
-    source = (ROOT / "core" / "settings.py").read_text("utf-8")
-    assert set(re.findall(r"BLINDSPOT_[A-Z]+", README)) == set(re.findall(r"BLINDSPOT_[A-Z]+", source))
+def test_every_setting_is_documented() -> None:
+    assert set(re.findall(r"`(BLINDSPOT_[A-Z_]+)`", DOCS["reference/settings.md"])) == set(VARIABLES)
 
 
-def test_the_readme_sums_up_every_benchmark() -> None:
-    section = README.partition("\n## How fast\n")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(benchmarks.BENCHMARKS)
+def test_every_benchmark_is_documented() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", DOCS["design/benchmarks.md"], re.MULTILINE)
+    assert named == list(BENCHMARKS)
 
 
 def test_files_that_the_readme_names_exist() -> None:
@@ -111,8 +116,8 @@ def test_files_that_the_readme_names_exist() -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-def test_the_readme_shows_the_tree_as_it_is() -> None:
-    (tree,) = FENCED.findall(README.partition("\n## How it is built\n")[2].partition("\n## ")[0])
+def test_the_documented_tree_is_the_tree() -> None:
+    tree = FENCED.findall(DOCS["design/layers.md"])[0]
     core, outer, shown = ROOT / "core", "", set()
     for line in tree.splitlines():
         names = re.split(" {3,}", line.strip())[0].replace("/", "").split()
@@ -137,6 +142,25 @@ def test_files_that_a_guide_names_exist(guide: Path) -> None:
     named = {name for name in INLINE.findall(FENCED.sub("", text)) if re.fullmatch(r"[\w/]+(\.\w+|/)|\w+(/\w+)+", name)}
     assert len(named) > 3
     assert [name for name in sorted(named) if not ((guide.parent / name).exists() or (ROOT / name).exists())] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 180
+
+
+def test_the_documentation_builds(tmp_path: Path) -> None:
+    """Strictly: a link that leads nowhere, within the site or to a file of the repository, is an error."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    for diagnostic_id in all_diagnostics():
+        page = (tmp_path / "diagnostics" / f"{diagnostic_id}.html").read_text("utf-8")
+        assert "$" not in re.sub(r"<script.*?</script>|<code.*?</code>", "", page, flags=re.DOTALL)
+        assert "author = {" in re.sub("<[^>]+>", "", page)  # its citation, as BibTeX
+    for name, text in DOCS.items():
+        linked = re.findall(r"\]\(((?:\.\./)+(?:core|assets|tests|pages)/[^)#]+)\)", text)
+        assert [link for link in linked if not (ROOT / "docs" / name).parent.joinpath(link).exists()] == []
 
 
 # --- the reader of the README itself

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core import diagnostic as diagnostics
-from core.diagnostics.evalrank import pairs as explore
-from core.diagnostics.evalrank.pairs import Relation
+from core.diagnostic import find_diagnostic
+from core.diagnostics.evalrank.pairs import Relation, around_mate
 from core.runs import pipeline
 from core.settings import ASSETS, ROOT, Settings
 from core.store.repository import Repository
@@ -19,9 +18,9 @@ from core.texts import percent
 
 
 def is_said(*words: str) -> bool:
-    """Whether the README says just this, wherever its lines break: figures are written as they are measured."""
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    return all(each in readme for each in words)
+    """Whether README and tutorial say just this, wherever lines break: figures are written as they are measured."""
+    texts = [" ".join((ROOT / name).read_text("utf-8").split()) for name in ("README.md", "docs/start.md")]
+    return all(each in text for each in words for text in texts)
 
 
 def test_what_stands_first_above_the_paraphrase_is_most_often_a_negation(demo_cache: Path, settings: Settings) -> None:
@@ -36,10 +35,10 @@ def test_what_stands_first_above_the_paraphrase_is_most_often_a_negation(demo_ca
         if r.plan.variant.transform == "none" and r.plan.params["metric"] == "cos"
     )
     assert is_said(f"(Hits@1 {run.metrics['hits@1']:.2f})")
-    pairs = repository.items(diagnostics.find("evalrank"), [run.run_id], texts=True)
+    pairs = repository.items(find_diagnostic("evalrank"), [run.run_id], texts=True)
     found: dict[bool, list[bool]] = {True: [], False: []}  # by whether the query is an original
     for pair in pairs.itertuples():
-        nearest = explore.around_mate(run, pair.query_no, pair.mate_no, encoded, repository, limit=1)
+        nearest = around_mate(run, pair.query_no, pair.mate_no, encoded, repository, limit=1)
         if nearest and nearest[0].relation is Relation.ABOVE:
             found[pair.item_no < len(rows)].append(nearest[0].text in negations)
     everywhere = found[True] + found[False]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from core.errors import InputError
 from core.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
+from tests.support.commands import python
 
 
 def test_defaults() -> None:
@@ -91,12 +90,5 @@ def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
         "print(numba.config.CACHE_DIR)\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=environment | {"BLINDSPOT_CACHE": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", program, env=environment | {"BLINDSPOT_CACHE": str(tmp_path)})
     assert done.stdout.strip() == str(tmp_path.resolve() / "numba")

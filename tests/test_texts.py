@@ -1,24 +1,34 @@
-"""Texts: which are the same, near-duplicates, or the same name of a column; and shares written out."""
+"""Texts: equal ones, near-duplicates, names of columns, changed words; and shares written out."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import unicodedata
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.texts import (
+    Change,
+    Segment,
     are_words,
     caseless,
     column_key,
     containing,
+    counted,
+    length,
+    lexical_overlap,
     near_duplicate_key,
     one_form,
     percent,
     same_text,
+    word_changes,
+    words,
 )
 
 FORMS = ("NFC", "NFD")
@@ -217,3 +227,98 @@ def test_a_share_and_the_rest_add_up_as_they_are_written(n: int, data: st.DataOb
 )
 def test_words_and_sentences(texts: list[str], are: bool) -> None:
     assert are_words(texts) is are
+
+
+# --- changed words
+
+
+SIGNS = {Change.KEPT: "{}", Change.REMOVED: "[-{}-]", Change.ADDED: "[+{}+]"}
+PARTS = ["a", "not", "big", "isn't", " ", "  ", "\t", ".", ",", "<b>", "*", "ü"]
+EDITED = st.lists(st.sampled_from(PARTS)).map("".join)
+
+
+def marked(before: str, after: str) -> str:
+    return "".join(SIGNS[s.change].format(s.text) for s in word_changes(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("He is angry now.", "He is furious now.", "He is [-angry-][+furious+] now."),
+        ("He likes the car.", "He does not like the car.", "He [-likes-][+does not like+] the car."),
+        ("She is not happy.", "She is happy.", "She is[- not-] happy."),
+        ("It is easy.", "It is esay.", "It is [-easy-][+esay+]."),
+        ("It arrived late.", "It didn't arrive late.", "It [-arrived-][+didn't arrive+] late."),
+        ("the cat, the dog", "the cat, the dog", "the cat, the dog"),
+        ("a b c", "x y z", "[-a b c-][+x y z+]"),
+        ("", "new", "[+new+]"),
+        ("Big dogs", "big dogs", "[-Big-][+big+] dogs"),
+    ],
+)
+def test_the_words_that_changed_are_marked(before: str, after: str, expected: str) -> None:
+    assert marked(before, after) == expected
+
+
+@given(EDITED | st.text(), EDITED | st.text())
+def test_the_segments_make_up_both_texts(before: str, after: str) -> None:
+    segments = word_changes(before, after)
+    assert "".join(segment.text for segment in segments if segment.change is not Change.ADDED) == before
+    assert "".join(segment.text for segment in segments if segment.change is not Change.REMOVED) == after
+    assert all(segment.text for segment in segments)
+    assert all(one.change is not other.change for one, other in itertools.pairwise(segments))
+
+
+@given(EDITED | st.text())
+def test_a_text_is_its_own_unchanged_rewrite(text: str) -> None:
+    assert word_changes(text, text) == ((Segment(text, Change.KEPT),) if text else ())
+
+
+# --- words, lengths and overlap
+
+WORDY = st.text(alphabet="abcC é'-., \t", max_size=24)
+
+
+def test_a_word_stands_between_spaces() -> None:
+    assert words("The  dog isn't — at HOME, 3 pm!") == ("the", "dog", "isnt", "at", "home", "3", "pm")
+    assert words("... – !") == ()
+    assert words("C++ + C, पिता।") == ("c++", "+", "c", "पिता")
+    assert length("a a b") == 3
+    assert length("") == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "mate", "overlap"),
+    [
+        ("a dog runs", "A dog, runs!", 1.0),
+        ("a dog runs", "a cat runs", 0.5),
+        ("dog dog cat", "dog", 0.5),
+        ("dog", "cat", 0.0),
+        ("dog", "!", 0.0),
+        ("?", "!", math.nan),
+    ],
+)
+def test_overlap_by_hand(query: str, mate: str, overlap: float) -> None:
+    np.testing.assert_equal(lexical_overlap([query], [mate]), [overlap])
+
+
+@given(st.lists(st.tuples(WORDY, WORDY), max_size=8))
+def test_overlap_is_what_a_loop_counts(pairs: list[tuple[str, str]]) -> None:
+    got = lexical_overlap([a for a, _ in pairs], [b for _, b in pairs])
+    assert got.dtype == np.float64
+    for value, (query, mate) in zip(got, pairs, strict=True):
+        both = either = 0
+        for word in {*words(query), *words(mate)}:
+            either += 1
+            both += word in words(query) and word in words(mate)
+        np.testing.assert_equal(value, both / either if either else math.nan)
+
+
+def test_pairs_must_be_pairs() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        lexical_overlap(["a", "b"], ["a"])
+
+
+def test_nouns_follow_their_numbers() -> None:
+    assert counted(1, "file") == "1 file"
+    assert counted(1200, "file") == "1,200 files"
+    assert counted(0, "entry", "entries") == "0 entries"

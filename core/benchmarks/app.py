@@ -76,11 +76,7 @@ def _query(stem: str, store: FilledStore) -> Mapping[str, str]:
 
 
 def interaction(progress: Progress) -> list[BenchmarkResult]:
-    """Click to settled in a browser, median over the main interactions.
-
-    Raises:
-        NotMeasured: no browser here.
-    """
+    """Click to settled in a browser, median over the main interactions; raises ``NotMeasured`` without a browser."""
     samples: list[float] = []
     with browser.chromium() as chromium:
         store = filled(progress)

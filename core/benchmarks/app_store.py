@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import fetch, packaged
+from core.datasets.catalog import DATASETS, OWN_PREFIX, find_dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
-from core.encoders import catalog as encoders
+from core.diagnostic import all_diagnostics, find_diagnostic
+from core.encoders.catalog import ENCODERS
 from core.errors import BlindspotError
 from core.runs import pipeline, sweeps
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.runs.sweeps import Sweep
 from core.settings import Mode, Settings
 from core.store.repository import Repository
@@ -62,11 +62,7 @@ _FILLED: list[FilledStore] = []
 
 
 def filled(progress: Progress = no_progress) -> FilledStore:
-    """The filled store, made the first time it is asked for.
-
-    Raises:
-        BlindspotError: one of the runs failed.
-    """
+    """The filled store, made the first time it is asked for; raises ``BlindspotError`` if a run failed."""
     if not _FILLED:
         _FILLED.append(fill(_folder(), progress))
     return _FILLED[0]
@@ -75,8 +71,8 @@ def filled(progress: Progress = no_progress) -> FilledStore:
 def fill(
     folder: Path,
     progress: Progress = no_progress,
-    encoder_ids: Sequence[str] = tuple(encoders.ENCODERS),
-    diagnostic_ids: Sequence[str] = tuple(diagnostics.every()),
+    encoder_ids: Sequence[str] = tuple(ENCODERS),
+    diagnostic_ids: Sequence[str] = tuple(all_diagnostics()),
 ) -> FilledStore:
     """Fill a store below a folder: encoders, the first of them centred too, under diagnostics.
 
@@ -97,9 +93,9 @@ def _requests(
     settings: Settings, vocabulary: str, scored: str, encoder_ids: Sequence[str], diagnostic_ids: Sequence[str]
 ) -> list[RunRequest]:
     """Every diagnostic on a dataset of its kind that needs no network; each encoder, and the first one centred."""
-    entries = [diagnostics.find(i) for i in diagnostic_ids]
-    of_kind = {datasets.find(reference).kind: reference for reference in (vocabulary, scored)}
-    for dataset in datasets.DATASETS.values():
+    entries = [find_diagnostic(i) for i in diagnostic_ids]
+    of_kind = {find_dataset(reference).kind: reference for reference in (vocabulary, scored)}
+    for dataset in DATASETS.values():
         if not dataset.files:  # it comes with the requirements
             of_kind.setdefault(dataset.kind, dataset.id)
     if lacking := [entry.id for entry in entries if entry.dataset_kind not in of_kind]:
@@ -113,7 +109,7 @@ def _requests(
 
 def _files(folder: Path, settings: Settings) -> tuple[str, str]:
     """Words with counts and scored pairs as a user brings them, made of what comes with the requirements."""
-    words = fetch.load(datasets.find("vocab-wordfreq"), settings)
+    words = fetch.load(find_dataset("vocab-wordfreq"), settings)
     if not isinstance(words, Vocabulary):
         raise TypeError("vocab-wordfreq is of another kind")
     counts = zip(words.items[:WORDS], words.counts[:WORDS].tolist(), strict=True)
@@ -128,4 +124,4 @@ def _written(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]
     """Write a CSV file; its reference."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
-    return datasets.find(f"{datasets.OWN_PREFIX}{path}").id
+    return find_dataset(f"{OWN_PREFIX}{path}").id

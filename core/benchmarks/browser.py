@@ -67,11 +67,7 @@ class Press:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser without a window.
-
-    Raises:
-        NotMeasured: playwright is not installed, or there is no chromium.
-    """
+    """A browser without a window; raises ``NotMeasured`` if playwright or chromium is not installed."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking
-from core.benchmarks.measuring import (
-    BenchmarkReport,
-    BenchmarkResult,
-    NotMeasured,
-    equal_threads,
-    machine,
-)
+from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
 from core.types import Progress, no_progress
@@ -156,11 +150,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def run(names: Sequence[str], progress: Progress = no_progress) -> BenchmarkReport:
-    """Run benchmarks by name.
-
-    Raises:
-        InputError: no such benchmark.
-    """
+    """Run benchmarks by name; raises ``InputError`` for an unknown one."""
     for name in names:
         if name not in BENCHMARKS:
             raise unknown("benchmark", name, BENCHMARKS)

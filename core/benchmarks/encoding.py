@@ -12,10 +12,10 @@ from time import perf_counter
 import numpy as np
 
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.encoders import catalog as encoders
+from core.datasets.catalog import find_dataset
 from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
 from core.encoders.references import Dtype
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import DataMissing
@@ -75,7 +75,7 @@ def encode_poolings(progress: Progress) -> list[BenchmarkResult]:
     settings = Settings.from_environment()
     together = minilm(settings)
     alone = replace(together, others=())
-    texts = fetch.load(datasets.find("demo-pairs"), settings).items[:TEXTS_OF_POOLINGS]
+    texts = fetch.load(find_dataset("demo-pairs"), settings).items[:TEXTS_OF_POOLINGS]
     for encoder in (together, alone):
         encoder.load()
     label = f"encode_poolings, {len(together.family)} poolings of {len(texts):,} texts"
@@ -144,7 +144,7 @@ def sentences(settings: Settings, count: int) -> tuple[str, ...]:
     Raises:
         NotMeasured: they are neither in the cache nor in the mirror.
     """
-    entry = datasets.find("evalrank-sent")
+    entry = find_dataset("evalrank-sent")
     try:
         items = fetch.load(entry, settings).items
     except DataMissing as error:
@@ -154,7 +154,7 @@ def sentences(settings: Settings, count: int) -> tuple[str, ...]:
 
 
 def minilm(settings: Settings) -> SentenceTransformerEncoder:
-    encoder = encoders.resolve("minilm", settings)
+    encoder = resolve_encoder("minilm", settings)
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise TypeError("the catalog's minilm is of another kind")
     return encoder

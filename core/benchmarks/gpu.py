@@ -9,15 +9,9 @@ from dataclasses import replace
 from core.benchmarks import ranking
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from core.encoders.device import device_for_ranking
-from core.numerics.ranking.gpu import (
-    ITEMS_PER_TILE,
-    PAIRS_PER_TILE,
-    PRECISIONS,
-    Precision,
-    rank_pairs_on,
-)
+from core.numerics.ranking.gpu import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
 from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 
 
@@ -34,23 +28,19 @@ def gpu_rank(progress: Progress) -> list[BenchmarkResult]:
 
 
 def measured(device: str, progress: Progress) -> list[BenchmarkResult]:
-    """``gpu_rank`` on a torch device.
-
-    Raises:
-        RuntimeError: the ranks are not those of the CPU.
-    """
+    """``gpu_rank`` on a torch device; raises ``RuntimeError`` if the ranks are not those of the CPU."""
     matrix, queries, mates = ranking.ranking_problem(768)
-    expected = rank_pairs(matrix, queries, mates, Metric.COS, no_progress, CancelToken())
+    expected = rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
     results = []
     for precision in PRECISIONS:
 
         def there(p: Precision = precision) -> None:
-            rank_pairs_on(device, matrix, queries, mates, Metric.COS, no_progress, CancelToken(), p)
+            rank_pairs_on(device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), p)
 
         def here() -> None:
-            rank_pairs(matrix, queries, mates, Metric.COS, no_progress, CancelToken())
+            rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
 
-        found = rank_pairs_on(device, matrix, queries, mates, Metric.COS, no_progress, CancelToken(), precision)
+        found = rank_pairs_on(device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), precision)
         if (found.greater != expected.greater).any() or (found.ties != expected.ties).any():
             raise RuntimeError(f"ranks in {precision} on {device} are not those of the CPU")
         name = "gpu_rank" if precision == "float32" else f"gpu_rank_{precision}"

@@ -48,7 +48,7 @@ class BenchmarkReport:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """``{"machine": ..., "results": {name: {"value", "unit", "samples"}}}`` (DESIGN section 6)."""
+        """``{"machine": ..., "results": {name: {"value", "unit", "samples"}}}``."""
         return {
             "machine": dict(self.machine),
             "results": {r.name: {"value": r.value, "unit": r.unit, "samples": list(r.samples)} for r in self.results},

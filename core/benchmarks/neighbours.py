@@ -9,7 +9,7 @@ import numpy as np
 from core.benchmarks import ranking
 from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import Progress
 
 K = 100
@@ -31,10 +31,10 @@ def neighbours(progress: Progress) -> list[BenchmarkResult]:
     flat.add(matrix)
     k = min(K, len(matrix) - 1)
     for some in (rows[:WARM_UP], rows[: WARM_UP // 2]):
-        ExactIndex(matrix, Metric.COS).of_rows(some, k)
+        ExactIndex(matrix, Similarity.COS).of_rows(some, k)
         flat.search(matrix[some], k)
     samples = interleaved_ratios(
-        lambda: ExactIndex(matrix, Metric.COS).of_rows(rows, k),
+        lambda: ExactIndex(matrix, Similarity.COS).of_rows(rows, k),
         lambda: flat.search(matrix, k),
         progress,
         f"neighbours, k = {k}",

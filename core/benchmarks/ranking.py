@@ -9,7 +9,7 @@ import numpy as np
 from core.benchmarks import resident
 from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
 from core.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 
 TOOLKIT_PAIRS = 300  # that are timed; the others take as long
@@ -39,7 +39,7 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
         out = np.empty((QUERIES_PER_TILE, len(matrix)), dtype=np.float32)
 
         def ours(m: Float32 = matrix, q: Int32 = queries, y: Int32 = mates) -> None:
-            rank_pairs(m, q, y, Metric.COS, no_progress, CancelToken())
+            rank_pairs(m, q, y, Similarity.COS, no_progress, CancelToken())
 
         def products(m: Float32 = matrix, v: Float32 = vectors, o: Float32 = out) -> None:
             for start in range(0, len(v), QUERIES_PER_TILE):
@@ -63,7 +63,7 @@ def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
             rank_as_toolkit(matrix, int(query), int(mate))
 
     def ours() -> None:
-        rank_pairs(matrix, queries, mates, Metric.COS, no_progress, CancelToken())
+        rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
 
     ratios = interleaved_ratios(theirs, ours, progress, "rank_vs_toolkit")
     samples = tuple(ratio * len(queries) / few for ratio in ratios)
@@ -83,7 +83,7 @@ def rank_scaling(progress: Progress) -> list[BenchmarkResult]:
     few, many = [ranking_problem(384, items) for items in SCALES]
 
     def rank(problem: tuple[Float32, Int32, Int32]) -> None:
-        rank_pairs(*problem, Metric.COS, no_progress, CancelToken())
+        rank_pairs(*problem, Similarity.COS, no_progress, CancelToken())
 
     samples = interleaved_ratios(
         lambda: rank(many),

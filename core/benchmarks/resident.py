@@ -21,7 +21,7 @@ import psutil
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import RankCounts
 from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.settings import ROOT, Settings, prepare_runtime
 from core.types import CancelToken, Float32, no_progress
 
@@ -48,11 +48,7 @@ class Resident:
 
 
 def in_memory(items: int, queries: int) -> Resident:
-    """Rank in a new process that holds the items.
-
-    Raises:
-        BlindspotError: it failed.
-    """
+    """Rank in a new process that holds the items; raises ``BlindspotError`` if it failed."""
     return _in_child(items, queries)
 
 
@@ -81,7 +77,7 @@ def _in_child(items: int, queries: int, *file: str) -> Resident:
 
 def _rank(matrix: Float32, queries: int) -> RankCounts:
     order = np.random.default_rng(1).permutation(len(matrix)).astype(np.int32)
-    return rank_pairs(matrix, order[:queries], order[-queries:], Metric.COS, no_progress, CancelToken())
+    return rank_pairs(matrix, order[:queries], order[-queries:], Similarity.COS, no_progress, CancelToken())
 
 
 def _fill(matrix: Float32) -> None:

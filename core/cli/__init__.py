@@ -1,4 +1,4 @@
-"""``python -m core list|run|sweep|neighbours|map|hubs|judge|evidence|data|runs|export|doctor|bench`` (DESIGN 6).
+"""Commands of ``python -m core``.
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from core.cli import bench, data, doctor, evidence, export, hubs, judge, list_, neighbours, run, runs, sweep
-from core.cli import map as map_
+from core.cli import bench, catalogs, data, doctor, evidence, export, hubs, judge, maps, neighbours, run, runs, sweep
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 
@@ -59,12 +58,12 @@ def _fail(message: str, code: int, debug: bool) -> int:
     return code
 
 
-app.command("map")(map_.map_)
+app.command("map")(maps.make_map)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)
 app.command("neighbours")(neighbours.neighbours_of)
-app.command("list")(list_.list_)
+app.command("list")(catalogs.list_catalogs)
 app.command("run")(run.run)
 app.command("export")(export.export)
 app.command("doctor")(doctor.diagnose)

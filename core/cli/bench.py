@@ -16,10 +16,10 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure how fast Blindspot is here: ratios within one run, medians of interleaved pairs, and times of the app."""
-    from core.benchmarks import catalog as benchmarks
+    from core.benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
 
     with output.progress("benchmark") as progress:
-        report = benchmarks.run(names or list(benchmarks.BENCHMARKS), progress)
+        report = run(names or list(BENCHMARKS), progress)
     for name, reason in report.not_measured.items():
         print(f"{name} not measured: {reason}", file=sys.stderr)
     if as_json:
@@ -33,13 +33,13 @@ def bench(
                 r.name,
                 f"{r.value:.3g}",
                 r.unit,
-                benchmarks.reach_in_words(r),
-                benchmarks.verdict(r),
+                reach_in_words(r),
+                verdict(r),
                 " ".join(f"{s:.3g}" for s in r.samples),
             )
             for r in report.results
         ],
     )
-    for name in dict.fromkeys(benchmarks.benchmark_of(r.name).name for r in report.results):
-        print(f"{name} ({report.seconds[name]:.0f} s): {benchmarks.BENCHMARKS[name].description}")
+    for name in dict.fromkeys(benchmark_of(r.name).name for r in report.results):
+        print(f"{name} ({report.seconds[name]:.0f} s): {BENCHMARKS[name].description}")
     print(f"all of it took {sum(report.seconds.values()):.0f} s")

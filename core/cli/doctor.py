@@ -1,4 +1,4 @@
-"""``python -m core doctor``: every finding in a table per area, then what to do; mending; readiness."""
+"""``python -m core doctor``: findings in a table per area, then remedies; mending; readiness."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from core.doctor.content import without_each_absent
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.store.repository import Repository
+from core.texts import counted
 
 
 def diagnose(
@@ -38,11 +39,7 @@ def diagnose(
 
 
 def _report(*, as_json: bool) -> None:
-    """Examine this installation and print what was found.
-
-    Raises:
-        BlindspotError: there are problems; all of it is printed by then.
-    """
+    """Print the findings; then ``BlindspotError`` if there are problems."""
     settings = doctor.usable_settings(os.environ)
     findings = doctor.examine(settings, Repository.at(settings.store))
     problems = [finding for finding in findings if finding.state is State.PROBLEM]
@@ -52,19 +49,14 @@ def _report(*, as_json: bool) -> None:
         _print(without_each_absent(findings), problems)
     if problems:
         raise BlindspotError(
-            f"the doctor found {_counted(len(problems), 'problem')}: "
+            f"the doctor found {counted(len(problems), 'problem')}: "
             f"{', '.join(dict.fromkeys(f'{finding.area} {finding.name}' for finding in problems))}",
             remedy="its output says what to do about each",
         )
 
 
 def _ready() -> None:
-    """Say whether this installation can serve now: nothing more than that is looked at.
-
-    Raises:
-        InputError: a setting means nothing.
-        BlindspotError: it is not ready; the message says why.
-    """
+    """Quick check whether this installation can serve now; ``BlindspotError`` says why not."""
     settings = Settings.from_environment()
     if reasons := doctor.not_ready(settings, Repository.at(settings.store)):
         raise BlindspotError(
@@ -75,14 +67,11 @@ def _ready() -> None:
 
 
 def _mend(*, yes: bool) -> None:
-    """Put right what can be put right, asking before each thing.
-
-    Args:
-        yes: do not ask.
+    """Mend what can be mended, asking before each thing unless ``yes``.
 
     Raises:
-        InputError: there is nobody to ask.
-        BlindspotError: something could not be put right; the others were dealt with by then.
+        InputError: nobody is at the terminal.
+        BlindspotError: something could not be mended; the rest was done.
     """
     if not yes and not sys.stdin.isatty():
         raise InputError("doctor --mend asks, and there is no terminal", remedy="add --yes to mend everything it finds")
@@ -111,20 +100,16 @@ def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
     for area in dict.fromkeys(finding.area for finding in findings):
         rows = [(f.name, f.state.value, f.what) for f in findings if f.area == area]
         output.print_table(area.capitalize(), ["what", "state", "found"], rows)
-    output.print_text(f"{_counted(len(problems), 'problem')}:" if problems else "No problems.")
+    output.print_text(f"{counted(len(problems), 'problem')}:" if problems else "No problems.")
     for finding in problems:
         _print_remedy(finding)
     if notes := [finding for finding in findings if finding.state is State.NOTE and finding.remedy]:
-        output.print_text(f"{_counted(len(notes), 'note')}:")
+        output.print_text(f"{counted(len(notes), 'note')}:")
         for finding in notes:
             _print_remedy(finding)
 
 
 def _print_remedy(finding: Finding) -> None:
-    """Two lines that no terminal's width breaks, so that a command can be copied."""
+    """Two lines that are not wrapped, so that a command can be copied."""
     output.print_text(f"  {finding.area}, {finding.name}: {finding.what}")
     output.print_text(f"    -> {finding.remedy}")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""``python -m core evidence``: do scores without a task foretell how well encoders do on one?"""
+"""``python -m core evidence``: correlations of scores without a task with those on a task."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.settings import Settings
 from core.store.repository import Repository
 from core.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
 from core.studies.evidence.scores import Downstream, Level, Outcome, ScoreTable, score_table
+from core.texts import counted
 
 
 def evidence(
@@ -41,9 +42,9 @@ def evidence(
     if untransformed:
         table = table.rows(variant.transform == "none" for variant in table.variants)
     if len(table.variants) < FEWEST_VARIANTS:
-        have = "variant has" if len(table.variants) == 1 else "variants have"
+        have = counted(len(table.variants), "variant has", "variants have")
         raise BlindspotError(
-            f"{len(table.variants)} {have} both a score without a task at the level {level} and one on a task",
+            f"{have} both a score without a task at the level {level} and one on a task",
             expected=f"{FEWEST_VARIANTS} or more, with the classifier {classifier}",
             remedy="compute them with: python -m core sweep evidence",
         )

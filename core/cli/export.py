@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from core import diagnostic as diagnostics
-from core.cli.options import AnyRun
+from core.cli.options import AnyRun, check_file
+from core.diagnostic import find_diagnostic
 from core.errors import InputError
 from core.files.export import write_csv
 from core.files.writing import write_atomically
@@ -19,23 +19,19 @@ from core.store.repository import Repository
 
 
 def export(
-    run_id: AnyRun,
-    output: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")],
+    run_id: AnyRun, output: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")]
 ) -> None:
     """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
 
     writers = {".csv": write_csv, ".parquet": parquet.write_table}
-    if output.suffix not in writers:
-        raise InputError(f"cannot tell the format of '{output}'", expected="a name that ends in .csv or .parquet")
-    if not output.parent.is_dir():
-        raise InputError(f"there is no folder {output.parent}", expected="an existing folder for the file")
+    check_file(output)
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
         raise InputError(f"run {record.run_id} is {record.state}, it has no results", remedy="run it again first")
-    entry = replace(diagnostics.find(record.plan.diagnostic), version=record.plan.diagnostic_version)
+    entry = replace(find_diagnostic(record.plan.diagnostic), version=record.plan.diagnostic_version)
     table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
     write_atomically(output, lambda f: writers[output.suffix](table, f))
     print(f"{table.num_rows} rows written to {output}")

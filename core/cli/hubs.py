@@ -1,4 +1,4 @@
-"""``python -m core hubs``: whose neighbour everything is, and who is nobody's."""
+"""``python -m core hubs``: hubness of the neighbor lists of some variants."""
 
 from __future__ import annotations
 
@@ -10,55 +10,42 @@ import typer
 
 from core.cli import output
 from core.cli.options import TRANSFORM_HELP, AsJson
-from core.datasets import catalog as datasets
-from core.datasets import fetch
+from core.cli.variants import opened, variants_of
+from core.datasets.catalog import OWN_FILE, find_dataset
 from core.diagnostics.frequency import hubness
 from core.diagnostics.frequency.hubness import LONGEST, Lists
-from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.numerics.neighbours.hubness import HUB, Hubness, by_chance
-from core.numerics.similarity import Metric
-from core.runs import pipeline
+from core.numerics.similarity import Similarity
 from core.runs.at_work import at_work
 from core.runs.log import JobLine
-from core.runs.pipeline import EncodeRequest
-from core.runs.spaces import Space, open_spaces
+from core.runs.spaces import Space
 from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
 from core.types import Variant
 
 SHOWN = 10  # of the hubs
 
 
 def hubs(
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {datasets.OWN_FILE}")],
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     k: Annotated[int, typer.Option("-k", help=f"neighbours of a list, 1 to {LONGEST}")] = 10,
-    metric: Annotated[Metric, typer.Option(help="similarity")] = Metric.COS,
+    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
     """Skewness of the k-occurrence, share of items that are nobody's neighbour, and the top hubs."""
     if not 1 <= k <= LONGEST:
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     settings = Settings.from_environment()
-    variants = [
-        Variant(encoders.canonical(e), str(TransformChain.parse(t))) for e in encoder for t in transform or ["none"]
-    ]
-    entry = datasets.find(dataset)
-    repository = Repository.at(settings.store)
-    for reference in dict.fromkeys(variant.encoder for variant in variants):
-        request = EncodeRequest(reference, entry.id)
-        with output.progress(request.label) as progress:
-            pipeline.encode(request, settings, repository, progress)
-    spaces = open_spaces(list(dict.fromkeys(variants)), fetch.load(entry, settings), settings)
+    entry = find_dataset(dataset)
+    _, spaces = opened(variants_of(encoder, transform), entry, settings)
     k = min(k, max(len(spaces[0].items) - 1, 1))
     found = []
     for space in spaces:
         line = JobLine("hubs", variant=space.variant.label, dataset=entry.id)
         with at_work(settings, line), output.progress(f"{space.variant.label} on {entry.id}") as progress:
-            own, random = hubness.make_of(space, metric, settings, progress)
+            own, random = hubness.make(space, metric, settings, progress)
         found.append(_described(space, own, random, min(k, own.longest)))
     if as_json:
         output.print_json({"dataset": entry.id, "metric": metric.value, "variants": found})
@@ -67,7 +54,7 @@ def hubs(
 
 
 def _described(space: Space, own: Lists, random: Lists, k: int) -> dict[str, Any]:
-    """What is printed of a variant, as JSON has it: shares are fractions, what is undefined is null."""
+    """A variant's facts for JSON: shares are fractions, what is undefined is null."""
     counts = own.occurrences(k)
     compared = hubness.compare(own, random, k)
     chance = by_chance(len(counts), k)
@@ -109,7 +96,7 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _print(dataset: str, metric: Metric, found: list[dict[str, Any]]) -> None:
+def _print(dataset: str, metric: Similarity, found: list[dict[str, Any]]) -> None:
     rows = []
     for one in found:
         random = one["random_vectors"]

@@ -1,4 +1,4 @@
-"""``python -m core neighbours``: what several encoders hold for nearest to an item or a text, and their overlap."""
+"""``python -m core neighbours``: nearest neighbors of an item or a text by several encoders, and their overlap."""
 
 from __future__ import annotations
 
@@ -10,30 +10,25 @@ import typer
 
 from core.cli import output
 from core.cli.options import TRANSFORM_HELP, AsJson
-from core.datasets import catalog as datasets
-from core.datasets import fetch
+from core.cli.variants import opened, variants_of
+from core.datasets.catalog import OWN_FILE, find_dataset
 from core.datasets.kinds.base import Dataset
-from core.encoders import catalog as encoders
 from core.errors import InputError
 from core.numerics.neighbours.overlap import P
-from core.numerics.similarity import Metric
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
-from core.runs.spaces import Space, open_spaces
+from core.numerics.similarity import Similarity
+from core.runs.spaces import Space
 from core.settings import Settings
 from core.space.neighbours import free_text
 from core.space.neighbours import lists as neighbours
 from core.space.neighbours.lists import Neighbours, Overlap
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
 from core.types import Variant
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A query and what was found; ``lists`` are of the variants that have a vector for it, ``without`` are not.
+    """A query's neighbors by variant; ``without`` lists variants that have no vector for it.
 
-    ``notes`` say what of the text does not count.
+    ``notes`` tell which parts of the text do not count.
     """
 
     item: int | None
@@ -45,28 +40,20 @@ class _Asked:
 def neighbours_of(
     text: Annotated[str, typer.Argument(help="an item of the dataset, as it stands there, or any other text")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {datasets.OWN_FILE}: whose items are looked among")],
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}: whose items are looked among")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     k: Annotated[int, typer.Option("-k", help="how many neighbours")] = 10,
-    metric: Annotated[Metric, typer.Option(help="similarity")] = Metric.COS,
+    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
     """What encoders hold for nearest to a text, side by side, and how far they agree."""
     settings = Settings.from_environment()
     free_text.check(text)
-    references = list(dict.fromkeys(encoders.canonical(reference) for reference in encoder))
-    chains = list(dict.fromkeys(str(TransformChain.parse(chain)) for chain in transform or ["none"]))
-    variants = [Variant(reference, chain) for reference in references for chain in chains]
+    variants = variants_of(encoder, transform)
     if not 1 <= k <= neighbours.LONGEST:
         raise InputError(f"-k is {k}", expected=f"1 to {neighbours.LONGEST}")
-    entry = datasets.find(dataset)
-    repository = Repository.at(settings.store)
-    for reference in references:
-        request = EncodeRequest(reference, entry.id)
-        with output.progress(request.label) as progress:
-            pipeline.encode(request, settings, repository, progress)
-    loaded = fetch.load(entry, settings)
-    spaces = open_spaces(variants, loaded, settings)
+    entry = find_dataset(dataset)
+    loaded, spaces = opened(variants, entry, settings)
     found = _look_up(text, loaded, spaces, metric, k, settings)
     overlaps = neighbours.overlaps(found.lists, len(found.lists[0].items)) if found.lists else []
     if as_json:
@@ -76,9 +63,9 @@ def neighbours_of(
 
 
 def _look_up(
-    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, k: int, settings: Settings
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Similarity, k: int, settings: Settings
 ) -> _Asked:
-    """The neighbours; fewer than ``k`` where there are fewer items."""
+    """The neighbors; fewer than ``k`` where there are fewer items."""
     item = dataset.items.index(text) if text in dataset.items else None
     if item is not None and spaces[0].place_of(item) is None:
         raise InputError(
@@ -108,7 +95,7 @@ def _look_up(
 
 
 def _json(
-    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, found: _Asked, overlaps: Sequence[Overlap]
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Similarity, found: _Asked, overlaps: Sequence[Overlap]
 ) -> dict[str, Any]:
     return {
         "query": {"text": text, "item": found.item},
@@ -138,7 +125,7 @@ def _json(
 
 
 def _print(
-    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Metric, found: _Asked, overlaps: Sequence[Overlap]
+    text: str, dataset: Dataset, spaces: Sequence[Space], metric: Similarity, found: _Asked, overlaps: Sequence[Overlap]
 ) -> None:
     what = "own text" if found.item is None else f"item {found.item}"
     if found.lists:

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from core.datasets.own.reference import REWRITE, ROLES, NamedColumns, is_own, with_columns
+from core.datasets.own.reference import ROLES, NamedColumns, is_own, with_columns
 from core.diagnostic import parameters
 from core.errors import InputError
 from core.transforms.chain import STEPS
@@ -47,15 +48,29 @@ SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items,
 Command = Callable[..., None]
 
 
-def names_columns(command: Command) -> Command:
-    """Give a command an option for every role that a column of a user's file can have, ``--query-column`` and the like.
+def check_file(
+    path: Path, endings: Sequence[str] = (".csv", ".parquet"), wrong: str = "cannot tell the format of"
+) -> None:
+    """Refuse to write a file before any work is done for it.
 
-    The command gets what was named as ``columns``: a ``NamedColumns``, or None where nothing was.
+    Raises:
+        InputError: its name has none of these endings, or its folder is missing.
+    """
+    if path.suffix not in endings:
+        raise InputError(f"{wrong} '{path}'", expected=f"a name that ends in {' or '.join(endings)}")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", expected="an existing folder for the file")
+
+
+def names_columns(command: Command) -> Command:
+    """Give a command an option per role of a user's column, such as ``--query-column``.
+
+    The command gets them as ``columns``: a ``NamedColumns``, or None.
     """
     options = {}
-    for role, meaning in ROLES.items():
-        option = typer.Option(help=meaning, metavar="NAME", rich_help_panel=COLUMNS_PANEL)
-        options[f"{role}_column"] = Annotated[(list[str] if role == REWRITE else str) | None, option]
+    for role in ROLES.values():
+        option = typer.Option(help=role.meaning, metavar="NAME", rich_help_panel=COLUMNS_PANEL)
+        options[f"{role.name}_column"] = Annotated[(list[str] if role.repeats else str) | None, option]
 
     def columns(values: Mapping[str, Any]) -> NamedColumns | None:
         named = [
@@ -70,9 +85,9 @@ def names_columns(command: Command) -> Command:
 
 
 def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
-    """Give a command an option for every parameter that a diagnostic has, ``--metric`` and the like.
+    """Give a command an option per parameter of any diagnostic, such as ``--metric``.
 
-    The command gets what was given as ``params``: a value by the parameter's name or, with ``several``, a list of them.
+    The command gets them as ``params``: a value by parameter or, with ``several``, a list.
     """
     options = {}
     for name, parameter in parameters().items():
@@ -89,11 +104,7 @@ def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
 def _expanded(
     command: Command, name: str, options: Mapping[str, Any], made: Callable[[Mapping[str, Any]], object]
 ) -> Command:
-    """A command with options in the place of its parameter ``name``, which gets what is made of their values.
-
-    Args:
-        options: their annotations by name; each is None where it is not given.
-    """
+    """A command with ``options`` (annotations by name) instead of its parameter ``name``, ``made`` of their values."""
     hints = get_type_hints(command, include_extras=True) | dict(options)
     expanded = list[inspect.Parameter]()
     for own in inspect.signature(command).parameters.values():
@@ -113,10 +124,10 @@ def _expanded(
 
 
 def of_columns(datasets: Sequence[str], columns: NamedColumns | None) -> list[str]:
-    """References of datasets, those of users' files with the columns that were named beside them.
+    """References of datasets, with the named columns for users' files.
 
     Raises:
-        InputError: columns are named and none of the datasets is a file; or as ``with_columns``.
+        InputError: columns are named and no dataset is a file; or as ``with_columns``.
     """
     if columns is None:
         return list(datasets)

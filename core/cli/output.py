@@ -1,4 +1,4 @@
-"""What the command line prints: results on stdout as tables or JSON, progress on stderr."""
+"""Output of the command line: results on stdout as tables or JSON, progress on stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.progress import Progress as Display
 from rich.table import Table
 from rich.text import Text
 
-from core.diagnostic import Metric
+from core.diagnostic import Score
 from core.errors import InputError, visible
 from core.store.records import RunRecord
 from core.types import Progress as Listener
@@ -28,7 +28,7 @@ SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
 
 
 def covered(record: RunRecord) -> str:
-    """What an encoder had no vector for, in words; "" where it is nothing."""
+    """How much an encoder covers, in words; "" for everything."""
     c = record.coverage
     if c["items"] == c["items_covered"]:
         return ""
@@ -55,7 +55,7 @@ def run_json(record: RunRecord) -> dict[str, Any]:
 
 
 def is_agreed(action: str) -> bool:
-    """Whether who sits at the terminal says yes."""
+    """Ask at the terminal."""
     try:
         return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
@@ -63,18 +63,13 @@ def is_agreed(action: str) -> bool:
 
 
 def is_confirmed(action: str, remedy: str) -> bool:
-    """As ``is_agreed``, before something is done that cannot be undone.
-
-    Raises:
-        InputError: there is nobody to ask.
-    """
+    """``is_agreed`` before what cannot be undone; ``InputError`` where nobody is at the terminal."""
     if not sys.stdin.isatty():
         raise InputError(f"nobody is at the terminal to say yes: {action}?", remedy=remedy)
     return is_agreed(action)
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Lines on stderr about what is done all the same."""
     for warning in warnings:
         print("warning:", visible(warning), file=sys.stderr)
 
@@ -84,7 +79,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    # As text: in a title, too, what stands in brackets is no markup.
+    # As text, since rich would read brackets in a title as markup.
     table = Table(title=Text(visible(title), style="table.title"), title_justify="left")
     for column in columns:
         table.add_column(visible(column), overflow="fold")
@@ -94,11 +89,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def print_text(line: str) -> None:
-    """A line of its own, however long."""
+    """A line that is not wrapped."""
     print(visible(line))
 
 
-def number(metric: Metric, value: float) -> str:
+def number(metric: Score, value: float) -> str:
     return f"{value:,.0f}" if metric.is_count else f"{value:,.4f}"
 
 
@@ -110,14 +105,14 @@ def cell(value: object) -> str:
 
 
 class TitledListener(Listener, Protocol):
-    """Progress that says what it is of; the title may be changed on the way."""
+    """Progress with a title, which may change on the way."""
 
     title: str
 
 
 @contextmanager
 def progress(title: str) -> Iterator[TitledListener]:
-    """Progress on stderr: a bar on a terminal, now and then a line elsewhere."""
+    """Progress on stderr: a bar on a terminal, otherwise a line now and then."""
     if not stderr.is_terminal:
         yield _Lines(title)
         return

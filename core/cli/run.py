@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from core import diagnostic as diagnostics
 from core.cli import output
 from core.cli.options import (
     FIT_ON_HELP,
@@ -18,9 +17,9 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets import catalog as datasets
+from core.datasets.catalog import OWN_FILE, find_dataset
 from core.datasets.own.reference import NamedColumns
-from core.diagnostic import FIT_ON
+from core.diagnostic import FIT_ON, find_diagnostic
 from core.diagnostics.evalrank import training_overlap
 from core.runs import manifests, pipeline
 from core.settings import Settings
@@ -34,7 +33,7 @@ def run(
     *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
-    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")],
+    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {OWN_FILE}; several times for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
@@ -65,12 +64,12 @@ def run(
         return
     headline = [
         m
-        for m in diagnostics.find(diagnostic).metrics_of(outcomes[0].record.metrics)
+        for m in find_diagnostic(diagnostic).metrics_of(outcomes[0].record.metrics)
         if not m.name.endswith(("_optimistic", "_pessimistic", "_ceiling"))
         and all(m.name in o.record.metrics for o in outcomes)
     ]
     output.print_table(
-        ", ".join([diagnostics.find(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params if k != FIT_ON)]),
+        ", ".join([find_diagnostic(diagnostic).title, *(f"{k} {v}" for k, v in requests[0].params if k != FIT_ON)]),
         ["score", *(_column(o.record) for o in outcomes)],
         [(m.name, *(output.number(m, o.record.metrics[m.name]) for o in outcomes)) for m in headline],
     )
@@ -80,7 +79,7 @@ def run(
         same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
     for asked_id in dict.fromkeys(r.dataset for r in requests):
-        if pairs := datasets.find(asked_id).own:
+        if pairs := find_dataset(asked_id).own:
             print(f"read {pairs.summary}")
 
 

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from core import diagnostic as diagnostics
 from core.cli import output
 from core.cli.options import (
     FIT_ON_HELP,
@@ -23,15 +22,17 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets import catalog as datasets
+from core.datasets.catalog import OWN_FILE, find_dataset
 from core.datasets.own.reference import NamedColumns
-from core.diagnostic import FIT_ON, DiagnosticEntry, Metric, in_words
+from core.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
 from core.errors import BlindspotError, DataMissing, InputError
 from core.runs import estimates, manifests, pipeline, sweeps
-from core.runs.pipeline import RunOutcome, RunRequest
+from core.runs.pipeline import RunOutcome
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.texts import counted
 
 DEMO, EVIDENCE = "demo", "evidence"  # the ready ones
 METRICS_SHOWN = 6  # beside the headline
@@ -87,7 +88,7 @@ def sweep(
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option(help=f"dataset id or {datasets.OWN_FILE}; several times for several")
+        list[str] | None, typer.Option(help=f"dataset id or {OWN_FILE}; several times for several")
     ] = None,
     diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; several times for several")] = None,
     params: dict[str, list[str]],
@@ -105,7 +106,7 @@ def sweep(
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     expansion = sweeps.expand(wanted, settings)
     repository = Repository.at(settings.store)
-    # Before the work: a file may be gone after it. Of a ready sweep it is meant which diagnostic runs on what.
+    # Before the work: a file may be gone after it. In a ready sweep, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
     if dry_run:
         _list(expansion, notes, settings, repository, as_json=as_json)
@@ -126,11 +127,7 @@ def sweep(
 
 
 def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
-    """The sweep of a file, or a ready one.
-
-    Raises:
-        InputError: there are options too; or as ``sweeps.read_toml``.
-    """
+    """The sweep of a file, or a ready one; ``InputError`` with options, or as ``sweeps.read_toml``."""
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise InputError(
             f"both '{file}' and {', '.join(given)} are given",
@@ -144,25 +141,21 @@ def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.S
 
 
 def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
-    """What a long sweep will take, on stderr before it starts."""
+    """Print the cost of a long sweep on stderr before it starts."""
     cost = estimates.estimate(expansion.requests, settings, repository)
     guess = f" (a guess: {len(cost.guessed)} of the encoders never ran here)" if cost.guessed else ""
     there = len(cost.runs) - len(cost.wanted)
     lines = [
         *notes,
-        f"{_runs(len(cost.runs))}, {there} of them in the store; the rest takes about {_duration(cost.seconds)}{guess}"
-        f" and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
+        f"{counted(len(cost.runs), 'run')}, {there} of them in the store; the rest takes about "
+        f"{_duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
     ]
     for line in lines:
         print(line, file=sys.stderr)
 
 
 def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) -> sweeps.Sweep:
-    """The sweep of options.
-
-    Raises:
-        InputError: one that is needed is missing.
-    """
+    """The sweep of options; ``InputError`` where one is missing."""
     needed = ("encoder", "dataset", "diagnostic")
     if missing := [f"--{name}" for name in needed if not options[name]]:
         raise InputError(
@@ -182,13 +175,9 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
 
 
 def _run(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done | Failure]:
-    """Run one request after another; one that fails stops none of the others.
-
-    Raises:
-        BlindspotError: it was interrupted.
-    """
+    """Run one request after another; failures do not stop the others. ``BlindspotError`` where it is interrupted."""
     results: list[Done | Failure] = []
-    pace, missing = sweeps.Pace(), dict[str, DataMissing]()
+    pace, missing = sweeps.RemainingTime(), dict[str, DataMissing]()
     try:
         with output.progress("sweep") as progress:
             for number, request in enumerate(requests, 1):
@@ -232,7 +221,7 @@ def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
 
 
 def _named(request: RunRequest) -> dict[str, Any]:
-    """A request in the words of ``output.run_json``."""
+    """A request with the keys of ``output.run_json``."""
     return {
         "diagnostic": request.diagnostic,
         "encoder": request.variant.encoder,
@@ -254,21 +243,20 @@ def _list(
         )
         return
     rows = [
-        (str(n), diagnostics.find(r.diagnostic).title, r.variant.label, r.dataset, _values(r), f"run {i}" if i else "-")
+        (
+            str(n),
+            find_diagnostic(r.diagnostic).title,
+            r.variant.label,
+            r.dataset,
+            in_words(dict(r.params)),
+            f"run {i}" if i else "-",
+        )
         for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
     ]
     output.print_table("Runs", ["no.", "diagnostic", "variant", "dataset", "params", "in the store"], rows)
     for note in notes:
         print(note)
-    print(f"{_runs(len(ids))}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
-
-
-def _runs(number: int) -> str:
-    return f"{number:,} run" if number == 1 else f"{number:,} runs"
-
-
-def _values(request: RunRequest) -> str:
-    return in_words(dict(request.params))
+    print(f"{counted(len(ids), 'run')}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
 
 
 def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[str]) -> None:
@@ -279,29 +267,30 @@ def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[st
     for _, group in groupby(sorted(done, key=lambda one: order[table_of(one)]), key=table_of):
         _print_scores(list(group))
     if failures:
-        rows = [(f.request.label, _values(f.request), str(f.error)) for f in failures]
+        rows = [(f.request.label, in_words(dict(f.request.params)), str(f.error)) for f in failures]
         output.print_table("Failed", ["run", "params", "why"], rows)
     for note in notes:
         print(note)
     computed = sum(one.outcome.computed for one in done)
     failed = f", {len(failures)} failed" if failures else ""
-    print(f"{_runs(len(done) + len(failures))}: {computed} computed, {len(done) - computed} found in the store{failed}")
+    runs = counted(len(done) + len(failures), "run")
+    print(f"{runs}: {computed} computed, {len(done) - computed} found in the store{failed}")
 
 
 def _notes(expansion: sweeps.Expansion) -> list[str]:
     """What was left out and why, and how the user's own files were read."""
     left_out = [
-        f"left out: {diagnostic} on {dataset}, which is a {datasets.find(dataset).kind}; "
-        f"it needs a {diagnostics.find(diagnostic).dataset_kind}"
+        f"left out: {diagnostic} on {dataset}, which is a {find_dataset(dataset).kind}; "
+        f"it needs a {find_diagnostic(diagnostic).dataset_kind}"
         for diagnostic, dataset in expansion.unfit
     ]
-    own = [datasets.find(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
+    own = [find_dataset(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
     return [*left_out, *(f"read {pairs.summary}" for pairs in own if pairs)]
 
 
 def _print_scores(group: Sequence[Done]) -> None:
     """One table: the variants on one dataset under one diagnostic, best first."""
-    request, entry = group[0].request, diagnostics.find(group[0].request.diagnostic)
+    request, entry = group[0].request, find_diagnostic(group[0].request.diagnostic)
     headline, *others = shown_metrics(entry, [one.record for one in group])
     ranked, how = list(group), ""
     if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
@@ -324,8 +313,8 @@ def _print_scores(group: Sequence[Done]) -> None:
         print("these variants were ranked on different items: their scores cannot be compared")
 
 
-def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Metric]:
-    """The headline and a few others that some of the runs have; counts and details of others are left out."""
+def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Score]:
+    """The headline and a few other scores that some of the runs have; no counts or details."""
     found = entry.metrics_of(name for record in records for name in record.metrics)
     name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
     headline = next(m for m in entry.metrics if m.name == name)

@@ -14,7 +14,7 @@ from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.columns import OwnFile
-from core.datasets.own.labelled_texts import OwnLabelledTexts
+from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import ROLES, OwnReference
 from core.datasets.published import minimal_pairs, semantoneg, vocabularies
 from core.datasets.published import pairs as loaders
@@ -33,17 +33,15 @@ __all__ = [
     "SOURCES",
     "DatasetEntry",
     "SourceFile",
-    "canonical",
-    "find",
+    "canonical_dataset",
+    "find_dataset",
 ]
 
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
 OWN_FORMS = (
-    "a .csv, .tsv, .jsonl or .parquet of pairs (columns query and mate), of scored pairs (text1, text2 and score), of "
-    "labelled texts (text and label, or text1, text2 and label; perhaps split), of words (word and count) or of "
-    f"minimal pairs (a column original and any of {', '.join(minimal_pairs.SUBSETS)}, or rewrites under other names). "
+    f"a .csv, .tsv, .jsonl or .parquet of {', of '.join(kind.form for kind in OWN_KINDS.values())}. "
     f"Columns of other names: {OWN_FILE}?query=NAME&mate=NAME, with {', '.join(ROLES)} for the roles"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
@@ -69,9 +67,6 @@ DATASETS = {
             texts=1400,
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
-            url="",
-            revision="1",
-            files=(),
             load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, _DEMO_SENTENCES),
         ),
         DatasetEntry(
@@ -86,9 +81,6 @@ DATASETS = {
             texts=1400,
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
-            url="",
-            revision="1",
-            files=(),
             load=lambda dataset_id, _: loaders.demo_minimal(dataset_id, _DEMO_SENTENCES),
         ),
         DatasetEntry(
@@ -104,9 +96,7 @@ DATASETS = {
             licence="WordSim-353, SimLex-999 as in gensim (LGPL-2.1); frequencies CC BY-SA 4.0 (wordfreq)",
             citation="Finkelstein et al. 2002, WordSim-353; Hill, Reichart and Korhonen 2015, SimLex-999; "
             "Speer 2022, wordfreq; the recipe of Wang, Kuo and Li 2022, 4.3",
-            url="",
             revision="gensim 4.4.0, wordfreq 3.1.1",
-            files=(),
             load=lambda dataset_id, _: loaders.demo_words(dataset_id),
             core_texts=1_341,
         ),
@@ -125,16 +115,8 @@ DATASETS = {
             url=f"https://github.com/{EVALRANK_REPOSITORY}",
             revision=EVALRANK_REVISION,
             files=(
-                evalrank_file(
-                    "data/sent_evalrank/pos_pair.txt",
-                    884_824,
-                    "a12bd6f408a9259e9674d591067665985d31abba7b2e561ffb345e90f00c16a2",
-                ),
-                evalrank_file(
-                    "data/sent_evalrank/background_sent.txt",
-                    1_627_520,
-                    "711466d3a0b35a80ded70f1ae78f2b083677264cc6273e573d190706e4e5c445",
-                ),
+                evalrank_file("data/sent_evalrank/pos_pair.txt"),
+                evalrank_file("data/sent_evalrank/background_sent.txt"),
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
             sources="evalrank-sent-sources",
@@ -154,21 +136,9 @@ DATASETS = {
             url=f"https://github.com/{EVALRANK_REPOSITORY}",
             revision=EVALRANK_REVISION,
             files=(
-                evalrank_file(
-                    "data/word_evalrank/pos_pair_5514.txt",
-                    81_414,
-                    "f3dce0865c50c075a81cbe022322048421ba68581855caaf019c00acf2de8016",
-                ),
-                evalrank_file(
-                    "data/word_evalrank/basic_vocab.txt",
-                    50_171,
-                    "b30c502822749d56d0f3fad0151a6b711d584fa8eac944d1473fed413a7c0844",
-                ),
-                evalrank_file(
-                    "data/word_evalrank/wiki_vocab.txt",
-                    157_940,
-                    "ab2c76b26cc8ca09f352d4bb70fa4b34b2e8a3a7a520a2506d664bbc75203c75",
-                ),
+                evalrank_file("data/word_evalrank/pos_pair_5514.txt"),
+                evalrank_file("data/word_evalrank/basic_vocab.txt"),
+                evalrank_file("data/word_evalrank/wiki_vocab.txt"),
             ),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, pairs=paths[0], background=paths[1:]),
             sources="evalrank-word-sources",
@@ -214,7 +184,6 @@ DATASETS = {
             citation="Speer 2022, wordfreq",
             url="https://github.com/rspeer/wordfreq",
             revision="wordfreq 3.1.1",
-            files=(),
             load=lambda dataset_id, _: vocabularies.wordfreq(dataset_id),
         ),
         DatasetEntry(
@@ -265,8 +234,6 @@ DATASETS = {
                     _CANNOT_REPOSITORY,
                     _CANNOT_REVISION,
                     "datasets/antonym-substitution/original/SemAntoNeg_v1.0.json",
-                    463_282,
-                    "2d1435c1ae5e6c768581660c8d86834c3e394fd74ea685f0349f0def704796f7",
                 ),
             ),
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
@@ -278,27 +245,27 @@ DATASETS = {
 }
 
 
-def find(reference: str) -> DatasetEntry:
+def find_dataset(reference: str) -> DatasetEntry:
     """The entry of a dataset: of the catalog or its sources, or made of a user's file, which is read for it.
 
     Raises:
         InputError: no such dataset (the nearest id is suggested), or what is wrong with the file.
     """
     if own.is_own(reference):
-        return _own_entry(own.find(reference), canonical(reference))
+        return _own_entry(own.find(reference), canonical_dataset(reference))
     entry = DATASETS.get(reference) or SOURCES.get(reference)
     if entry is None:
         raise unknown("dataset", reference, [*DATASETS, OWN_FILE])
     return entry
 
 
-def canonical(reference: str) -> str:
+def canonical_dataset(reference: str) -> str:
     """The id under which the store has a dataset; a user's file need not exist any more.
 
     Raises:
         InputError: no such dataset.
     """
-    return str(OwnReference.parse(reference)) if own.is_own(reference) else find(reference).id
+    return str(OwnReference.parse(reference)) if own.is_own(reference) else find_dataset(reference).id
 
 
 def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
@@ -312,12 +279,10 @@ def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
         size=KINDS[file.kind].size(file.rows, len(file.used) - 1, file.distinct_texts),
         licence="yours",
         citation="your own file",
-        url="",
         revision=file.sha256,
-        files=(),
         load=lambda dataset_id, _: file.dataset(dataset_id),
         own=file,
         pairs=file.rows,
         texts=file.distinct_texts,
-        is_split=isinstance(file, OwnLabelledTexts) and file.counts.is_split,
+        is_split=file.is_split,
     )

@@ -1,9 +1,11 @@
-"""What an entry of the catalog of datasets declares."""
+"""Entries of the catalog of datasets, and the public files that they are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from core.datasets.kinds.base import Dataset, DatasetKind
@@ -11,16 +13,19 @@ from core.datasets.own.columns import OwnFile
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
+_REGISTRY = Path(__file__).parent / "published" / "files.tsv"
 
 
 @dataclass(frozen=True)
 class SourceFile:
     """A file of a public source, pinned by its checksum.
 
-    ``source`` names the folder in the cache and in a mirror, ``path`` is the path inside the source,
-    ``url`` is where it comes from without a mirror; ``size`` is in bytes. Where checksum and size could not be learnt
-    when the entry was written, they are "" and 0: then ``fetch`` records the checksum of the first file that its
-    loader accepts, and holds later ones against that.
+    Attributes:
+        source: its folder in the cache and in a mirror; ``path`` is below that.
+        url: where it comes from without a mirror.
+        size: bytes; 0 where nobody knew it when the entry was written.
+        sha256: "" likewise: then ``fetch`` records the checksum of the first file that the loader accepts, and holds
+            later ones against that.
     """
 
     source: str
@@ -39,10 +44,10 @@ class DatasetEntry:
     """A named dataset.
 
     Attributes:
-        files: what is downloaded; empty for built-in data.
-        load: makes the dataset from the paths of ``files``, in their order (for built-in data: from none).
         unit: what one item is, for labels ("sentence", "word").
         size: counts, for pickers and ``data list`` (the loader's tests check them).
+        load: makes the dataset from its id and the paths of ``files``, in their order (built-in data: from none).
+        files: the downloads; empty for built-in data.
         own: the user's file that it is made of and how that was read, for ``file:`` references.
         pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
             not known before it is loaded.
@@ -60,10 +65,10 @@ class DatasetEntry:
     size: str
     licence: str
     citation: str
-    url: str
-    revision: str
-    files: tuple[SourceFile, ...]
     load: Callable[[str, tuple[Path, ...]], Dataset]
+    url: str = ""
+    revision: str = "1"
+    files: tuple[SourceFile, ...] = ()
     own: OwnFile | None = None
     pairs: int = 0
     texts: int = 0
@@ -72,11 +77,20 @@ class DatasetEntry:
     core_texts: int = 0
 
 
-def github_file(source: str, repository: str, revision: str, path: str, size: int, sha256: str) -> SourceFile:
-    """A file of a GitHub repository as it was at a commit."""
-    return SourceFile(source, path, f"https://raw.githubusercontent.com/{repository}/{revision}/{path}", size, sha256)
+@cache
+def _registered() -> Mapping[tuple[str, str], tuple[int, str]]:
+    """Size and sha256 of files, by source and path."""
+    with _REGISTRY.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {(row["source"], row["path"]): (int(row["size"]), row["sha256"]) for row in rows}
 
 
-def evalrank_file(path: str, size: int, sha256: str) -> SourceFile:
+def github_file(source: str, repository: str, revision: str, path: str) -> SourceFile:
+    """A file of a GitHub repository as it was at a commit; size and checksum are in ``published/files.tsv``."""
+    url = f"https://raw.githubusercontent.com/{repository}/{revision}/{path}"
+    return SourceFile(source, path, url, *_registered()[source, path])
+
+
+def evalrank_file(path: str) -> SourceFile:
     """A file of the EvalRank toolkit's repository."""
-    return github_file("evalrank", EVALRANK_REPOSITORY, EVALRANK_REVISION, path, size, sha256)
+    return github_file("evalrank", EVALRANK_REPOSITORY, EVALRANK_REVISION, path)

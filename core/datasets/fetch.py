@@ -201,7 +201,7 @@ def fetch_file(
         partial = target.with_name(f"{target.name}.part")
         origin = _origin(file, settings.mirror)
         checksum = recorded_checksum(file, settings)
-        if not file.is_pinned:  # a rest could be of another version, and nothing would tell
+        if not file.is_pinned:  # a rest could be of another version, and no checksum would show it
             partial.unlink(missing_ok=True)
         resumed = partial.is_file() and not isinstance(origin, Path)
         _bring(origin, partial, file, progress, cancel)
@@ -223,7 +223,6 @@ def fetch_file(
 
 
 def _origin(file: SourceFile, mirror: str) -> Path | str:
-    """A path in the mirror folder, or a URL."""
     if not mirror:
         return file.url
     if mirror.startswith(("http://", "https://")):
@@ -241,7 +240,6 @@ def _mismatch(file: SourceFile, path: Path, checksum: str) -> str:
 
 
 def _bring(origin: Path | str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
-    """Fill ``partial`` from a path or a URL; what is too long is thrown away."""
     try:
         if isinstance(origin, Path):
             _copy(origin, partial, file, progress, cancel)
@@ -266,11 +264,7 @@ def _copy(origin: Path, partial: Path, file: SourceFile, progress: Progress, can
 
 
 def _blocks(origin: Path) -> Iterator[bytes]:
-    """The bytes of a file, block by block.
-
-    Raises:
-        DataMissing: it cannot be read.
-    """
+    """The bytes of a file, block by block."""
     try:
         with origin.open("rb") as source:
             while block := source.read(BLOCK_BYTES):
@@ -282,7 +276,6 @@ def _blocks(origin: Path) -> Iterator[bytes]:
 
 
 def _download(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
-    """Fill ``partial`` from ``url``, going on where it stopped; a broken connection is tried again."""
     import httpx  # a twentieth of what a cold start imports, for something that few starts do
 
     for attempt in range(1, ATTEMPTS + 1):
@@ -317,7 +310,7 @@ def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT_SECONDS) as response:
         if have and response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # the source's file ends before: what is here is not of it, as the checksum will tell
+            return  # the source's file is shorter than what is here: the checksum will differ
         response.raise_for_status()
         resumed = response.status_code == httpx.codes.PARTIAL_CONTENT
         with partial.open("ab" if resumed else "wb") as out:

@@ -1,4 +1,4 @@
-"""Data that come inside installed packages: read where they lie, never copied, without importing what is heavy."""
+"""Data files of installed packages, read in place without importing the package."""
 
 from __future__ import annotations
 

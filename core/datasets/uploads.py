@@ -1,10 +1,7 @@
 """Texts that users uploaded: kept under the cache, each with the original file beside it.
 
-``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, in the columns ``query`` and
-``mate``, ``word`` and ``count``, ``text1``, ``text2`` and ``score``, ``text`` or ``text1`` and ``text2`` beside
-``class`` and ``split``, or ``original`` and the subsets' names, those that HEROS has not marked as rewrites; so
-``file:PATH`` reads them back whatever the original's columns were called),
-``original/<name>``, and ``upload.json``.
+``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
+``file:PATH`` recognizes: see ``OwnFile.kept_rows``), ``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -14,7 +11,6 @@ import logging
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,16 +19,8 @@ from uuid import uuid4
 from core import policy
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.labelled_texts import SPLITS, UNSPLIT
 from core.datasets.own import files as own
-from core.datasets.own import rewrites as own_rewrites
 from core.datasets.own.columns import OwnFile
-from core.datasets.own.labelled_texts import OwnLabelledTexts
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.own.scored_pairs import OwnScoredPairs
-from core.datasets.own.vocabulary import OwnVocabulary
-from core.datasets.published import minimal_pairs
 from core.errors import BlindspotError, InputError
 from core.files.writing import cannot_write, make_folder, sha256_of
 from core.settings import Settings
@@ -53,8 +41,7 @@ class Upload:
         name: of the file that was uploaded.
         original_sha256: of its bytes.
         kind: what it was read as.
-        columns: uses (``query``, ``mate``; ``word``, ``count``; ``first text``, ``second text``, ``score``; ``text``,
-            ``label``, ``split``; ``original`` and subsets), each with the column of the uploaded file.
+        columns: uses, as in ``OwnFile.used``, each with the column of the uploaded file.
         rows, texts: how many pairs, originals, words or examples there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
     """
@@ -92,14 +79,14 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
 
     Raises:
         InputError: this server takes no uploads, or the texts are too large once written out.
-        BlindspotError: the disk does not let us; nothing is left behind.
+        BlindspotError: the disk is full or read-only; nothing is left behind.
     """
     _check_place(settings)
     limits = policy.of(settings).uploads
     limits.check_file(contents.path.name, len(data))
     name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _rows(contents)).encode()
+    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in contents.kept_rows()).encode()
     as_read_back = own.parse(path, written)  # the limits hold for it too
     folder = settings.uploads / _folder_name(name, contents.sha256, as_read_back.sha256)
     upload = Upload(
@@ -118,32 +105,6 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
         limits.check_number(len(found(settings)))
         _write_folder(folder, files)
     return _read(folder)
-
-
-def _rows(contents: OwnFile) -> Iterator[Mapping[str, str | float]]:
-    """The texts under the names that are read back by themselves."""
-    if isinstance(contents, OwnMinimalPairs):
-        known = minimal_pairs.SUBSETS
-        own_names = [s if s in known else f"{own_rewrites.MARK}{s}" for s in contents.rewrites]
-        names = [minimal_pairs.ORIGINAL, *own_names]
-        for texts in zip(contents.originals, *contents.rewrites.values(), strict=True):
-            yield dict(zip(names, texts, strict=True))
-    elif isinstance(contents, OwnPairs):
-        for query, mate in contents.pairs:
-            yield {"query": query, "mate": mate}
-    elif isinstance(contents, OwnVocabulary):
-        for word, count in zip(contents.words, contents.counts, strict=True):
-            yield {"word": word, "count": count}
-    elif isinstance(contents, OwnScoredPairs):
-        for first, second, score in contents.pairs:
-            yield {"text1": first, "text2": second, "score": score}
-    elif isinstance(contents, OwnLabelledTexts):
-        for e in contents.examples:
-            cells = {"text": e.first} if e.second is None else {"text1": e.first, "text2": e.second}
-            split = {"split": SPLITS[e.split]} if e.split != UNSPLIT else {}
-            yield {**cells, "class": e.label, **split}  # not "label", which could be a score
-    else:
-        raise TypeError(f"there is no form to keep a {contents.kind} in")
 
 
 def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
@@ -179,7 +140,7 @@ def remove(upload: Upload, settings: Settings) -> None:
 
     Raises:
         InputError: this server does not let visitors remove anything.
-        BlindspotError: the disk does not let us.
+        BlindspotError: the file system refuses.
     """
     _check_place(settings)
     folder = upload.path.parent

@@ -1,4 +1,4 @@
-"""Small files of word vectors that the ready sweep brings along, so that it compares more than three families.
+"""Small files of word vectors that ``sweep demo`` fetches, so that it compares more than three families.
 
 They are parts of well-known files: the most frequent words only, so that many texts have few of their words in them,
 and these encoders are weaker than the whole files are.
@@ -19,9 +19,7 @@ from core.types import CancelToken, Progress, no_progress
 # Decoded from R data files, so that no public address serves these bytes: ``url`` is "".
 VECTOR_FILES = (
     evalrank_file(  # GloVe, 50 dimensions, 5,000 words: the toolkit's example
-        "src/models/word_emb/toy_emb.txt",
-        2_141_067,
-        "59d464d0bacf4de059945d89fb29d1e40637e91810fb961adc632d8ce9519eea",
+        "src/models/word_emb/toy_emb.txt"
     ),
     SourceFile(  # word2vec of Google News, 300 dimensions, 8,000 words: PsychWordVec's data/demodata.rda
         "word_vectors",

@@ -1,4 +1,4 @@
-"""How frequent texts are in English, and scores by bands of it."""
+"""Frequencies of words and texts: by wordfreq or a vocabulary, in bands, and scores per band."""
 
 from __future__ import annotations
 
@@ -63,8 +63,6 @@ def band_scores(zipf: Float64, reciprocal_ranks: Float64) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# How frequent a dataset's items are, and by whose counts.
-
 PER_BILLION = 1e9  # Zipf frequency is log10 of occurrences per billion words (van Heuven et al. 2014)
 WORDFREQ = "wordfreq"
 
@@ -122,7 +120,7 @@ def of_vocabulary(vocabulary: Vocabulary, about: str) -> Frequencies:
 def by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, about: str) -> Frequencies:
     """Frequencies of all items of a dataset by the counts of a vocabulary, ``[n]``.
 
-    An item is looked up as it stands, then in small letters, in either Unicode form; one of several words is the mean
+    An item is looked up as it is, then in lower case, in either Unicode form; one of several words is the mean
     over those words that the vocabulary has.
     """
     from wordfreq.tokens import tokenize

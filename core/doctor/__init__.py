@@ -1,8 +1,8 @@
-"""What is wrong with this installation, and what to do about it (``python -m core doctor``).
+"""Checks of this installation, with remedies (``python -m core doctor``).
 
-``examine`` changes nothing: a small file is written to each folder of the cache and removed again, the store is opened
-for reading only. No network is used, but for a mirror that is set. ``mends`` is what can be put right, with consent;
-``not_ready`` a quick look, for machines that ask often.
+``examine`` changes nothing: it writes a small file to each folder of the cache and removes it, opens the store for
+reading only, and uses no network except for a mirror that is set. ``mends`` are repairs, with consent; ``not_ready`` is
+a quick check.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def examine(
     environment: Mapping[str, str] | None = None,
     requirements: Path = software.REQUIREMENTS,
 ) -> tuple[Finding, ...]:
-    """Look at everything, area by area; a check that breaks is a finding itself.
+    """Run all checks; one that breaks is a finding itself.
 
     Args:
-        environment: the variables that ``settings`` were read from; those of this process if left out.
-        requirements: the file of pins that installed versions are held against.
+        environment: that ``settings`` were read from; by default this process's.
+        requirements: the file of pins.
     """
     variables = os.environ if environment is None else environment
     checks: tuple[tuple[str, str, Check], ...] = (
@@ -49,10 +49,10 @@ def examine(
         (disk.CACHE, "embeddings", lambda: disk.embeddings(settings)),
         (disk.CACHE, "computed", lambda: disk.computed(settings)),
         (disk.CACHE, "unfinished", lambda: disk.unfinished(settings)),
-        (content.ENCODERS, content.BUNDLED, lambda: content.bundled_encoder(settings)),
-        (content.DATASETS, "datasets", lambda: content.all_datasets(settings)),
-        (content.DATASETS, "mirror", lambda: content.mirror(settings)),
-        (content.UPLOADS, "pairs", lambda: content.all_uploads(settings)),
+        (content.AREA_ENCODERS, content.BUNDLED, lambda: content.bundled_encoder(settings)),
+        (content.AREA_DATASETS, "datasets", lambda: content.all_datasets(settings)),
+        (content.AREA_DATASETS, "mirror", lambda: content.mirror(settings)),
+        (content.AREA_UPLOADS, "pairs", lambda: content.all_uploads(settings)),
         (results.STORE, "file", lambda: results.store(settings, repository)),
     )
     return tuple(finding for area, name, check in checks for finding in guarded(area, name, check))

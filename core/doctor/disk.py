@@ -1,32 +1,32 @@
-"""The cache: whether it can be written, what takes how much of it, what is damaged or was left behind."""
+"""Checks of the cache: writable, sizes, damaged files, leftovers of crashes."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 from zipfile import is_zipfile
 
 from filelock import FileLock, Timeout
 
-from core.doctor.findings import GIB, Finding, counted, note, ok, problem, problem_of, size
+from core.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
 from core.files.writing import bytes_of
 from core.runs.cache_limit import computed_folders, evictable
 from core.settings import Settings
+from core.texts import counted
 
 CACHE = "cache"
 LEAST_FREE = GIB
 PROBE_BYTES = 4096
-LEFT_BY_A_CRASH = (".*.tmp", ".*.removed", "*.incomplete")  # of write_atomically, of uploads, of the hub's downloads
+LEFT_BY_A_CRASH = (".*.tmp", ".*.removed", "*.incomplete")  # by write_atomically, uploads, the hub's downloads
 ANOTHER_FOLDER = "or set BLINDSPOT_CACHE to a folder that can be written"
 
 
 def kinds(settings: Settings) -> dict[str, Path]:
-    """The folders of the cache by what they hold."""
     return {
         "embeddings": settings.embeddings,
         "data": settings.data,
@@ -42,7 +42,7 @@ def kinds(settings: Settings) -> dict[str, Path]:
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
-    """Whether files can be written to the cache and to each of its folders: one is written and removed."""
+    """Whether the cache and its folders can be written: a small file is written and removed."""
     if wrong := cannot_write_to(settings.cache):
         yield problem(CACHE, "folder", f"{settings.cache} cannot be used: {wrong}", f"correct that, {ANOTHER_FOLDER}")
         return
@@ -54,10 +54,10 @@ def writable(settings: Settings) -> Iterator[Finding]:
 
 
 def kernels(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether numba can keep what it compiles; where it cannot, every start compiles anew, or fails."""
+    """Whether numba can cache compiled code; if not, every start compiles again, or fails."""
     name = "NUMBA_CACHE_DIR"
     if not environment.get(name):
-        yield ok(CACHE, name, f"not set: {settings.cache / 'numba'}")  # and is looked at with the cache
+        yield ok(CACHE, name, f"not set: {settings.cache / 'numba'}")  # checked with the cache
         return
     folder = Path(environment[name])
     if wrong := cannot_write_to(folder):
@@ -71,19 +71,17 @@ def free_space(settings: Settings) -> Iterator[Finding]:
     """Free bytes of the cache's disk."""
     free = shutil.disk_usage(_nearest(settings.cache)).free
     if free < LEAST_FREE:
-        yield problem(
-            CACHE,
-            "free space",
-            f"{size(free)} are free on the disk of {settings.cache}; expected at least {size(LEAST_FREE)}",
+        what = f"{size(free)} are free on the disk of {settings.cache}; expected at least {size(LEAST_FREE)}"
+        remedy = (
             "free some, or set BLINDSPOT_CACHE to a folder on another disk; what lies in embeddings/, maps/, hubs/, "
-            "flows/ and learned/ can be deleted and is computed again when it is needed",
+            "flows/ and learned/ can be deleted and is computed again when it is needed"
         )
+        yield problem(CACHE, "free space", what, remedy)
     else:
         yield ok(CACHE, "free space", f"{size(free)}")
 
 
 def usage(settings: Settings) -> Iterator[Finding]:
-    """Bytes by kind."""
     if not settings.cache.is_dir():
         return
     parts = {kind: bytes_of(folder) for kind, folder in kinds(settings).items()}
@@ -103,87 +101,101 @@ def usage(settings: Settings) -> Iterator[Finding]:
 
 
 def computed(settings: Settings) -> Iterator[Finding]:
-    """How much follows from embeddings and is kept, and what of it is damaged."""
+    """Amount of results computed from embeddings, and damaged ones."""
+    plurals = {"neighbours": "hub lists", "learned similarity": "learned similarities"}
     for kind, folder in computed_folders(settings).items():
-        files = sorted(folder.glob("*.npz"))
-        damaged = [path for path in files if not is_zipfile(path)]
-        if files:
-            yield ok(CACHE, _plural(kind), f"{counted(len(files), 'file')}, {size(sum(map(bytes_of, files)))}")
-        for path in damaged:
-            remedy = "delete this file: it is computed anew when it is needed (python -m core doctor --mend)"
-            yield problem(CACHE, _plural(kind), f"{path} is damaged", remedy)
+        if files := [*folder.glob("*.npz")]:
+            what = f"{counted(len(files), 'file')}, {size(sum(map(bytes_of, files)))}"
+            yield ok(CACHE, plurals.get(kind, f"{kind}s"), what)
+    for kind, path in damaged_results(settings):
+        remedy = "delete this file: it is computed anew when it is needed (python -m core doctor --mend)"
+        yield problem(CACHE, plurals.get(kind, f"{kind}s"), f"{path} is damaged", remedy)
+
+
+def damaged_results(settings: Settings) -> list[tuple[str, Path]]:
+    """Kind and path of damaged files of results computed from embeddings."""
+    folders = computed_folders(settings).items()
+    return [(kind, path) for kind, folder in folders for path in sorted(folder.glob("*.npz")) if not is_zipfile(path)]
 
 
 def embeddings(settings: Settings) -> Iterator[Finding]:
-    """Stored embeddings that are damaged, and halves of them; of a matrix only its header and size are looked at."""
+    """Damaged embeddings, and files without the other half; of a matrix only header and size are checked."""
     if not settings.embeddings.is_dir():
         return
+    damaged = damaged_embeddings(settings)
+    yield from damaged.values()
+    stored = EmbeddingCache(settings.embeddings).inventory().embeddings
+    whole = sum(settings.embeddings / f"{each.facts.digest}.npy" not in damaged for each in stored)
+    yield ok(CACHE, "embeddings", f"{counted(whole, 'set')} whole")
+    if found := halves(settings):
+        what = f"{counted(len(found), 'file')} without the other half, such as {found[0]}"
+        remedy = "delete them while no Blindspot works: the texts are encoded anew when they are needed"
+        yield note(CACHE, "embeddings", what, remedy)
+
+
+def damaged_embeddings(settings: Settings) -> dict[Path, Finding]:
+    """A problem per damaged file of embeddings."""
+
+    def problem_with(path: Path, what: str) -> Finding:
+        remedy = "delete this file: the texts are encoded anew when they are needed"
+        return problem(CACHE, "embeddings", f"{path} is damaged: {what}", remedy)
+
     cache = EmbeddingCache(settings.embeddings)
     inventory = cache.inventory()
-    for path in inventory.damaged:
-        yield _damaged(path, "no facts of embeddings can be read from it")
-    whole = 0
-    for stored in inventory.embeddings:
-        facts = stored.facts
+    damaged = {path: problem_with(path, "no facts of embeddings can be read from it") for path in inventory.damaged}
+    for facts in (stored.facts for stored in inventory.embeddings):
         matrix = settings.embeddings / f"{facts.digest}.npy"
         try:
             found = cache.read(facts.digest, is_use=False)
         except DataCorrupt as error:
-            yield problem_of(CACHE, "embeddings", error)
+            damaged[matrix] = problem_of(CACHE, "embeddings", error)
             continue
         if found is not None and found.matrix.shape != (facts.texts, facts.dimension):
             expected = f"expected {facts.texts} x {facts.dimension}"
-            yield _damaged(matrix, f"it is {' x '.join(map(str, found.matrix.shape))}; {expected}")
-            continue
-        whole += 1
-    yield ok(CACHE, "embeddings", f"{counted(whole, 'set')} whole")
-    names = {path.name for path in settings.embeddings.iterdir() if path.suffix in {".npy", ".json"}}
-    ends = {".npy": ".json", ".json": ".npy"}
-    halves = sorted(name for name in names if f"{Path(name).stem}{ends[Path(name).suffix]}" not in names)
-    if halves:
-        yield note(
-            CACHE,
-            "embeddings",
-            f"{counted(len(halves), 'file')} without the other half, such as {settings.embeddings / halves[0]}",
-            "delete them while no Blindspot works: the texts are encoded anew when they are needed",
-        )
+            damaged[matrix] = problem_with(matrix, f"it is {' x '.join(map(str, found.matrix.shape))}; {expected}")
+    return damaged
 
 
-def _plural(kind: str) -> str:
-    return {"neighbours": "hub lists", "learned similarity": "learned similarities"}.get(kind, f"{kind}s")
-
-
-def _damaged(path: Path, what: str) -> Finding:
-    remedy = "delete this file: the texts are encoded anew when they are needed"
-    return problem(CACHE, "embeddings", f"{path} is damaged: {what}", remedy)
+def halves(settings: Settings) -> list[Path]:
+    """Matrices without facts, and facts without a matrix."""
+    pairs = ((".npy", ".json"), (".json", ".npy"))
+    files = [(path, path.with_suffix(other)) for end, other in pairs for path in settings.embeddings.glob(f"*{end}")]
+    return sorted(path for path, other in files if not other.exists())
 
 
 def unfinished(settings: Settings) -> Iterator[Finding]:
-    """Chunks of encodings that broke off or go on now, and what a crash left behind."""
+    """Chunks of interrupted or ongoing encodings, and leftovers of crashes."""
     for parts in sorted(settings.embeddings.glob("*.parts")):
         chunks = len(list(parts.glob("*.npz")))
         what = f"{counted(chunks, 'chunk')}, {size(bytes_of(parts))}, in {parts}"
-        if _is_held(parts.with_suffix(".lock")):
+        if is_held(parts.with_suffix(".lock")):
             yield ok(CACHE, "encoding", f"under way now: {what}")
         else:
             remedy = "run the same again: it goes on from there; or delete the folder to start anew"
             yield note(CACHE, "encoding", f"broke off: {what}", remedy)
     if not settings.cache.is_dir():
         return
-    left = sorted({path for pattern in LEFT_BY_A_CRASH for path in settings.cache.rglob(pattern)})
-    left = [path for path in left if not any(parent in left for parent in path.parents)]
-    if left:
-        count = sum(bytes_of(path) for path in left)
-        shown = ", ".join(str(path) for path in left[:3]) + (", ..." if len(left) > 3 else "")
-        remedy = "delete them while no Blindspot works: nothing reads them"
-        yield note(CACHE, "leftovers", f"{counted(len(left), 'unfinished file')}, {size(count)}: {shown}", remedy)
+    if left := left_over(settings, LEFT_BY_A_CRASH):
+        yield note(
+            CACHE, "leftovers", unfinished_files(left), "delete them while no Blindspot works: nothing reads them"
+        )
+
+
+def left_over(settings: Settings, patterns: Iterable[str]) -> list[Path]:
+    """Files and folders of the cache with such names, but not what is inside of one."""
+    found = sorted({path for pattern in patterns for path in settings.cache.rglob(pattern)})
+    return [path for path in found if not any(parent in found for parent in path.parents)]
+
+
+def unfinished_files(paths: Sequence[Path]) -> str:
+    shown = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
+    return f"{counted(len(paths), 'unfinished file')}, {size(sum(map(bytes_of, paths)))}: {shown}"
 
 
 def cannot_write_to(folder: Path) -> str:
-    """Why no file can be written to a folder, or ""; one that is not there yet is made in the nearest that is.
+    """Why no file can be written to a folder, or to the nearest existing one above it; "" if it can.
 
-    A file is really written, flushed and removed again: permissions tell neither of a full disk nor of a
-    file system that is mounted read-only.
+    A file is written, flushed and removed: permissions show neither a full disk nor a read-only file system.
     """
     try:
         nearest = _nearest(folder)
@@ -206,16 +218,16 @@ def cannot_write_to(folder: Path) -> str:
 
 
 def _nearest(path: Path) -> Path:
-    """A path, or the nearest above it that exists."""
+    """The path, or the nearest one above it that exists."""
     return next(p for p in (path, *path.parents) if os.path.lexists(p))
 
 
-def _is_held(lock: Path) -> bool:
-    """Whether a process holds a lock file. One that is not there is not made for it."""
+def is_held(lock: Path) -> bool:
+    """Whether a process holds a lock file, which is not created."""
     if not lock.exists():
         return False
     try:
         with FileLock(lock, blocking=False):
             return False
-    except Timeout:
+    except (Timeout, OSError):
         return True

@@ -1,4 +1,4 @@
-"""What encoders run on: GPUs, processor cores and memory, as much of them as this process may use."""
+"""Checks of the GPUs, processor cores and memory that this process may use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import psutil
 
-from core.doctor.cgroups import Limits, limits
+from core.doctor.cgroups import MemoryLimit, memory_limit
 from core.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
 from core.encoders.device import resolve_device
 from core.errors import BlindspotError
@@ -27,30 +28,21 @@ NVIDIA_PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class NvidiaDriver:
-    """What ``nvidia-smi -L`` says.
-
-    Attributes:
-        gpus: one line per GPU.
-        error: why it said nothing, or "".
-    """
+    """Output of ``nvidia-smi -L``: a line per GPU, or why there is none."""
 
     gpus: tuple[str, ...] = ()
     error: str = ""
 
 
 def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What ``BLINDSPOT_DEVICE`` asks for and what is used, every GPU, and one that torch leaves unused."""
+    """The device in use against ``BLINDSPOT_DEVICE``, every GPU, and one that torch cannot use."""
     try:
         import torch
-    except (ImportError, OSError) as error:  # OSError: a library that it is linked with is missing
-        yield problem(
-            DEVICES,
-            "torch",
-            f"torch cannot be imported: {error}",
-            f"install it again: {sys.executable} -m pip install --force-reinstall -r requirements.txt",
-        )
+    except (ImportError, OSError) as error:  # OSError: a linked library is missing
+        remedy = f"install it again: {sys.executable} -m pip install --force-reinstall -r requirements.txt"
+        yield problem(DEVICES, "torch", f"torch cannot be imported: {error}", remedy)
         return
-    with warnings.catch_warnings(record=True) as warned:  # torch tells of a driver that is too old by a warning
+    with warnings.catch_warnings(record=True) as warned:  # torch only warns if the driver is too old
         warnings.simplefilter("always")
         try:
             used = resolve_device(settings.device)
@@ -91,13 +83,9 @@ def _gpus(torch: Any) -> Iterator[Finding]:
         title = torch.cuda.get_device_name(number)
         try:
             free, total = torch.cuda.mem_get_info(number)
-        except RuntimeError as error:  # taken for one process only, or out of order
-            yield problem(
-                DEVICES,
-                name,
-                f"{title} does not answer: {str(error).splitlines()[0]}",
-                "see with nvidia-smi who uses it, or set BLINDSPOT_DEVICE to another device",
-            )
+        except RuntimeError as error:  # in exclusive use, or broken
+            remedy = "see with nvidia-smi who uses it, or set BLINDSPOT_DEVICE to another device"
+            yield problem(DEVICES, name, f"{title} does not answer: {str(error).splitlines()[0]}", remedy)
             continue
         what = f"{title}, {size(free)} of {size(total)} free"
         if free < LEAST_GPU_MEMORY:
@@ -107,7 +95,7 @@ def _gpus(torch: Any) -> Iterator[Finding]:
 
 
 def nvidia_driver() -> NvidiaDriver | None:
-    """The GPUs that NVIDIA's driver knows of; None where there is no ``nvidia-smi``."""
+    """GPUs known to NVIDIA's driver; None without ``nvidia-smi``."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
@@ -136,12 +124,11 @@ def unused_gpu(
     torch_version: str,
     environment: Mapping[str, str],
 ) -> Finding | None:
-    """An NVIDIA GPU that is here and that torch cannot use, or None. Who asked for the CPU has no problem.
+    """Finding about an NVIDIA GPU that torch cannot use, or None; only a note if the CPU was asked for.
 
     Args:
-        driver: what ``nvidia_driver`` found.
-        has_cuda: whether torch is a build for GPUs.
-        warned: what torch warned of when it looked for GPUs.
+        has_cuda: whether this torch is built for GPUs.
+        warned: torch's warnings while it looked for GPUs.
     """
     if driver is None:
         return None
@@ -166,21 +153,14 @@ def unused_gpu(
     return problem(DEVICES, "GPU", what, remedy)
 
 
-def processor(found: Limits | None = None) -> Iterator[Finding]:
-    """Cores and memory that this process may use.
+def processor(limit: MemoryLimit | None = None) -> Iterator[Finding]:
+    """Cores and memory that this process may use; ``limit`` is that of its control groups unless given."""
+    yield ok(DEVICES, "cores", f"{joblib.cpu_count()} of {os.cpu_count() or 1} usable")
 
-    Args:
-        found: limits of control groups; looked up if left out.
-    """
-    found = found or limits()
-    in_machine = os.cpu_count() or 1
-    allowed = len(os.sched_getaffinity(0)) if sys.platform == "linux" else in_machine
-    quota = f", for {found.cores:g} cores' time" if found.cores is not None and found.cores < allowed else ""
-    yield ok(DEVICES, "cores", f"{allowed} of {in_machine} usable{quota}")
-
+    limit = limit or memory_limit()
     machine = psutil.virtual_memory()
-    total = min(machine.total, found.memory or machine.total)
-    left = machine.available if found.memory_left is None else min(machine.available, found.memory_left)
+    total = min(machine.total, limit.total or machine.total)
+    left = machine.available if limit.left is None else min(machine.available, limit.left)
     what = f"{size(left)} of {size(total)} available"
     if total < machine.total:
         what += f"; the machine has {size(machine.total)}, this process may use part of it"

@@ -1,7 +1,7 @@
-"""What the doctor can put right, each thing with consent: what a crash left behind, what is damaged or of no use.
+"""Repairs by the doctor, each with consent: leftovers of crashes, damaged and useless files.
 
-Everything is looked at again at the moment when it is mended. What is locked, held (``files.in_use``) or was written
-in the last minutes is somebody's, and is left alone.
+Everything is checked again right before a repair. Files that are locked, held (``files.in_use``) or were just written
+belong to somebody and are left alone.
 """
 
 from __future__ import annotations
@@ -13,42 +13,49 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import is_zipfile
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DATASETS, DatasetEntry
 from core.datasets.fetch import DataState, FileState
-from core.doctor.disk import CACHE, LEFT_BY_A_CRASH
-from core.doctor.findings import counted, size
+from core.doctor.disk import (
+    CACHE,
+    LEFT_BY_A_CRASH,
+    damaged_embeddings,
+    damaged_results,
+    halves,
+    is_held,
+    left_over,
+    unfinished_files,
+)
+from core.doctor.findings import size
 from core.doctor.results import STORE, command
-from core.encoders.cache import EmbeddingCache, EmbeddingFacts
-from core.errors import BlindspotError, DataCorrupt
+from core.encoders.cache import EmbeddingCache, remove_chunks
+from core.errors import BlindspotError
 from core.files.in_use import last_used, remove_unless_held
 from core.files.writing import bytes_of, delete_file, exclusive, exclusive_now
 from core.runs.cache_limit import computed_folders
 from core.settings import Settings
-from core.store import mending as store
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
+from core.texts import counted
 from core.types import CancelToken, Progress, no_progress
 
-DATASETS = "datasets"
-QUIET_SECONDS = 600.0  # who writes a file writes to it within that time
-SET_ASIDE = ".damaged"  # what names of files end with that were set aside
-WAITING = ".wanted"  # what a process leaves beside the store while it waits for it
+AREA_DATASETS = "datasets"
+QUIET_SECONDS = 600.0  # a file untouched for so long is not being written
+SET_ASIDE = ".damaged"  # suffix of damaged files that were kept
+WAITING = ".wanted"  # suffix of a process's file while it waits for the store
 
 
 @dataclass(frozen=True)
 class Mend:
-    """Something that can be put right.
+    """A repair.
 
     Attributes:
         area, name: as of a finding.
         what: what is wrong, in one line.
-        action: what is done about it, as an imperative: ``delete it``.
-        do: does it; what was done, in one line. Raises BlindspotError.
-        advice: another way, which the person may choose instead; "" where there is none.
+        action: imperative, such as ``delete it``.
+        do: does it and returns what was done, in one line; raises BlindspotError.
+        advice: an alternative, or "".
     """
 
     area: str
@@ -62,10 +69,10 @@ class Mend:
 def mends(
     settings: Settings, repository: Repository, quiet: float = QUIET_SECONDS, progress: Progress = no_progress
 ) -> Iterator[Mend]:
-    """All that can be put right here, one after the other: each is looked for after the one before was dealt with.
+    """All repairs, each looked for after the previous one was dealt with.
 
     Args:
-        quiet: seconds for which nobody must have written to a file that no lock protects.
+        quiet: age in seconds of files that no lock protects.
         progress: of downloads.
 
     Raises:
@@ -78,9 +85,9 @@ def mends(
     yield from _damaged(settings)
     yield from _broken_off(settings)
     yield from _halves(settings, quiet)
-    if repository.database.path.exists():  # without it nobody knows what was needed
+    if repository.database.path.exists():  # it says what is needed
         yield from _orphans(settings, repository, quiet)
-        yield from _costs_of_nothing(settings, repository)
+        yield from _entries_without_files(settings, repository)
     yield from _leftovers(settings, quiet)
     yield from _stale_locks(settings)
 
@@ -102,12 +109,10 @@ def _interrupted_runs(repository: Repository) -> Iterator[Mend]:
 
 
 def _drop(repository: Repository, run: RunRecord) -> str:
-    return (
-        "forgotten" if store.drop_interrupted(repository.database, run) else "left: it goes on, or was done meanwhile"
-    )
+    return "forgotten" if repository.drop_interrupted(run) else "left: it goes on, or was done meanwhile"
 
 
-def _costs_of_nothing(settings: Settings, repository: Repository) -> Iterator[Mend]:
+def _entries_without_files(settings: Settings, repository: Repository) -> Iterator[Mend]:
     on_disk = {stored.facts.digest for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     needed = {run.plan.embedding_digest for run in repository.runs(metrics=[])}
     gone = [facts.digest for facts in repository.embeddings() if facts.digest not in on_disk | needed]
@@ -117,7 +122,7 @@ def _costs_of_nothing(settings: Settings, repository: Repository) -> Iterator[Me
             "embeddings",
             f"{counted(len(gone), 'entry', 'entries')} of embeddings that are not on disk and that no run stands on",
             "forget them",
-            lambda: f"{store.forget_costs(repository.database, gone)} forgotten",
+            lambda: f"{repository.forget_costs(gone)} forgotten",
         )
 
 
@@ -125,12 +130,12 @@ def _costs_of_nothing(settings: Settings, repository: Repository) -> Iterator[Me
 
 
 def _corrupt_downloads(settings: Settings, progress: Progress) -> Iterator[Mend]:
-    for entry in datasets.DATASETS.values():
+    for entry in DATASETS.values():
         for file in entry.files:
             found = fetch.file_state(file, settings)
             if found.state is DataState.CORRUPT:
                 yield Mend(
-                    DATASETS,
+                    AREA_DATASETS,
                     entry.id,
                     f"{found.path} is corrupt: {found.detail}",
                     "set it aside and download it again",
@@ -140,7 +145,7 @@ def _corrupt_downloads(settings: Settings, progress: Progress) -> Iterator[Mend]
 
 def _again(entry: DatasetEntry, found: FileState, settings: Settings, progress: Progress) -> str:
     aside = found.path.with_name(f"{found.path.name}{SET_ASIDE}")
-    with exclusive(found.path.with_name(f"{found.path.name}.lock"), CancelToken()):  # as who downloads it
+    with exclusive(found.path.with_name(f"{found.path.name}.lock"), CancelToken()):  # as a download does
         states = [fetch.file_state(file, settings) for file in entry.files]
         if found.path not in {state.path for state in states if state.state is DataState.CORRUPT}:
             return "left: it is whole now"
@@ -156,24 +161,10 @@ def _again(entry: DatasetEntry, found: FileState, settings: Settings, progress: 
 
 
 def _damaged(settings: Settings) -> Iterator[Mend]:
-    cache = EmbeddingCache(settings.embeddings)
-    inventory = cache.inventory()
-    broken = [*inventory.damaged]
-    for stored in inventory.embeddings:
-        matrix = settings.embeddings / f"{stored.facts.digest}.npy"
-        try:
-            found = cache.read(stored.facts.digest, is_use=False)
-        except DataCorrupt:
-            broken.append(matrix)
-            continue
-        if found is not None and found.matrix.shape != (stored.facts.texts, stored.facts.dimension):
-            broken.append(matrix)
-    for path in broken:
+    for path in damaged_embeddings(settings):
         yield _deletion("embeddings", f"{path} is damaged", [path.with_suffix(".npy")])
-    for kind, folder in computed_folders(settings).items():
-        for path in sorted(folder.glob("*.npz")):
-            if not is_zipfile(path):
-                yield _deletion(kind, f"{path} is damaged", [path])
+    for kind, path in damaged_results(settings):
+        yield _deletion(kind, f"{path} is damaged", [path])
 
 
 def _broken_off(settings: Settings) -> Iterator[Mend]:
@@ -193,38 +184,34 @@ def _broken_off(settings: Settings) -> Iterator[Mend]:
 
 
 def _delete_chunks(parts: Path) -> str:
-    with exclusive_now(parts.with_suffix(".lock")) as is_ours:
-        if not is_ours:
-            return "left: it goes on"
-        freed = bytes_of(parts)
-        shutil.rmtree(parts, ignore_errors=True)
+    freed = bytes_of(parts)
+    if not remove_chunks(parts):
+        return "left: it goes on"
     return f"left: {parts} cannot be deleted" if parts.exists() else f"deleted, {size(freed)} freed"
 
 
 def _halves(settings: Settings, quiet: float) -> Iterator[Mend]:
-    ends = {".npy": ".json", ".json": ".npy"}
-    files = [path for end in ends for path in settings.embeddings.glob(f"*{end}")]
-    halves = [p for p in sorted(files) if not p.with_suffix(ends[p.suffix]).exists() and _is_quiet(p, quiet)]
-    if halves:
-        what = f"{counted(len(halves), 'file')} without the other half, such as {halves[0]}"
-        yield _deletion("embeddings", what, halves, lambda path: not path.with_suffix(ends[path.suffix]).exists())
+    found = [path for path in halves(settings) if _is_quiet(path, quiet)]
+    if found:
+        what = f"{counted(len(found), 'file')} without the other half, such as {found[0]}"
+        yield _deletion("embeddings", what, found, lambda path: path in halves(settings))
 
 
 def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterator[Mend]:
-    """Embeddings that nothing in the store speaks of: no run, no run that was compared with their encoder, nothing
-    that was fitted on them, no page that had them encoded; nor of any that came out of the same forward pass."""
+    """Embeddings unknown to the store: not of a run, of an encoder that a run was compared with, of a held-out dataset
+    or of a page; nor a sibling of such embeddings."""
     runs = repository.runs(metrics=[])
     needed = {facts.digest for facts in repository.embeddings()} | {run.plan.embedding_digest for run in runs}
-    needed |= {_fitted_on(run) for run in runs}
+    needed |= {run.manifest.get("transform", {}).get("held_out", {}).get("embeddings", "") for run in runs}
     compared = {encoder for run in runs for encoder in run.plan.support}
     stored = EmbeddingCache(settings.embeddings).inventory().embeddings
-    passes = {_pass_of(each.facts) for each in stored if each.facts.digest in needed}
+    passes = {each.facts.forward_pass for each in stored if each.facts.digest in needed}
     orphans = [
         settings.embeddings / f"{each.facts.digest}.npy"
         for each in stored
         if each.facts.digest not in needed
         and each.facts.encoder not in compared
-        and _pass_of(each.facts) not in passes
+        and each.facts.forward_pass not in passes
         and _is_quiet(settings.embeddings / f"{each.facts.digest}.npy", quiet)
     ]
     if orphans:
@@ -233,32 +220,18 @@ def _orphans(settings: Settings, repository: Repository, quiet: float) -> Iterat
         yield _deletion("embeddings", what, orphans)
 
 
-def _pass_of(facts: EmbeddingFacts) -> tuple[object, ...]:
-    return facts.revision, facts.texts, facts.seconds, facts.device
-
-
-def _fitted_on(run: RunRecord) -> str:
-    """The embeddings of the other dataset that a run's transform was fitted on, or ""."""
-    return str(run.manifest.get("transform", {}).get("held_out", {}).get("embeddings", ""))
-
-
 # --- what a crash left behind
 
 
 def _leftovers(settings: Settings, quiet: float) -> Iterator[Mend]:
-    patterns = (*LEFT_BY_A_CRASH, f"*{SET_ASIDE}", ".work-*", f"*{WAITING}")
-    found = sorted({path for pattern in patterns for path in settings.cache.rglob(pattern)})
-    found = [path for path in found if not any(parent in found for parent in path.parents)]
-    left = [path for path in found if _is_left(path, settings, quiet)]
-    if left:
-        shown = ", ".join(str(path) for path in left[:3]) + (", ..." if len(left) > 3 else "")
-        what = f"{counted(len(left), 'unfinished file')}, {size(sum(map(bytes_of, left)))}: {shown}"
-        yield _deletion("leftovers", what, left, lambda path: _is_left(path, settings, quiet))
+    found = left_over(settings, (*LEFT_BY_A_CRASH, f"*{SET_ASIDE}", ".work-*", f"*{WAITING}"))
+    if left := [path for path in found if _is_left(path, settings, quiet)]:
+        yield _deletion("leftovers", unfinished_files(left), left, lambda path: _is_left(path, settings, quiet))
 
 
 def _is_left(path: Path, settings: Settings, quiet: float) -> bool:
-    """Whether nobody works on a file or folder: it was quiet, and no process has it open."""
-    if path.name.startswith(".work-"):  # of a child that fits a map: its parent holds this lock
+    """Whether nobody uses a file or folder: it is old, and no process has it open."""
+    if path.name.startswith(".work-"):  # a child process that fits a map: its parent holds this lock
         with exclusive_now(settings.maps / ".umap.lock") as is_ours:
             return is_ours
     inside = [path, *path.rglob("*")] if path.is_dir() and not path.is_symlink() else [path]
@@ -272,7 +245,7 @@ def _is_quiet(path: Path, quiet: float) -> bool:
 
 
 def _open_anywhere(paths: Iterable[Path]) -> bool:
-    """Whether a process that we may look into has one of the files open (Linux; elsewhere their age has to do)."""
+    """Whether a process that we may inspect has one of the files open (Linux only)."""
     wanted = {os.path.realpath(path) for path in paths}
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         with suppress(OSError):
@@ -284,21 +257,10 @@ def _open_anywhere(paths: Iterable[Path]) -> bool:
 def _stale_locks(settings: Settings) -> Iterator[Mend]:
     folders = (settings.embeddings, settings.data, settings.logs, *computed_folders(settings).values())
     locks = [lock for folder in folders for lock in sorted(folder.rglob("*.lock")) if last_used(lock)]
-    stale = [lock for lock in locks if _is_free(lock)]
+    stale = [lock for lock in locks if not is_held(lock)]
     if stale:
         what = f"{counted(len(stale), 'lock')} that no process holds, such as {stale[0]}"
         yield Mend(CACHE, "locks", what, "delete them", lambda: _unlock(stale))
-
-
-def _is_free(lock: Path) -> bool:
-    """Whether nobody holds a lock file; it stays."""
-    from filelock import FileLock, Timeout
-
-    try:
-        with FileLock(lock, blocking=False):
-            return True
-    except (Timeout, OSError):
-        return False
 
 
 def _unlock(locks: Sequence[Path]) -> str:
@@ -313,17 +275,13 @@ def _unlock(locks: Sequence[Path]) -> str:
 # --- deleting
 
 
-def _always(_path: Path) -> bool:
-    return True
-
-
-def _deletion(name: str, what: str, files: Sequence[Path], still: Callable[[Path], bool] = _always) -> Mend:
+def _deletion(name: str, what: str, files: Sequence[Path], still: Callable[[Path], bool] = os.path.lexists) -> Mend:
     noun = "it" if len(files) == 1 else "them"
     return Mend(CACHE, name, what, f"delete {noun}", lambda: _delete(files, still))
 
 
 def _delete(files: Sequence[Path], still: Callable[[Path], bool]) -> str:
-    """Delete what is still as it was found and what nobody holds; with a matrix the facts beside it."""
+    """Delete files that are ``still`` as they were found and that nobody holds; a matrix with its facts."""
     freed, kept = 0, 0
     for path in files:
         facts = [path.with_suffix(".json")] if path.suffix == ".npy" else []
@@ -334,7 +292,7 @@ def _delete(files: Sequence[Path], still: Callable[[Path], bool]) -> str:
                 shutil.rmtree(path, ignore_errors=True)
             elif path.is_file() and not path.is_symlink():
                 remove_unless_held(path, facts)
-            else:  # a link; or facts without a matrix, which nobody can hold
+            else:  # a link; or facts without a matrix
                 for each in there:
                     delete_file(each)
         remain = [each for each in there if os.path.lexists(each)]

@@ -1,6 +1,6 @@
-"""Whether this installation can serve now: asked often, by a reverse proxy or a service manager, so it is quick.
+"""Readiness to serve, for reverse proxies and service managers that ask often.
 
-Nothing is loaded or downloaded and no checksum is computed; ``doctor.examine`` is what looks closely.
+Nothing is loaded or downloaded and no checksum computed; ``doctor.examine`` looks closely.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from core.doctor.content import BUNDLED, INSTALL
 from core.doctor.disk import cannot_write_to
 from core.doctor.findings import Check, Finding, State, guarded, problem
-from core.encoders import catalog as encoders
+from core.encoders.catalog import resolve_encoder
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.settings import Settings
 from core.store.db import Database
@@ -18,16 +18,16 @@ from core.store.inspection import check_opens, schema_version
 from core.store.repository import Repository
 
 READY = "ready"
-PATIENCE_SECONDS = 3.0  # another process that writes holds the store for milliseconds; a backup or a shell for longer
+PATIENCE_SECONDS = 3.0  # a writing process holds the store for milliseconds, a backup or a shell for longer
 
 
 def not_ready(settings: Settings, repository: Repository, *, in_server: bool = False) -> tuple[Finding, ...]:
-    """Why nothing can be computed or read now; empty where this installation is ready.
+    """Why nothing can be computed or read now; empty if ready.
 
     Args:
-        repository: one of one's own, that nobody else uses.
-        in_server: whether pages read and write the same store from this process: then it is opened as they do it.
-            From outside it is opened for reading only, and its schema is not brought up to date.
+        repository: used by nobody else.
+        in_server: whether this process's pages use the store; then it is opened as they do, else for reading only,
+            without migrating it.
     """
     checks: tuple[tuple[str, Check], ...] = (
         ("cache", lambda: _cache(settings)),
@@ -48,12 +48,12 @@ def _store(repository: Repository, in_server: bool) -> Iterator[Finding]:
         check_opens(Database(repository.database.path, PATIENCE_SECONDS))
     else:
         schema_version(repository.database, PATIENCE_SECONDS)
-    yield from ()  # what is wrong is raised
+    yield from ()  # problems are raised
 
 
 def _weights(settings: Settings) -> Iterator[Finding]:
     try:
-        encoder = encoders.resolve(BUNDLED, settings)
+        encoder = resolve_encoder(BUNDLED, settings)
     except ImportError as error:
         yield problem(READY, "weights", f"the package with the weights cannot be imported: {error}", INSTALL)
         return

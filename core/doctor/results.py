@@ -1,4 +1,4 @@
-"""The store: whether it can be used, and the runs in it that wait for something."""
+"""Checks of the store, and of runs that need attention."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
+from core.datasets.catalog import find_dataset
 from core.datasets.own import files as own
-from core.doctor.findings import Finding, counted, note, ok, problem, size
-from core.encoders import catalog as encoders
+from core.diagnostic import all_diagnostics
+from core.doctor.findings import Finding, note, ok, problem, size
+from core.encoders.catalog import canonical_encoder, resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.files.writing import bytes_of
 from core.runs import pipeline
@@ -20,14 +20,15 @@ from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
 from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository
+from core.texts import counted
 
 STORE = "store"
-PATIENCE_SECONDS = 1.5  # another process writes for milliseconds
+PATIENCE_SECONDS = 1.5  # other processes write for milliseconds
 NAMES_SHOWN = 5
 
 
 def store(settings: Settings, repository: Repository) -> Iterator[Finding]:
-    """The file, its schema and its runs. It is opened for reading only, and not made where there is none."""
+    """The file, its schema and its runs, opened for reading only."""
     path = repository.database.path
     facts = inspect(repository.database, PATIENCE_SECONDS)
     if facts is None:
@@ -38,9 +39,8 @@ def store(settings: Settings, repository: Repository) -> Iterator[Finding]:
     if os.access(path, os.W_OK):
         yield ok(STORE, "file", shown)
     else:
-        yield problem(
-            STORE, "file", f"{path} cannot be written", "check who owns it (was Blindspot run as another user?)"
-        )
+        remedy = "check who owns it (was Blindspot run as another user?)"
+        yield problem(STORE, "file", f"{path} cannot be written", remedy)
     waits = "" if facts.schema_version == facts.newest_version else "; brought up to date when it is next used"
     yield ok(STORE, "schema", f"version {facts.schema_version} of {facts.newest_version}{waits}")
     states = Counter(run.state for run in facts.runs)
@@ -68,9 +68,9 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
 
 
 def command(plan: RunPlan) -> str:
-    """The command line that computes a run, or goes on with it, for a POSIX shell."""
+    """The POSIX command line that computes or continues a run."""
     words = ["python", "-m", "core", "run", plan.diagnostic]
-    # With the others that it is compared with, the same items are ranked.
+    # Naming the compared encoders too gives the same common support.
     for encoder in (plan.variant.encoder, *plan.support):
         words += ["--encoder", encoder]
     words += ["--transform", plan.variant.transform, "--dataset", plan.dataset]
@@ -80,26 +80,26 @@ def command(plan: RunPlan) -> str:
 
 
 def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
-    """Runs of what this version does not have, or computes otherwise."""
+    """Runs of diagnostics and encoders that this version lacks or computes differently."""
     unknown: Counter[str] = Counter()
     older: Counter[tuple[str, int]] = Counter()
     encoders_gone: Counter[str] = Counter()
     for run in runs:
         plan = run.plan
-        entry = diagnostics.every().get(plan.diagnostic)
+        entry = all_diagnostics().get(plan.diagnostic)
         if entry is None:
             unknown[plan.diagnostic] += 1
         elif entry.version != plan.diagnostic_version:
             older[plan.diagnostic, plan.diagnostic_version] += 1
         try:
-            encoders.canonical(plan.variant.encoder)
+            canonical_encoder(plan.variant.encoder)
         except InputError:
             encoders_gone[plan.variant.encoder] += 1
     for name, count in sorted(unknown.items()):
         what = f"{counted(count, 'run')} of the diagnostic '{name}', which this Blindspot does not have"
         yield note(STORE, name, what, "a version that has it shows them; nothing is lost")
     for (name, version), count in sorted(older.items()):
-        now = diagnostics.every()[name].version
+        now = all_diagnostics()[name].version
         what = f"{counted(count, 'run')} of {name} version {version}, this Blindspot computes version {now}"
         yield note(STORE, name, what, "run them again to compare them with new ones")
     for name, count in sorted(encoders_gone.items()):
@@ -108,7 +108,7 @@ def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
 
 
 def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
-    """Files and folders of users that runs or pickers name and that are not there any more, or hold something else."""
+    """Users' files and folders, named by runs or pickers, that are gone or unusable."""
     named = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
     named |= {run.plan.variant.encoder for run in facts.runs} | set(facts.references)
     paths = {name: path for name in sorted(named) if (path := _path_of(name)) is not None}
@@ -119,15 +119,17 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
         yield note(STORE, "files", f"not there any more: {shown}{more}", remedy)
     for name in sorted(paths.keys() - set(gone)):
         try:
-            datasets.find(name) if own.is_own(name) else encoders.resolve(name, settings)
+            find_dataset(name) if own.is_own(name) else resolve_encoder(name, settings)
         except BlindspotError as error:
             what = f"{name} cannot be used any more: {error.what}"
             yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")
 
 
 def _path_of(reference: str) -> Path | None:
-    """Where a user's file or folder is; None for what is not named by a path."""
-    scheme, _, rest = reference.partition(":")
-    path = own.path_of(reference) if own.is_own(reference) else Path(rest.partition("?")[0])
-    by_path = own.is_own(reference) or scheme in {"dir", "vectors", "table"}
-    return path if by_path and path.is_absolute() else None
+    """Path of a user's file or folder; None for other references."""
+    if own.is_own(reference):
+        path = own.path_of(reference)
+    else:
+        scheme, _, rest = reference.partition(":")
+        path = Path(rest.partition("?")[0] if scheme in {"dir", "vectors", "table"} else "")
+    return path if path.is_absolute() else None

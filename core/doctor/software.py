@@ -1,4 +1,4 @@
-"""Versions that are installed against those that are pinned, and the settings of the environment."""
+"""Checks of installed versions against the pins, and of the environment variables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
@@ -22,9 +23,8 @@ SETTINGS = "settings"
 REQUIREMENTS = ROOT / "requirements.txt"
 OLDEST, FIRST_TOO_NEW = (3, 11), (3, 14)
 PYTHONS = "Python 3.11, 3.12 or 3.13"
-PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 OF_THE_TESTS = ("BLINDSPOT_CHROMIUM",)  # read by tests/browser, not by Settings
-LARGEST_TYPO = 2  # letters that are wrong in a variable's name
+LARGEST_TYPO = 2  # wrong letters in a variable's name
 NAMES_SHOWN = 5
 
 
@@ -34,34 +34,25 @@ def python(
     base_prefix: str = sys.base_prefix,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Finding]:
-    """The interpreter and the environment that it is of."""
+    """The interpreter and its environment."""
     shown = ".".join(str(part) for part in version)
     if OLDEST <= version[:2] < FIRST_TOO_NEW:
         yield ok(VERSIONS, "python", f"{shown}, {sys.executable}")
     else:
-        yield problem(
-            VERSIONS,
-            "python",
-            f"{sys.executable} is Python {shown}; expected {PYTHONS}",
-            "set it up anew with one of them: make clean run PYTHON=python3.12",
-        )
+        remedy = "set it up anew with one of them: make clean run PYTHON=python3.12"
+        yield problem(VERSIONS, "python", f"{sys.executable} is Python {shown}; expected {PYTHONS}", remedy)
     if prefix == base_prefix and not (environment or {}).get("CONDA_PREFIX"):
-        yield note(
-            VERSIONS,
-            "environment",
-            f"this Python is in no virtual environment: {prefix} is shared with other programs",
-            "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python",
-        )
+        what = f"this Python is in no virtual environment: {prefix} is shared with other programs"
+        remedy = "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python"
+        yield note(VERSIONS, "environment", what, remedy)
     yield ok(VERSIONS, "blindspot", f"{core.__version__}, {ROOT}")
 
 
 def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
-    """Every pin of a requirements file, and of the ``constraints.txt`` beside it, against what is installed.
-
-    Nothing is imported: the installed packages' metadata tell.
+    """The pins of a requirements file and of ``constraints.txt`` next to it, against the installed metadata.
 
     Raises:
-        BlindspotError: the file is not there or holds a line that is no pin.
+        BlindspotError: the file is missing, or a line is not a pin.
     """
     remedy = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(path))}"
     for name, pin in pins(path).items():
@@ -69,10 +60,9 @@ def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
         if installed == "":
             yield problem(VERSIONS, name, f"not installed; expected {pin}", remedy)
         elif installed is None:
+            what = f"its metadata name no version: half of it is installed; expected {pin}"
             again = f"{shlex.quote(sys.executable)} -m pip install --force-reinstall --no-deps {name}=={pin}"
-            yield problem(
-                VERSIONS, name, f"its metadata name no version: half of it is installed; expected {pin}", again
-            )
+            yield problem(VERSIONS, name, what, again)
         elif _public(installed) != _public(pin):
             yield problem(VERSIONS, name, f"{installed}; expected {pin}", remedy)
         else:
@@ -83,7 +73,7 @@ def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
 
 
 def _indirect(constraints: Path, remedy: str) -> Finding:
-    """What the direct requirements pull in; one that is not installed may be of another system."""
+    """The indirect requirements; one that is not installed may be for another system."""
     expected = pins(constraints)
     installed = {name: installed_version(name) for name in expected}
     differing = [
@@ -99,54 +89,55 @@ def _indirect(constraints: Path, remedy: str) -> Finding:
 
 
 def pins(path: Path) -> dict[str, str]:
-    """Version by package of a requirements file; lines for pip itself (``-c``, ``-r``) are left out.
+    """Version by package of a requirements file, ignoring options (``-c``, ``-r``).
 
     Raises:
-        BlindspotError: it is not there, or a line is no pin.
+        BlindspotError: it is missing, or a line is not a pin.
     """
     if not path.is_file():
         raise BlindspotError(f"there is no {path}", remedy="get it back with: git checkout -- requirements.txt")
     found = {}
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        text = line.partition("#")[0].partition(";")[0].strip()
+        text = line.partition("#")[0].strip()
         if not text or text.startswith("-"):
             continue
-        match = PIN.fullmatch(text)
-        if match is None:
+        try:
+            requirement = Requirement(text)
+            (pin,) = requirement.specifier
+            is_pin = pin.operator == "=="
+        except (InvalidRequirement, ValueError):  # ValueError: no version, or several
+            is_pin = False
+        if not is_pin:
             raise BlindspotError(
                 f"{path}, line {number}: '{text}'", expected="NAME==VERSION", remedy="correct the line"
             )
-        found[match[1]] = match[2]
+        found[requirement.name] = pin.version
     return found
 
 
 def installed_version(name: str) -> str | None:
-    """The version of an installed package; "" where there is none, None where its metadata are damaged."""
+    """The version of an installed package; "" if there is none, None if its metadata are damaged."""
     try:
         return metadata.version(name) or None
     except metadata.PackageNotFoundError:
         return ""
-    except KeyError:  # metadata without a version, in some Python versions
+    except KeyError:  # in some Python versions
         return None
 
 
 def _public(version: str) -> str:
-    """A version without its build, such as ``+cpu``."""
+    """A version without its build tag, such as ``+cpu``."""
     return version.partition("+")[0]
 
 
 def usable_settings(environment: Mapping[str, str]) -> Settings:
-    """Settings with the default in place of every value that means nothing, so that the rest can be looked at."""
-    usable = {}
-    for name in VARIABLES:
-        value = environment.get(name, "")
-        if _refusal(name, value) is None:
-            usable[name] = value
-    return Settings.from_environment(usable)
+    """Settings with defaults in place of invalid values, so that everything else can be checked."""
+    values = {name: environment.get(name, "") for name in VARIABLES}
+    return Settings.from_environment({name: v for name, v in values.items() if _refusal(name, v) is None})
 
 
 def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Every ``BLINDSPOT_*`` variable, those included that nothing reads because of a slip in their name."""
+    """Every ``BLINDSPOT_*`` variable, including misspelled ones that nothing reads."""
     settings = usable_settings(environment)
     in_use = {
         "BLINDSPOT_CACHE": str(settings.cache),
@@ -170,31 +161,27 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         typo = process.extractOne(upper, VARIABLES, scorer=OSA.distance, score_cutoff=LARGEST_TYPO)
         if typo or upper.startswith("BLINDSPOT"):
             nearest = typo[0] if typo else _nearest(upper)
-            yield problem(
-                SETTINGS,
-                name,
-                f"nothing reads {name}; expected one of {', '.join(VARIABLES)}",
-                f"did you mean {nearest}? Rename or unset it",
-            )
+            what = f"nothing reads {name}; expected one of {', '.join(VARIABLES)}"
+            yield problem(SETTINGS, name, what, f"did you mean {nearest}? Rename or unset it")
 
 
 def _nearest(name: str) -> str:
-    """The variable that a name may stand for: one that it begins with, else the one most like it."""
+    """The most likely intended variable: a prefix of the name, else the most similar one."""
     begun = [known for known in VARIABLES if name.startswith(f"{known}_")]
     return max(begun, key=len) if begun else process.extractOne(name, VARIABLES, scorer=OSA.distance)[0]
 
 
 def _refusal(name: str, value: str) -> BlindspotError | None:
-    """Why a variable's value cannot be used, or None."""
+    """Why a variable's value is invalid, or None."""
     try:
         Settings.from_environment({name: value})
     except InputError as error:
         return error
-    except (OSError, RuntimeError, ValueError) as error:  # no such user in ~user, a circle of links
+    except (OSError, RuntimeError, ValueError) as error:  # unknown user in ~user, circular links
         return InputError(f"{name} is '{value}', which is no path: {error}", expected="the path of a folder")
     return None
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown: people paste what the doctor says into reports."""
+    """A URL without its password: people paste the doctor's output into reports."""
     return re.sub(r"(://)[^/@\s]+@", r"\1***@", url)

@@ -1,4 +1,4 @@
-"""What an encoder is to the rest of Blindspot."""
+"""The contract of an encoder, and the facts that identify and describe one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from core.types import CancelToken, Float32, Int64, digest_of_strings
@@ -15,44 +16,43 @@ PROMPTS_SHOWN = 4
 LONGEST_PROMPT_SHOWN = 60  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EncoderIdentity:
-    """Everything that decides which numbers an encoder gives; the cache is keyed by it.
+    """Everything that decides an encoder's vectors; the embedding cache is keyed by it.
 
     Attributes:
-        reference: encoder reference (DESIGN section 6).
-        revision: what pins the weights: a commit or a checksum.
-        pooling: how token vectors become one vector, normalisation included.
-        prompt: text put before every input, or "".
-        max_length: tokens after which a text is cut off; 0 where nothing is cut.
-        libraries: ``name==version`` of the libraries whose arithmetic shows in the result.
-        dtype: precision of the computation; vectors are float32 in any case.
+        reference: encoder reference, such as ``minilm`` or ``dir:PATH``.
+        revision: a commit or a checksum of the weights.
+        pooling: how token vectors become one vector, normalization included.
+        prompt: text put before every input.
+        max_length: tokens after which a text is truncated; 0 for never.
+        libraries: ``name==version`` of the libraries that can change the numbers.
+        dtype: precision of the computation; vectors are always float32.
     """
 
     reference: str
     revision: str
     pooling: str
-    prompt: str
-    max_length: int
+    prompt: str = ""
+    max_length: int = 0
     libraries: tuple[str, ...]
     dtype: str = "float32"
 
     def embedding_digest(self, texts_digest: str) -> str:
         """Key of the embeddings of an ordered list of texts under this encoder."""
         parts = asdict(self)
-        if self.dtype == "float32":  # what was stored before there was a choice keeps its key
+        if self.dtype == "float32":  # embeddings stored before dtype existed keep their key
             del parts["dtype"]
         return digest_of_strings([json.dumps(parts, sort_keys=True), texts_digest])[:32]
 
 
 @dataclass(frozen=True)
 class EncoderInfo:
-    """Facts shown beside an encoder's scores.
+    """Facts shown next to an encoder's scores.
 
-    ``parameters`` counts trained weights, ``memory_bytes`` is their size as loaded. ``is_partial`` says that some
-    texts may have no vector, as with word vectors: their rows are NaN from end to end, and nothing else is.
-    ``unused_prompts`` are (name, text) of those that the model declares, and that nobody decided to leave out or to
-    put before every text.
+    ``parameters`` counts trained weights, ``memory_bytes`` is their size in memory. ``is_partial``: some texts may have
+    no vector, as with word vectors; their rows are all NaN, and no other row has a NaN. ``unused_prompts`` are the
+    (name, text) of prompts that the model declares but that are not applied.
     """
 
     title: str
@@ -67,19 +67,11 @@ class EncoderInfo:
 
     @property
     def prompt_warning(self) -> str:
-        """See ``prompt_warning``."""
         return prompt_warning(dict(self.unused_prompts))
 
 
 def prompt_warning(unused: Mapping[str, str]) -> str:
-    """What to know of the scores of a model that declares prompts which were not put before the texts.
-
-    Args:
-        unused: text by name.
-
-    Returns:
-        Two sentences that follow the model's name; "" where there are none.
-    """
+    """Two sentences, to follow the model's name, about prompts (text by name) that were not applied; "" for none."""
     if not unused:
         return ""
     return (
@@ -90,17 +82,17 @@ def prompt_warning(unused: Mapping[str, str]) -> str:
 
 
 def prompts_in_words(prompts: Mapping[str, str]) -> str:
-    """The first of some prompts, long ones shortened, and how many more there are."""
-    shown = [f"{name} (“{_shortened(text)}”)" for name, text in list(prompts.items())[:PROMPTS_SHOWN]]
+    """The first few prompts, long ones shortened, and how many more there are."""
+
+    def shortened(text: str) -> str:
+        return text if len(text) <= LONGEST_PROMPT_SHOWN else f"{text[:LONGEST_PROMPT_SHOWN]}…"
+
+    shown = [f"{name} (“{shortened(text)}”)" for name, text in list(prompts.items())[:PROMPTS_SHOWN]]
     return ", ".join(shown) + (f" and {len(prompts) - PROMPTS_SHOWN} more" if len(prompts) > PROMPTS_SHOWN else "")
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_PROMPT_SHOWN else f"{text[:LONGEST_PROMPT_SHOWN]}…"
-
-
 class Encoder(Protocol):
-    """Turns texts into vectors. Construction is cheap: weights are loaded by the first ``encode``."""
+    """Turns texts into vectors. Constructing one is cheap; the first ``encode`` loads the weights."""
 
     @property
     def identity(self) -> EncoderIdentity: ...
@@ -110,11 +102,11 @@ class Encoder(Protocol):
 
     @property
     def device(self) -> str:
-        """Where it runs, for the manifest: ``cpu``, ``cuda:0``, ..."""
+        """``cpu``, ``cuda:0``, ..."""
         ...
 
     def load(self) -> None:
-        """Load the weights now (``encode`` would too), so that timings of encoding leave loading out."""
+        """Load the weights now rather than in ``encode``, so that loading is not part of the encoding time."""
         ...
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
@@ -122,7 +114,7 @@ class Encoder(Protocol):
 
         Raises:
             Cancelled: between two batches, once ``cancel`` is set.
-            BlindspotError: the weights are missing or not what they should be.
+            BlindspotError: the weights are missing or damaged.
         """
         ...
 
@@ -137,12 +129,7 @@ class Sibling:
 
 @dataclass(frozen=True, eq=False)
 class Encodings:
-    """What one pass over some texts gave.
-
-    Attributes:
-        vectors: per sibling, in the order of ``EncoderFamily.family``, ``[n, d] float32``.
-        truncated: how many of the texts were longer than the encoder reads and were cut off.
-    """
+    """Result of one pass: per sibling ``[n, d] float32``, and how many texts were truncated."""
 
     vectors: tuple[Float32, ...]
     truncated: int
@@ -150,81 +137,92 @@ class Encodings:
 
 @runtime_checkable
 class EncoderFamily(Protocol):
-    """What an encoder offers beside ``Encoder`` if others come out of the same pass: poolings of one model.
+    """An encoder whose forward pass gives several encoders' vectors, such as the poolings of one model.
 
-    The cache then stores every sibling's vectors, so that asking for another one later finds them.
+    The cache stores the vectors of all siblings.
     """
 
     @property
     def family(self) -> tuple[Sibling, ...]:
-        """The siblings, this encoder among them."""
+        """All siblings, including this encoder."""
         ...
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
-        """All siblings' vectors of ``texts``; raises what ``Encoder.encode`` does."""
+        """Vectors of all siblings; raises what ``Encoder.encode`` does."""
         ...
 
 
 class PreparedTexts(Protocol):
-    """Texts that an encoder has looked at, to be encoded some at a time."""
+    """Tokenized texts, to be encoded a few at a time."""
 
     @property
     def order(self) -> Int64:
-        """``[n] int64``, all rows in an order of which parts encode well together, the most work first.
+        """``[n] int64``: all rows, in an order whose slices encode well together, most work first.
 
-        The same for the same texts, in any process: what was encoded before a crash is known by its rows.
+        The same texts give the same order in any process: resuming after a crash depends on it.
         """
         ...
 
     @property
     def work(self) -> Int64:
-        """``[n] int64``, how much work each text is, in a unit of the encoder's own."""
+        """``[n] int64``: work per text, in any unit."""
         ...
 
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
-        """All siblings' vectors of the texts of some rows; raises what ``Encoder.encode`` does."""
+        """All siblings' vectors of these rows; raises what ``Encoder.encode`` does."""
         ...
 
 
 @runtime_checkable
 class PreparingEncoder(Protocol):
-    """What a family offers beside ``EncoderFamily`` if looking at all texts first makes encoding them faster."""
+    """A family that encodes faster if it sees all texts first."""
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
-        """Look at the texts (tokenise them); raises what ``Encoder.encode`` does."""
+        """Tokenize the texts; raises what ``Encoder.encode`` does."""
         ...
 
 
 @runtime_checkable
 class FittedEncoder(Protocol):
-    """What an encoder offers beside ``Encoder`` if it learns from the very texts that it encodes (LSA).
+    """An encoder that learns from the texts it encodes (LSA).
 
-    The cache calls ``fit`` before the first ``encode``; the key of embeddings holds the ordered texts, so that what
-    was fitted on others is never mistaken for it.
+    The cache calls ``fit`` before the first ``encode``. Embeddings are keyed by the ordered texts, so vectors fitted on
+    other texts are never reused.
     """
 
     def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
-        """Learn from all the texts; deterministic. Raises what ``Encoder.encode`` does."""
+        """Learn from all texts, deterministically; raises what ``Encoder.encode`` does."""
         ...
 
 
 @runtime_checkable
 class VocabularyEncoder(Protocol):
-    """What an encoder offers beside ``Encoder`` if it looks texts up in a file of word vectors."""
+    """An encoder that looks texts up in a file of word vectors."""
 
     def as_toolkit(self) -> Encoder:
-        """The same vectors as the published toolkit looks them up (DESIGN 4.1): everything lower-cased."""
+        """The same vectors, looked up as the published toolkit does: everything lower-cased."""
         ...
 
     def vocabulary(self) -> Float32:
-        """``[V, d] float32``, read-only: the entries that are looked up, in the file's order.
-
-        Raises what ``Encoder.load`` does.
-        """
+        """``[V, d] float32``, read-only, in the file's order; raises what ``Encoder.load`` does."""
         ...
 
 
-@cache  # pages ask for identities at every click, and a look into the installation takes a millisecond
+def info_of_file(path: Path, kind: str, dimension: int, parameters: int, numbers: int) -> EncoderInfo:
+    """Facts of an encoder that looks texts up in a user's file of so many float32 numbers."""
+    return EncoderInfo(
+        title=f"{path.name} ({kind})",
+        dimension=dimension,
+        parameters=parameters,
+        memory_bytes=4 * numbers,
+        licence="not known here: see where the file comes from",
+        citation=f"the source of {path.name}",
+        url=path.as_uri(),
+        is_partial=True,
+    )
+
+
+@cache  # pages ask for identities at every click, and reading package metadata takes a millisecond
 def library_versions(*names: str) -> tuple[str, ...]:
-    """``name==version`` of installed distributions, a local build tag such as ``+cpu`` left out."""
+    """``name==version`` of installed distributions, without a local build tag such as ``+cpu``."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)

@@ -1,11 +1,8 @@
-"""Embeddings on disk: a wrapper around any encoder (DESIGN section 5).
+"""Embeddings on disk: a cache around any encoder.
 
-Texts are encoded longest first, in chunks, or in an order that the encoder knows to be better; every finished
-chunk is a file, so that a killed process resumes with at most one chunk encoded again. The whole is written under
-a temporary name and renamed.
-
-Encoders that share a forward pass (``EncoderFamily``) are encoded together, under one lock and in common
-chunks; each one's matrix is stored under its own digest.
+Texts are encoded longest first, or in the encoder's own order, in chunks. Every finished chunk is a file, so a killed
+process loses at most one chunk. The whole is written under a temporary name and renamed. Encoders that share a forward
+pass (``EncoderFamily``) are encoded together, under one lock; each one's matrix is stored under its own digest.
 """
 
 from __future__ import annotations
@@ -36,16 +33,15 @@ from core.files.writing import delete_file, exclusive, exclusive_now, write_atom
 from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
-CHUNKS_ON_GPU = 16  # of that size make one there: 256 short texts are a few milliseconds, less than a file takes
+CHUNKS_ON_GPU = 16  # merged into one on a GPU, where 256 short texts take less time than writing a file
 
 
 @dataclass(frozen=True)
 class EmbeddingFacts:
-    """What is remembered about a set of embeddings, beside the matrix.
+    """Metadata stored next to a matrix of embeddings.
 
-    ``seconds`` is the time spent encoding, model loading left out, over all processes that took part; siblings
-    of one forward pass each show the whole of it. ``truncated`` counts the texts that were cut off at the
-    encoder's maximum length; None where the encoder does not tell.
+    ``seconds`` is the encoding time without model loading, over all processes that took part; siblings of one forward
+    pass each show all of it. ``truncated`` counts truncated texts; None if the encoder does not say.
     """
 
     digest: str
@@ -59,21 +55,17 @@ class EmbeddingFacts:
 
     @property
     def forward_pass(self) -> object:
-        """The pass that they come from: its time was measured once and stored for all that it gave."""
+        """Key of the forward pass: siblings share it, since its time was measured once and stored for each."""
         return (self.revision, self.texts, self.seconds, self.device) if self.seconds > 0 else self.digest
 
     @property
     def truncated_share(self) -> float | None:
-        """Share of the texts that were cut off; None where it is not known."""
         return None if self.truncated is None else self.truncated / self.texts if self.texts else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings of a list of texts: ``matrix`` is ``[n, d] float32``, memory-mapped and read-only.
-
-    A text without a vector (of a partial encoder) has a row of NaN.
-    """
+    """Embeddings: ``matrix [n, d] float32``, memory-mapped, read-only; NaN rows for texts without a vector."""
 
     matrix: Float32
     facts: EmbeddingFacts
@@ -81,13 +73,13 @@ class Embedded:
 
     @cached_property
     def covered(self) -> Bool:
-        """Per text, whether it has a vector, ``[n] bool``."""
+        """``[n] bool``: which texts have a vector."""
         return ~np.isnan(self.matrix[:, 0])
 
 
 @dataclass(frozen=True)
 class StoredEmbeddings:
-    """A set of embeddings on disk and the bytes that it takes."""
+    """A set of embeddings on disk and its size in bytes."""
 
     facts: EmbeddingFacts
     size: int
@@ -95,39 +87,32 @@ class StoredEmbeddings:
 
 @dataclass(frozen=True)
 class Inventory:
-    """All embeddings on disk; ``damaged`` are files of facts that cannot be read."""
+    """All embeddings on disk; ``damaged`` are metadata files that cannot be read."""
 
     embeddings: tuple[StoredEmbeddings, ...]
     damaged: tuple[Path, ...]
 
 
 class EmbeddingCache:
-    """The folder that holds embeddings; safe to use from several threads and processes."""
+    """The folder of embeddings; safe for several threads and processes."""
 
     def __init__(self, folder: Path, texts_per_chunk: int = TEXTS_PER_CHUNK) -> None:
         self.folder = folder
         self.texts_per_chunk = texts_per_chunk
 
     def read(self, digest: str, *, is_use: bool = True) -> Embedded | None:
-        """What is stored under ``digest``, or None.
-
-        Args:
-            is_use: whether somebody wants the vectors, so that they count as used now (``core.files.in_use``).
+        """The embeddings under ``digest``, or None; ``is_use`` marks them as used now (``core.files.in_use``).
 
         Raises:
-            DataCorrupt: the files are there but damaged.
+            DataCorrupt: the files are damaged.
         """
         matrix, facts = self._matrix_path(digest), self._facts_path(digest)
         if not (matrix.is_file() and facts.is_file()) or (is_use and not use(matrix)):
             return None
         try:
-            return Embedded(
-                matrix=np.load(matrix, mmap_mode="r"),
-                facts=EmbeddingFacts(**json.loads(facts.read_text("utf-8"))),
-                encoded_now=0,
-            )
+            return Embedded(np.load(matrix, mmap_mode="r"), EmbeddingFacts(**json.loads(facts.read_text("utf-8"))), 0)
         except FileNotFoundError:
-            return None  # removed at this moment: it is encoded again when it is needed
+            return None  # just removed
         except (ValueError, TypeError, EOFError) as error:
             raise DataCorrupt(
                 f"the stored embeddings {matrix} are damaged: {error}",
@@ -137,11 +122,11 @@ class EmbeddingCache:
     def encode(
         self, encoder: Encoder, texts: Sequence[str], texts_digest: str, progress: Progress, cancel: CancelToken
     ) -> Embedded:
-        """The embeddings of ``texts``, encoded now where they are not stored yet.
+        """The embeddings of ``texts``, encoded if they are not stored.
 
         Raises:
             Cancelled: finished chunks stay on disk.
-            BlindspotError: the encoder gave something that is not finite numbers, or the disk is full.
+            BlindspotError: the encoder gave values that are not finite, or the disk is full.
         """
         digest = encoder.identity.embedding_digest(texts_digest)
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
@@ -149,59 +134,48 @@ class EmbeddingCache:
         if found := self.read(digest):
             self._remove_left_over(family)
             return found
-        # Whoever asks for the same embeddings, or for a sibling's, waits for them instead of encoding again.
+        # Others that want these embeddings, or a sibling's, wait here instead of encoding them again.
         with exclusive(self.folder / f"{family.key}.lock", cancel):
             return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
 
     def _remove_left_over(self, family: _Family) -> None:
-        """Remove the chunks of embeddings that are whole: whoever wrote them was killed before he did."""
+        """Remove the chunks of complete embeddings, whose writer was killed before it could."""
         parts = self.folder / f"{family.key}.parts"
         if parts.is_dir() and all(self._facts_path(digest).is_file() for digest in family.siblings):
-            with exclusive_now(parts.with_suffix(".lock")) as is_ours:
-                if is_ours:
-                    shutil.rmtree(parts, ignore_errors=True)
+            remove_chunks(parts)
 
     def inventory(self) -> Inventory:
-        """What is on disk, in order of the encoders' references; no matrix is opened."""
+        """All embeddings on disk, ordered by encoder reference; opens no matrix."""
         found, damaged = [], []
         for path in sorted(self.folder.glob("*.json")):
             try:
                 facts = EmbeddingFacts(**json.loads(path.read_text("utf-8")))
                 size = path.stat().st_size + self._matrix_path(path.stem).stat().st_size
             except FileNotFoundError:
-                continue  # removed at this moment, or half of it was: it is encoded again when it is needed
+                continue  # just removed, or one half of the pair is missing
             except (ValueError, TypeError):
                 damaged.append(path)
                 continue
-            # The name decides what is read and deleted, whatever the file says.
+            # The file's name decides what is read and deleted, not its content.
             found.append(StoredEmbeddings(replace(facts, digest=path.stem), size))
         found.sort(key=lambda stored: (stored.facts.encoder, stored.facts.digest))
         return Inventory(tuple(found), tuple(damaged))
 
     def delete(self, digest: str) -> None:
-        """Remove embeddings from disk, where they are there.
-
-        Raises:
-            BlindspotError: the disk does not let us.
-        """
+        """Delete embeddings, if there; raises ``BlindspotError`` if the file system refuses."""
         for path in (self._facts_path(digest), self._matrix_path(digest)):
             delete_file(path)
 
     def delete_unfinished(self, digests: Collection[str]) -> None:
-        """Remove the finished chunks of encodings that were interrupted, where one of ``digests`` is among them.
-
-        What is being encoded now is left alone. Chunks of siblings go too: they are encoded together.
-        """
+        """Delete chunks of interrupted encodings of ``digests``, siblings included, unless one is being encoded now."""
         for parts in self.folder.glob("*.parts"):
             chunk = next(parts.glob("*.npz"), None)
             if chunk is None:
                 continue
             with np.load(chunk, allow_pickle=False) as stored:
-                if set(digests).isdisjoint(stored):
-                    continue
-            with exclusive_now(parts.with_suffix(".lock")) as is_ours:
-                if is_ours:
-                    shutil.rmtree(parts, ignore_errors=True)
+                is_wanted = not set(digests).isdisjoint(stored)
+            if is_wanted:
+                remove_chunks(parts)
 
     def _encode_chunks(
         self, digest: str, family: _Family, texts: Sequence[str], progress: Progress, cancel: CancelToken
@@ -227,7 +201,7 @@ class EmbeddingCache:
         matrices = {
             key: np.empty((len(texts), s.info.dimension), dtype=np.float32) for key, s in family.siblings.items()
         }
-        truncated = None if family.is_single else 0
+        truncated = 0 if isinstance(encoder, EncoderFamily) else None
         size = self.texts_per_chunk * (CHUNKS_ON_GPU if encoder.device.startswith("cuda") else 1)
         for start in range(0, len(texts), size):
             rows = order[start : start + size]
@@ -251,7 +225,7 @@ class EmbeddingCache:
             truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
         progress("encoding", len(texts), len(texts), 1.0)
-        # The one that was asked for comes last: until it is there, asking again completes its siblings too.
+        # The requested one is stored last: until it is there, asking again completes its siblings too.
         for key, sibling in sorted(family.siblings.items(), key=lambda item: item[0] == digest):
             if key != digest and self._matrix_path(key).is_file() and self._facts_path(key).is_file():
                 continue
@@ -281,26 +255,29 @@ class EmbeddingCache:
         return self.folder / f"{digest}.json"
 
 
+def remove_chunks(parts: Path) -> bool:
+    """Delete the chunks of an encoding; False if it is going on now."""
+    with exclusive_now(parts.with_suffix(".lock")) as is_ours:
+        if is_ours:
+            shutil.rmtree(parts, ignore_errors=True)
+        return is_ours
+
+
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """The encoder that was asked, with all that comes out of its forward pass, by the digest of the embeddings."""
+    """An encoder and, by digest of the embeddings, all siblings of its forward pass."""
 
     encoder: Encoder
     siblings: Mapping[str, Sibling]
 
     @property
-    def is_single(self) -> bool:
-        """Whether the encoder knows of no families, and gives its own vectors only."""
-        return not isinstance(self.encoder, EncoderFamily)
-
-    @property
     def key(self) -> str:
-        """Names lock and chunks: the same for every sibling."""
+        """Name of the lock and the chunks, the same for every sibling."""
         digests = sorted(self.siblings)
         return digests[0] if len(digests) == 1 else digest_of_strings(digests)[:32]
 
     def encode(self, prepared: PreparedTexts, texts: Sequence[str], rows: Int64, cancel: CancelToken) -> Encodings:
-        """Encode some rows, and refuse what is not ``[n, d]`` finite numbers for every sibling."""
+        """Encode some rows; refuses anything but ``[n, d]`` finite numbers per sibling."""
         encodings = prepared.encode(rows, cancel)
         some = [texts[row] for row in rows]
         for sibling, vectors in zip(self.siblings.values(), encodings.vectors, strict=True):
@@ -310,7 +287,7 @@ class _Family:
 
 @dataclass(frozen=True, eq=False)
 class _LongestFirst:
-    """Texts for an encoder that does not look at them first: a batch that does not fit fails early."""
+    """``PreparedTexts`` for encoders that do not prepare; longest first, so that running out of memory shows early."""
 
     encoder: Encoder
     texts: Sequence[str]
@@ -332,7 +309,7 @@ class _LongestFirst:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """Some rows of the matrices: ``rows [k] int64``, what encoding their texts gave, seconds spent on it."""
+    """The encodings of ``rows [k] int64`` and the seconds they took."""
 
     rows: Int64
     encodings: Encodings
@@ -345,12 +322,12 @@ class _Chunk:
 
 
 def _read_chunk(path: Path, rows: Int64, family: _Family) -> _Chunk | None:
-    """The chunk at ``path`` if it holds exactly ``rows`` (the chunk size may have changed since), else None."""
+    """The chunk at ``path`` if it holds exactly ``rows``, else None."""
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as stored:
         if not {*family.siblings, "truncated"} <= set(stored) or not np.array_equal(stored["rows"], rows):
-            return None  # of another chunk size, or of a version that stored something else
+            return None  # from another chunk size or version
         vectors = tuple(stored[key] for key in family.siblings)
         return _Chunk(rows, Encodings(vectors, int(stored["truncated"])), float(stored["seconds"]))
 

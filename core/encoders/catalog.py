@@ -1,4 +1,4 @@
-"""Every encoder that has a name. To add one: its module if it is of a new kind, and an entry here."""
+"""Catalog of encoders: those with a name, and the kinds named by a reference. A new one is an entry here."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ class EncoderEntry:
     Attributes:
         id: its reference.
         description: one sentence for pickers and ``list``.
-        info: facts shown beside its scores.
-        build: makes the encoder; must not import torch, so that pages can ask for its identity.
-        family: what encoders of one model share, of a published one its repository; "" where it is the only one.
+        build: must not import torch, so that pages can ask for the identity.
+        family: shared by encoders of one model: its repository or a name of ours.
     """
 
     id: str
@@ -33,15 +32,14 @@ class EncoderEntry:
 
 @dataclass(frozen=True)
 class SchemeEntry:
-    """A kind of encoder that a reference names by where it lies, ``SCHEME:...``.
+    """A kind of encoder named by reference, ``SCHEME:...``.
 
     Attributes:
-        scheme: what stands before the colon.
         form: how such a reference is written.
         description: one sentence for pickers and ``list``.
         canonical: the one spelling of a reference; raises ``InputError``.
-        build: makes the encoder of a canonical reference; must not import torch.
-        may_leave_out: whether such an encoder can have no vector for some texts.
+        build: the encoder of a canonical reference; must not import torch.
+        may_leave_out: whether some texts may have no vector.
     """
 
     scheme: str
@@ -50,46 +48,6 @@ class SchemeEntry:
     canonical: Callable[[str], str]
     build: Callable[[str, Settings], Encoder]
     may_leave_out: bool = False
-
-
-_MINILM_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
-_MINILM = EncoderInfo(
-    title="all-MiniLM-L6-v2",
-    dimension=384,
-    parameters=22_713_216,
-    memory_bytes=4 * 22_713_216,
-    licence="Apache-2.0",
-    citation="Wang et al. 2020, MiniLM; Reimers and Gurevych 2019, Sentence-BERT",
-    url=f"https://huggingface.co/{_MINILM_REPOSITORY}",
-)
-# One forward pass gives all of them, and the cache keeps them all.
-_MINILM_POOLINGS = {
-    "minilm": Pooling.PUBLISHED,
-    "minilm-cls": Pooling.CLS,
-    "minilm-last-avg": Pooling.LAST_AVG,
-    "minilm-first-last-avg": Pooling.FIRST_LAST_AVG,
-    "minilm-static": Pooling.STATIC,
-}
-
-
-_RANDOM = EncoderInfo(
-    title="Random projection of character n-grams",
-    dimension=300,
-    parameters=0,
-    memory_bytes=0,
-    licence="Apache-2.0",
-    citation="Bojanowski et al. 2017 (character n-grams); Wieting and Kiela 2019 (random encoders)",
-    url="https://arxiv.org/abs/1901.10444",
-)
-_LSA = EncoderInfo(
-    title="LSA of the dataset's own items",
-    dimension=300,
-    parameters=0,  # it comes untrained: what it learns depends on the dataset
-    memory_bytes=0,
-    licence="Apache-2.0",
-    citation="Deerwester et al. 1990, Indexing by Latent Semantic Analysis",
-    url="https://doi.org/10.1002/(SICI)1097-4571(199009)41:6%3C391::AID-ASI1%3E3.0.CO;2-9",
-)
 
 
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
@@ -110,18 +68,6 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     )
 
 
-def _dir(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.transformer.hub import dir_encoder
-
-    return dir_encoder(DirReference.parse(reference), settings)
-
-
-def _hub(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.transformer.hub import HubEncoder
-
-    return HubEncoder(HubReference.parse(reference), settings)
-
-
 def _random_projection(entry: EncoderEntry, _settings: Settings) -> Encoder:
     from core.encoders.random_projection import RandomProjection
 
@@ -132,6 +78,18 @@ def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
     from core.encoders.lsa import Lsa
 
     return Lsa(entry.id, entry.info)
+
+
+def _dir(reference: str, settings: Settings) -> Encoder:
+    from core.encoders.transformer.hub import dir_encoder
+
+    return dir_encoder(DirReference.parse(reference), settings)
+
+
+def _hub(reference: str, settings: Settings) -> Encoder:
+    from core.encoders.transformer.hub import HubEncoder
+
+    return HubEncoder(HubReference.parse(reference), settings)
 
 
 def _vectors(reference: str, _settings: Settings) -> Encoder:
@@ -147,124 +105,135 @@ def _table(reference: str, _settings: Settings) -> Encoder:
 
 
 def _canonical_table(reference: str) -> str:
-    """Texts beside an array are named by the array."""
+    """The array's path, also where the reference names the texts beside it."""
     parsed = FileReference.parse(reference)
     is_text = parsed.path.suffix.lower() == ".txt"
     return str(replace(parsed, path=parsed.path.with_suffix(".npy")) if is_text else parsed)
 
 
-ENCODERS = {
-    entry.id: entry
-    for entry in (
-        EncoderEntry(
-            id="minilm",
-            description="all-MiniLM-L6-v2 as published: mean over tokens, L2-normalised; needs no download.",
-            info=_MINILM,
-            build=_minilm,
-            family=_MINILM_REPOSITORY,
-        ),
-        EncoderEntry(
-            id="minilm-cls",
-            description="all-MiniLM-L6-v2, the last layer's first token; not normalised.",
-            info=replace(_MINILM, title="all-MiniLM-L6-v2, first token"),
-            build=_minilm,
-            family=_MINILM_REPOSITORY,
-        ),
-        EncoderEntry(
-            id="minilm-last-avg",
-            description="all-MiniLM-L6-v2, mean over tokens of the last layer; not normalised.",
-            info=replace(_MINILM, title="all-MiniLM-L6-v2, mean of the last layer"),
-            build=_minilm,
-            family=_MINILM_REPOSITORY,
-        ),
-        EncoderEntry(
-            id="minilm-first-last-avg",
-            description="all-MiniLM-L6-v2, mean over tokens of (first + last transformer layer)/2; not normalised.",
-            info=replace(_MINILM, title="all-MiniLM-L6-v2, mean of first and last layer"),
-            build=_minilm,
-            family=_MINILM_REPOSITORY,
-        ),
-        EncoderEntry(
-            id="minilm-static",
-            description="all-MiniLM-L6-v2's input word-piece embeddings, their mean without special tokens.",
-            info=replace(_MINILM, title="all-MiniLM-L6-v2, input embeddings"),
-            build=_minilm,
-            family=_MINILM_REPOSITORY,
-        ),
-        EncoderEntry(
-            id="random-projection",
-            description="Random vectors of character 3- to 5-grams, 300 dimensions: what spelling alone achieves.",
-            info=_RANDOM,
-            build=_random_projection,
-            family="random-projection",
-        ),
-        EncoderEntry(
-            id="random-projection-64",
-            description="Random vectors of character 3- to 5-grams, 64 dimensions.",
-            info=replace(_RANDOM, title="Random projection of character n-grams, 64 dimensions", dimension=64),
-            build=_random_projection,
-            family="random-projection",
-        ),
-        EncoderEntry(
-            id="random-projection-1024",
-            description="Random vectors of character 3- to 5-grams, 1024 dimensions.",
-            info=replace(_RANDOM, title="Random projection of character n-grams, 1024 dimensions", dimension=1024),
-            build=_random_projection,
-            family="random-projection",
-        ),
-        EncoderEntry(
-            id="lsa",
-            description="Latent semantic analysis, fitted on the dataset's own items: TF-IDF and SVD, 300 dimensions.",
-            info=_LSA,
-            build=_lsa,
-            family="lsa",
-        ),
-    )
+_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+_MINILM = EncoderInfo(
+    title="all-MiniLM-L6-v2",
+    dimension=384,
+    parameters=22_713_216,
+    memory_bytes=4 * 22_713_216,
+    licence="Apache-2.0",
+    citation="Wang et al. 2020, MiniLM; Reimers and Gurevych 2019, Sentence-BERT",
+    url=f"https://huggingface.co/{_REPOSITORY}",
+)
+_RANDOM = EncoderInfo(
+    title="Random projection of character n-grams",
+    dimension=300,
+    parameters=0,
+    memory_bytes=0,
+    licence="Apache-2.0",
+    citation="Bojanowski et al. 2017 (character n-grams); Wieting and Kiela 2019 (random encoders)",
+    url="https://arxiv.org/abs/1901.10444",
+)
+_LSA = EncoderInfo(
+    title="LSA of the dataset's own items",
+    dimension=300,
+    parameters=0,  # untrained: what it learns depends on the dataset
+    memory_bytes=0,
+    licence="Apache-2.0",
+    citation="Deerwester et al. 1990, Indexing by Latent Semantic Analysis",
+    url="https://doi.org/10.1002/(SICI)1097-4571(199009)41:6%3C391::AID-ASI1%3E3.0.CO;2-9",
+)
+# One forward pass gives them all, and the cache stores them all. Per id: pooling, end of title, end of description.
+_OF_MINILM = {
+    "minilm": (Pooling.PUBLISHED, "", " as published: mean over tokens, L2-normalised; needs no download."),
+    "minilm-cls": (Pooling.CLS, ", first token", ", the last layer's first token; not normalised."),
+    "minilm-last-avg": (
+        Pooling.LAST_AVG,
+        ", mean of the last layer",
+        ", mean over tokens of the last layer; not normalised.",
+    ),
+    "minilm-first-last-avg": (
+        Pooling.FIRST_LAST_AVG,
+        ", mean of first and last layer",
+        ", mean over tokens of (first + last transformer layer)/2; not normalised.",
+    ),
+    "minilm-static": (
+        Pooling.STATIC,
+        ", input embeddings",
+        "'s input word-piece embeddings, their mean without special tokens.",
+    ),
 }
-
-SCHEMES = {
-    entry.scheme: entry
-    for entry in (
-        SchemeEntry(
-            scheme="dir",
-            form="dir:PATH",
-            description="A sentence-transformers folder on this machine, or a transformers one (mean over tokens).",
-            canonical=lambda reference: str(DirReference.parse(reference)),
-            build=_dir,
-        ),
-        SchemeEntry(
-            scheme="hf",
-            form="hf:ORG/NAME[@REVISION]",
-            description="A model of the Hugging Face hub, downloaded once: safetensors only, never its code.",
-            canonical=lambda reference: str(HubReference.parse(reference)),
-            build=_hub,
-        ),
-        SchemeEntry(
-            scheme="vectors",
-            form="vectors:PATH",
-            description="Word vectors (GloVe, word2vec, fastText, also .gz): a text is the mean of its words' vectors.",
-            canonical=lambda reference: str(FileReference.parse(reference)),
-            build=_vectors,
-            may_leave_out=True,
-        ),
-        SchemeEntry(
-            scheme="table",
-            form="table:PATH",
-            description="Precomputed embeddings: .parquet, .csv, .tsv or .jsonl with the columns text and embedding, "
-            "or an .npy beside a .txt; a text is found only exactly as it stands there.",
-            canonical=_canonical_table,
-            build=_table,
-            may_leave_out=True,
-        ),
-    )
-}
+_MINILM_POOLINGS = {encoder_id: pooling for encoder_id, (pooling, _, _) in _OF_MINILM.items()}
 
 
-def canonical(reference: str) -> str:
-    """The one spelling of a reference: under it an encoder's runs and embeddings are stored.
+def _random_entry(dimension: int) -> EncoderEntry:
+    title = f"{_RANDOM.title}, {dimension} dimensions"
+    what = f"Random vectors of character 3- to 5-grams, {dimension} dimensions."
+    info = replace(_RANDOM, title=title, dimension=dimension)
+    return EncoderEntry(f"random-projection-{dimension}", what, info, _random_projection, "random-projection")
+
+
+_ENTRIES = (
+    *(
+        EncoderEntry(i, f"{_MINILM.title}{what}", replace(_MINILM, title=_MINILM.title + more), _minilm, _REPOSITORY)
+        for i, (_, more, what) in _OF_MINILM.items()
+    ),
+    EncoderEntry(
+        id="random-projection",
+        description="Random vectors of character 3- to 5-grams, 300 dimensions: what spelling alone achieves.",
+        info=_RANDOM,
+        build=_random_projection,
+        family="random-projection",
+    ),
+    _random_entry(64),
+    _random_entry(1024),
+    EncoderEntry(
+        id="lsa",
+        description="Latent semantic analysis, fitted on the dataset's own items: TF-IDF and SVD, 300 dimensions.",
+        info=_LSA,
+        build=_lsa,
+        family="lsa",
+    ),
+)
+ENCODERS = {entry.id: entry for entry in _ENTRIES}
+
+_SCHEMES = (
+    SchemeEntry(
+        scheme="dir",
+        form="dir:PATH",
+        description="A sentence-transformers folder on this machine, or a transformers one (mean over tokens).",
+        canonical=lambda reference: str(DirReference.parse(reference)),
+        build=_dir,
+    ),
+    SchemeEntry(
+        scheme="hf",
+        form="hf:ORG/NAME[@REVISION]",
+        description="A model of the Hugging Face hub, downloaded once: safetensors only, never its code.",
+        canonical=lambda reference: str(HubReference.parse(reference)),
+        build=_hub,
+    ),
+    SchemeEntry(
+        scheme="vectors",
+        form="vectors:PATH",
+        description="Word vectors (GloVe, word2vec, fastText, also .gz): a text is the mean of its words' vectors.",
+        canonical=lambda reference: str(FileReference.parse(reference)),
+        build=_vectors,
+        may_leave_out=True,
+    ),
+    SchemeEntry(
+        scheme="table",
+        form="table:PATH",
+        description="Precomputed embeddings: .parquet, .csv, .tsv or .jsonl with the columns text and embedding, "
+        "or an .npy beside a .txt; a text is found only exactly as it stands there.",
+        canonical=_canonical_table,
+        build=_table,
+        may_leave_out=True,
+    ),
+)
+SCHEMES = {entry.scheme: entry for entry in _SCHEMES}
+
+
+def canonical_encoder(reference: str) -> str:
+    """The one spelling of a reference, under which an encoder's runs and embeddings are stored.
 
     Raises:
-        InputError: no such encoder, or a reference that means nothing; the nearest is suggested.
+        InputError: no such encoder, or a malformed reference; the nearest is suggested.
     """
     scheme, colon, _ = reference.partition(":")
     if reference in ENCODERS:
@@ -277,21 +246,21 @@ def canonical(reference: str) -> str:
 
 
 def may_leave_out(reference: str) -> bool:
-    """Whether an encoder can have no vector for some texts; told by the reference, without opening anything."""
+    """Whether some texts may have no vector, judging by the reference alone."""
     if reference in ENCODERS:
         return ENCODERS[reference].info.is_partial
     scheme = SCHEMES.get(reference.partition(":")[0])
     return scheme is not None and scheme.may_leave_out
 
 
-def resolve(reference: str, settings: Settings) -> Encoder:
+def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     """The encoder that a reference names; its weights are not loaded yet.
 
     Raises:
-        InputError: as ``canonical``; what it names cannot be used; or it would reach into the machine of a demo.
+        InputError: as ``canonical``; what it names cannot be used; or a demo does not allow it.
     """
     policy.check_encoder(reference, settings)
-    reference = canonical(reference)
+    reference = canonical_encoder(reference)
     if reference in ENCODERS:
         entry = ENCODERS[reference]
         return entry.build(entry, settings)

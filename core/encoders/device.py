@@ -1,4 +1,4 @@
-"""Which device an encoder runs on, and which one counts ranks."""
+"""Devices: the one an encoder runs on, and the one that counts ranks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from core.errors import BlindspotError
 
 
 def resolve_device(wanted: str) -> str:
-    """Turn ``auto`` into the best device there is, and check that a named one exists.
-
-    Args:
-        wanted: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps`` (already validated by the settings).
+    """Device for ``auto`` (the best one), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
 
     Raises:
-        BlindspotError: the named device is not on this machine.
+        BlindspotError: this machine has no such device.
     """
     import torch
 
@@ -41,10 +38,12 @@ def resolve_device(wanted: str) -> str:
 def device_for_ranking(wanted: str) -> str:
     """The GPU that ranks are counted on (``cuda:N``), or ``cpu``; the counts are the same.
 
-    A named GPU that is not there matters only when encoding, and Apple's has no float64, which decides what float32
-    cannot. torch is imported only where there may be a GPU.
+    A named GPU that is missing is an error only when encoding; Apple's has no float64, which near-ties need. torch
+    takes seconds to import, so it is imported only where there may be a GPU.
     """
-    if wanted in {"cpu", "mps"} or not _may_have_cuda():
+    drivers = ("/proc/driver/nvidia", "/dev/dxg", "/dev/kfd")
+    may_have_gpu = "torch" in sys.modules or sys.platform == "win32" or any(Path(driver).exists() for driver in drivers)
+    if wanted in {"cpu", "mps"} or not may_have_gpu:
         return "cpu"
     index = int(wanted.partition(":")[2] or 0)
     return f"cuda:{index}" if index < _gpus() else "cpu"
@@ -54,10 +53,3 @@ def _gpus() -> int:
     import torch
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
-
-
-def _may_have_cuda() -> bool:
-    """Whether it is worth to ask torch, whose import takes seconds."""
-    if "torch" in sys.modules or sys.platform == "win32":
-        return True
-    return any(Path(driver).exists() for driver in ("/proc/driver/nvidia", "/dev/dxg", "/dev/kfd"))

@@ -1,4 +1,4 @@
-"""Random vectors of character n-grams: what an encoder scores that learned nothing."""
+"""Random vectors of character n-grams: the baseline of an encoder that learned nothing."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from core.types import CancelToken, Float32, Float64, Int64
 SIZES = (3, 4, 5)  # characters of an n-gram
 TEXTS_PER_BATCH = 512
 NGRAMS_PER_BATCH = 16_384
-MOST_KNOWN_VALUES = 2**25  # of the vectors of words that are kept: 128 MiB
+MOST_KNOWN_VALUES = 2**25  # of cached word vectors: 128 MiB
 SEED = 0x5EED
 UInt64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class RandomProjection:
-    """The mean over a text's words of the mean over a word's character n-grams of random vectors of +1 and -1.
+    """Mean over a text's words of the mean over each word's character n-grams of random vectors of +1 and -1.
 
-    A word is lower-cased and stands between boundary marks: ``<word>``; its n-grams have 3 to 5 characters, as in
-    fastText (Bojanowski et al. 2017). The vector of an n-gram is made of its characters by integer arithmetic alone,
-    so that it is the same in every process and on every machine, and nothing is stored or fitted. Vectors of fewer
-    dimensions are the beginning of those of more.
-
-    A text without a word (nothing, or only whitespace) has the vector of the empty word, ``<>``.
+    A word is lower-cased and put between boundary marks, ``<word>``; its n-grams have 3 to 5 characters, as in fastText
+    (Bojanowski et al. 2017). An n-gram's vector follows from its characters by integer arithmetic, so it is the same in
+    every process and on every machine. Vectors of fewer dimensions are prefixes of those of more. A text without a word
+    has the vector of the empty word, ``<>``.
     """
 
     reference: str
     info: EncoderInfo
+    device = "cpu"
     _known: dict[str, Float32] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -42,20 +41,13 @@ class RandomProjection:
             reference=self.reference,
             revision="1",
             pooling=f"mean over words of the mean over character {SIZES[0]}- to {SIZES[-1]}-grams",
-            prompt="",
-            max_length=0,
             libraries=library_versions("numpy"),
         )
-
-    @property
-    def device(self) -> str:
-        return "cpu"
 
     def load(self) -> None:
         """There is nothing to load."""
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """See ``Encoder.encode``; every text has a finite vector."""
         out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_PER_BATCH):
             cancel.check()
@@ -64,7 +56,7 @@ class RandomProjection:
         return out
 
     def _texts(self, texts: Sequence[str]) -> Float64:
-        """``[n, d]``; each word's vector is made once, for as long as there is room for it."""
+        """``[n, d]``; word vectors are cached as long as there is room."""
         words, average = _average(texts)
         new = [word for word in words if word not in self._known]
         if len(self._known) + len(new) > MOST_KNOWN_VALUES // self.info.dimension:
@@ -76,7 +68,7 @@ class RandomProjection:
 
 
 def _average(texts: Sequence[str]) -> tuple[list[str], Any]:
-    """The words of texts, ``w`` of them, and the matrix ``[n, w]``, sparse, that takes their mean for every text."""
+    """The distinct words, and the sparse matrix ``[n, w]`` that takes their mean per text."""
     from scipy.sparse import csr_array
 
     numbers: dict[str, int] = {}
@@ -88,13 +80,13 @@ def _average(texts: Sequence[str]) -> tuple[list[str], Any]:
         columns += [numbers.setdefault(word, len(numbers)) for word in words]
         weights += [1.0 / len(words)] * len(words)
         starts.append(len(columns))
-    # In the order of the text, repeated words standing twice: the sum is the same in every batch, to the last bit.
+    # In text order, repeated words twice, so that the sum is bit-identical in every batch.
     shape = (len(texts), len(numbers))
     return list(numbers), csr_array((np.array(weights), np.array(columns), np.array(starts)), shape=shape)
 
 
 def _words(words: Sequence[str], dimension: int) -> Float32:
-    """``[w, d]``: the mean of the n-grams' vectors; the sums are of whole numbers, hence exact."""
+    """``[w, d]``: the mean of the n-grams' vectors; sums of whole numbers, hence exact."""
     if not words:
         return np.empty((0, dimension), dtype=np.float32)
     hashes, owners = _ngrams(words)
@@ -111,7 +103,7 @@ def _words(words: Sequence[str], dimension: int) -> Float32:
 
 
 def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
-    """A hash for every n-gram of every word, and the word that it is of, in the order of the words."""
+    """A hash for every n-gram of every word, and its word's number, in word order."""
     marked = [f"<{word}>" for word in words]
     characters = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     lengths = np.array([len(word) for word in marked], dtype=np.int64)
@@ -119,7 +111,7 @@ def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # characters to the end of the word
     hashes, owners = [], []
     for size in SIZES:
-        # Of a word that is shorter than all n-grams (only "<>" is), the whole.
+        # A word shorter than all n-grams (only "<>" is) counts whole.
         length = np.minimum(size, lengths[owner]) if size == SIZES[0] else np.full(len(owner), size)
         at = np.flatnonzero(left >= length)
         mixed = np.full(len(at), np.uint64(SEED + size), dtype=np.uint64)
@@ -134,7 +126,7 @@ def _ngrams(words: Sequence[str]) -> tuple[UInt64, Int64]:
 
 
 def _bits(hashes: UInt64, dimension: int) -> NDArray[np.uint8]:
-    """``[k, d]`` of 0 and 1: 64 bits at a time, each block of them mixed from the hash and the block's number."""
+    """``[k, d]`` of 0 and 1; each block of 64 bits is mixed from the hash and the block's number."""
     blocks = np.arange(1, -(-dimension // 64) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = _mix(hashes[:, None] + blocks[None, :]).astype("<u8")
     return np.unpackbits(mixed.view(np.uint8).reshape(len(hashes), -1), axis=1, count=dimension, bitorder="little")

@@ -1,4 +1,4 @@
-"""Encoder references that carry parameters: ``SCHEME:TARGET?name=value&name=value`` (DESIGN section 6)."""
+"""Encoder references with parameters: ``SCHEME:TARGET?name=value&name=value``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.files.writing import require_name
 
 
 class Pooling(StrEnum):
-    """How token vectors become one vector; ``published`` is whatever the model's own folder says."""
+    """How token vectors become one vector; ``published`` is what the model's folder says."""
 
     PUBLISHED = "published"
     CLS = "cls"
@@ -24,7 +24,7 @@ class Pooling(StrEnum):
 
 
 class Dtype(StrEnum):
-    """Precision in which the weights are held and the layers computed."""
+    """Precision of weights and layers."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -36,13 +36,9 @@ SHORTEST_MAX_LENGTH = 3  # two special tokens and one of the text
 
 @dataclass(frozen=True)
 class ModelParams:
-    """What the query of a ``dir:`` or ``hf:`` reference says; None where it leaves the model's own value.
+    """Parameters of a ``dir:`` or ``hf:`` reference; None keeps the model's own value.
 
-    Attributes:
-        max_length: tokens, special ones included, after which a text is cut off.
-        prompt: text put before every input.
-        dtype: precision.
-        pooling: how token vectors become one vector.
+    ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text.
     """
 
     max_length: int | None = None
@@ -52,16 +48,16 @@ class ModelParams:
 
     @classmethod
     def parse(cls, query: str, reference: str) -> ModelParams:
-        """Read ``max_length=128&prompt=query%3A%20``; values are percent-decoded, a ``+`` is a plus.
+        """Parse ``max_length=128&prompt=query%3A%20``; values are percent-decoded, a ``+`` stays a plus.
 
         Raises:
-            InputError: a parameter that there is not, one given twice, or a value that means nothing.
+            InputError: an unknown parameter, one given twice, or an invalid value.
         """
         values: dict[str, str] = {}
         for part in query.split("&") if query else []:
             name, equals, value = part.partition("=")
-            if name not in _PARAMS:
-                raise unknown("parameter of an encoder reference", name, _PARAMS)
+            if name not in cls.__dataclass_fields__:
+                raise unknown("parameter of an encoder reference", name, sorted(cls.__dataclass_fields__))
             if not equals or name in values:
                 raise InputError(
                     f"'{name}' is given {'twice' if equals else 'without a value'} in '{reference}'",
@@ -84,7 +80,7 @@ class ModelParams:
         )
 
     def __str__(self) -> str:
-        """The query in its one canonical form: sorted by name, defaults left out."""
+        """The canonical query: sorted by name, without defaults."""
         given = {
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
             "max_length": self.max_length,
@@ -94,24 +90,24 @@ class ModelParams:
         return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items() if value is not None)
 
 
-_PARAMS = ("dtype", "max_length", "pooling", "prompt")
-
-
 @dataclass(frozen=True)
 class DirReference:
-    """``dir:PATH[?PARAMS]``: a model's folder on this machine, its path absolute."""
+    """``dir:PATH[?PARAMS]``: a model's folder on this machine, as an absolute path."""
 
     path: Path
     params: ModelParams
 
     @classmethod
     def parse(cls, reference: str) -> DirReference:
-        """Raises ``InputError`` where no path is named or a parameter is wrong."""
+        """Raises ``InputError`` if there is no path or a parameter is wrong."""
         target, query = _split(reference)
         if not target:
             raise InputError("'dir:' names no folder", expected="dir:PATH, for example dir:models/my-encoder")
         require_name(target, "dir:PATH of a folder")
-        return cls(_folder(target, reference), ModelParams.parse(query, reference))
+        try:
+            return cls(_absolute(target), ModelParams.parse(query, reference))
+        except RuntimeError as error:  # no such user
+            raise InputError(f"'{reference}' names no folder: {error}", expected="dir:PATH") from error
 
     def __str__(self) -> str:
         return _joined(f"dir:{self.path}", self.params)
@@ -119,7 +115,7 @@ class DirReference:
 
 @dataclass(frozen=True)
 class HubReference:
-    """``hf:ORG/NAME[@REVISION][?PARAMS]``: a model of the hub; no revision means its main branch."""
+    """``hf:ORG/NAME[@REVISION][?PARAMS]``: a model of the hub; without a revision, its main branch."""
 
     repo: str
     revision: str
@@ -127,7 +123,7 @@ class HubReference:
 
     @classmethod
     def parse(cls, reference: str) -> HubReference:
-        """Raises ``InputError`` where this is no name of a repository or a parameter is wrong."""
+        """Raises ``InputError`` if this names no repository or a parameter is wrong."""
         target, query = _split(reference)
         match = re.fullmatch(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\w[\w./-]*))?", target, re.ASCII)
         if not match or ".." in target:
@@ -143,14 +139,14 @@ class HubReference:
 
 @dataclass(frozen=True)
 class FileReference:
-    """``vectors:PATH`` or ``table:PATH``: a file on this machine, its path absolute. There are no parameters."""
+    """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path, without parameters."""
 
     scheme: str
     path: Path
 
     @classmethod
     def parse(cls, reference: str) -> FileReference:
-        """Raises ``InputError`` where no path is named, none that a system could have, or a parameter is given."""
+        """Raises ``InputError`` if there is no path, an impossible one, or a parameter."""
         scheme, _, target = reference.partition(":")
         path, mark, query = target.partition("?")
         if not path:
@@ -177,15 +173,7 @@ def _absolute(path: str) -> Path:
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - resolve() would follow links
 
 
-def _folder(target: str, reference: str) -> Path:
-    try:
-        return _absolute(target)
-    except RuntimeError as error:  # no such user
-        raise InputError(f"'{reference}' names no folder: {error}", expected="dir:PATH") from error
-
-
 def _split(reference: str) -> tuple[str, str]:
-    """Target and query of a reference whose scheme is known."""
     target, _, query = reference.partition(":")[2].partition("?")
     return target, query
 

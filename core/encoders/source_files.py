@@ -1,4 +1,4 @@
-"""Reading a file that a user names: what every kind of it shares."""
+"""Files that users name: opened safely, unpacked within limits, hashed once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.files.writing import require_regular, sha256_of
 
 GZIP = b"\x1f\x8b"
-# What other programs begin their files with, and what to say of them: never unpickled, never run.
+# First bytes of other programs' files, and what they are; none is unpickled or run.
 KNOWN_OTHERS = {
     b"\x7fELF": "a program (ELF)",
     b"MZ\x90": "a program",
@@ -28,27 +28,23 @@ KNOWN_OTHERS = {
     **{bytes([0x80, protocol]): "a pickle, which can run code when read" for protocol in range(2, 6)},
 }
 BLOCK = 2**20
-ALWAYS_UNPACKED = 64 * 2**20  # bytes: so much of any packed file is read
-MOST_RATIO = 20  # of unpacked to packed bytes, beyond that
+ALWAYS_UNPACKED = 64 * 2**20  # bytes that any packed file may unpack to
+MOST_RATIO = 20  # unpacked to packed bytes, for larger files
 
 
 def kind_of_other(head: bytes) -> str:
-    """What a file that begins with ``head`` is, where it is of a well-known other kind; else ""."""
+    """Description of a file of another kind that begins with ``head``, or ""."""
     return next((what for magic, what in KNOWN_OTHERS.items() if head.startswith(magic)), "")
 
 
 def require_file(path: Path) -> None:
-    """See that a path names a regular file which is not empty.
-
-    Raises:
-        InputError: it does not.
-    """
+    """Raises ``InputError`` unless the path is a regular file with content."""
     if not require_regular(path):
         raise InputError(f"{path} is empty (0 bytes)", remedy="copy or download it again")
 
 
 class _Unpacked(io.RawIOBase):
-    """What a packed file unpacks to, as long as that is in proportion."""
+    """An unpacked gzip stream; refuses to grow out of proportion (zip bombs)."""
 
     def __init__(self, path: Path, unpacked: IO[bytes], packed_size: int) -> None:
         self._path = path
@@ -85,10 +81,10 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked where its content is gzip, whatever its name.
+    """Open a file for reading, unpacking gzip content whatever its name.
 
     Raises:
-        InputError: there is no such file, it cannot be read, or its gzip is damaged; while it is read, too.
+        InputError: no such file, unreadable, or damaged gzip; also while it is being read.
     """
     require_file(path)
     try:
@@ -111,11 +107,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sha256_once(path: Path) -> str:
-    """Hex sha256 of a file, computed once in this process for as long as the file stays as it is.
-
-    Raises:
-        InputError: it cannot be read.
-    """
+    """Hex sha256 of a file, cached while its size and mtime stay; raises ``InputError`` if unreadable."""
     require_file(path)
     status = path.stat()
     try:
@@ -125,7 +117,7 @@ def sha256_once(path: Path) -> str:
 
 
 def lines_once(path: Path) -> int:
-    """How many lines a file has (unpacked), counted once in this process for as long as the file stays as it is."""
+    """Number of lines of the unpacked file, cached while its size and mtime stay."""
     require_file(path)
     status = path.stat()
     return _lines(path, status.st_size, status.st_mtime_ns)

@@ -9,19 +9,27 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress
+from core.figures.theme import Scheme, Style, apply_layout
+from core.numerics.statistics.intervals import Interval
 from core.types import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
 ROW_MARGIN = 24  # and of the room between two rows
 LEGEND_LINE = 22
+DOT = ["variant", "name", "value", "low", "high"]
+
+
+def dot(variant: Variant, name: str, value: float, interval: Interval | None) -> dict[str, object]:
+    """A row of ``dots``, as a record with the columns ``DOT``."""
+    low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
+    return dict(zip(DOT, (variant, name, value, low, high), strict=True))
 
 
 def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str) -> go.Figure:
     """Values with their 95% intervals, a row per name, variants below each other.
 
     Args:
-        rows: columns ``variant, name, value, low, high``; low and high are NaN where there is no interval.
+        rows: columns ``DOT``; low and high are NaN without an interval.
     """
     figure = go.Figure()
     variants = list(dict.fromkeys(rows["variant"]))
@@ -51,7 +59,7 @@ def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *,
     figure.update_xaxes(title=axis)
     figure.update_layout(showlegend=True)
     height = 110 + max(ROW_ROOM * len(variants) + ROW_MARGIN, 44) * len(names) + LEGEND_LINE * len(variants)
-    return dress(figure, scheme, height=height)
+    return apply_layout(figure, scheme, height=height)
 
 
 def error_bars(own: pd.DataFrame, colour: str) -> dict[str, object]:

@@ -5,18 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from core.figures.labels import wrapped
-from core.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, dress, faint, ink
+from core.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
 from core.types import Float64
 
 ROW = 27  # pixels of a row of a grid
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen
 NAME_WIDTH = 12  # characters of an encoder's name in one line, above its column
 LARGEST_PRINTED = 30  # settings: a matrix of more has no room for numbers
+
+
+def heatmap(
+    values: Float64,
+    text: Sequence[Sequence[str]],
+    tooltips: Sequence[Sequence[str]],
+    scheme: Scheme,
+    *,
+    size: int = 12,
+    gap: int = 2,
+    **scale: Any,
+) -> go.Heatmap:
+    """Colored cells ``[rows, columns]`` with texts and tooltips; NaN has no color. ``scale`` is as in plotly."""
+    rows, columns = values.shape
+    return go.Heatmap(
+        x=list(range(columns)),
+        y=list(range(rows)),
+        z=[[None if np.isnan(value) else float(value) for value in row] for row in values],
+        text=text,
+        hovertext=tooltips,
+        texttemplate="%{text}",
+        textfont={"size": size, "color": ink(scheme)},
+        hovertemplate="%{hovertext}<extra></extra>",
+        hoverongaps=False,
+        showscale=False,
+        xgap=gap,
+        ygap=gap,
+        **scale,
+    )
 
 
 def score_grid(
@@ -32,30 +62,14 @@ def score_grid(
     """
     names = [escape(name, quote=False) for name in encoders]
     rows = [escape(setting, quote=False) for setting in settings]
+    text = [["" if np.isnan(v) else written(float(v)) for v in row] for row in values.T]
+    tooltips = [
+        [f"{name}, {row}: {v:.6g}" for name, v in zip(names, of_row, strict=True)]
+        for row, of_row in zip(rows, values.T, strict=True)
+    ]
+    cells = heatmap(values.T, text, tooltips, scheme, colorscale=SEQUENTIAL[scheme], reversescale=direction < 0)
+    figure = go.Figure(cells)
     missing = np.isnan(values)
-    figure = go.Figure(
-        go.Heatmap(
-            x=list(range(len(names))),
-            y=list(range(len(rows))),
-            z=[[None if missing[e, s] else float(values[e, s]) for e in range(len(names))] for s in range(len(rows))],
-            text=[
-                ["" if missing[e, s] else written(float(values[e, s])) for e in range(len(names))]
-                for s in range(len(rows))
-            ],
-            hovertext=[
-                [f"{names[e]}, {rows[s]}: {values[e, s]:.6g}" for e in range(len(names))] for s in range(len(rows))
-            ],
-            texttemplate="%{text}",
-            textfont={"size": 12, "color": ink(scheme)},
-            hovertemplate="%{hovertext}<extra></extra>",
-            hoverongaps=False,
-            colorscale=SEQUENTIAL[scheme],
-            reversescale=direction < 0,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
-    )
     encoder, setting = np.nonzero(missing)
     if len(encoder):
         figure.add_scatter(
@@ -77,7 +91,7 @@ def score_grid(
         range=[-0.5, len(names) - 0.5],
     )
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, showgrid=False, range=[len(rows) - 0.5, -0.5])
-    return dress(figure, scheme, height=90 + ROW * len(rows))
+    return apply_layout(figure, scheme, height=90 + ROW * len(rows))
 
 
 def written(value: float) -> str:
@@ -129,7 +143,7 @@ def place_lines(
         range=[len(settings) - 0.5, -0.5],
     )
     figure.update_layout(showlegend=True)
-    dress(figure, scheme, height=120 + ROW * len(settings) + NAME_HEIGHT * len(encoders))
+    apply_layout(figure, scheme, height=120 + ROW * len(settings) + NAME_HEIGHT * len(encoders))
     # below: beside or above the lines the names would take a narrow screen's room
     return figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
 
@@ -138,34 +152,15 @@ def agreement_matrix(values: Float64, settings: Sequence[str], scheme: Scheme) -
     """Rank correlation of every two settings, ``[s, s]``: blue where they agree, orange where they are opposed."""
     s = len(settings)
     names = [escape(setting, quote=False) for setting in settings]
-    empty = np.isnan(values)
     few = s <= LARGEST_PRINTED
-    figure = go.Figure(
-        go.Heatmap(
-            x=list(range(s)),
-            y=list(range(s)),
-            z=[[None if empty[i, j] else float(values[i, j]) for j in range(s)] for i in range(s)],
-            text=[
-                ["" if empty[i, j] or not few else _correlation(float(values[i, j])) for j in range(s)]
-                for i in range(s)
-            ],
-            hovertext=[[f"{names[i]} and {names[j]}: {values[i, j]:.3f}" for j in range(s)] for i in range(s)],
-            texttemplate="%{text}",
-            textfont={"size": 10, "color": ink(scheme)},
-            hovertemplate="%{hovertext}<extra></extra>",
-            hoverongaps=False,
-            colorscale=DIVERGING[scheme],
-            zmin=-1.0,
-            zmax=1.0,
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
+    text = [["" if np.isnan(v) or not few else _correlation(float(v)) for v in row] for row in values]
+    tooltips = [[f"{names[i]} and {names[j]}: {values[i, j]:.3f}" for j in range(s)] for i in range(s)]
+    scale: dict[str, Any] = {"colorscale": DIVERGING[scheme], "zmin": -1.0, "zmax": 1.0}
+    figure = go.Figure(heatmap(values, text, tooltips, scheme, size=10, gap=1, **scale))
     ticks = {"tickvals": list(range(s)), "ticktext": names, "showgrid": False, "tickfont": {"size": 10}}
     figure.update_xaxes(**ticks, side="top", tickangle=-90)
     figure.update_yaxes(**ticks, autorange="reversed")
-    return dress(figure, scheme, height=190 + 24 * s)
+    return apply_layout(figure, scheme, height=190 + 24 * s)
 
 
 def _correlation(value: float) -> str:
@@ -213,5 +208,5 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
     )
     figure.update_yaxes(title=escape(score, quote=False))
     figure.update_layout(showlegend=True)
-    dress(figure, scheme, height=400 + NAME_HEIGHT * len(lines))
+    apply_layout(figure, scheme, height=400 + NAME_HEIGHT * len(lines))
     return figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"})

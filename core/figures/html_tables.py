@@ -1,21 +1,95 @@
-"""The items around a mate as an HTML table: texts wrap, and words that the query does not have stand out.
-
-Every text is escaped: users' texts are shown as text, never as HTML.
-"""
+"""HTML tables: texts wrap, and every text is escaped, so that users' texts are never read as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Literal
 
 from core.figures.theme import Scheme, faint, ink
 from core.texts import near_duplicate_key
 
+LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
+_TINT = {Scheme.LIGHT: "#E8F1F8", Scheme.DARK: "#1B3347"}
+_LINK = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#56B4E9"}
+_WRAPS = "overflow-wrap:anywhere"
+
+
+class Html(str):
+    """HTML that is shown as it is; a plain ``str`` is escaped."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an HTML table; ``style`` is further CSS of its cells, ``names_rows`` makes them row headers."""
+
+    name: str
+    align: Literal["left", "right"] = "left"
+    style: str = _WRAPS
+    names_rows: bool = False
+
+    @classmethod
+    def numbers(cls, name: str) -> Column:
+        return cls(name, "right", "white-space:nowrap;font-variant-numeric:tabular-nums")
+
+
+def html_table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    scheme: Scheme,
+    label: str,
+    *,
+    tinted: Collection[int] = (),
+    has_head: bool = True,
+    min_width: int = 0,
+    has_equal_columns: bool = False,
+) -> str:
+    """A table of texts and ``Html``, as HTML.
+
+    Args:
+        label: names the table for screen readers.
+        tinted: numbers of the rows that stand out.
+        min_width: in pixels; narrower screens scroll sideways.
+    """
+    cell = f"padding:5px 8px;border-bottom:1px solid {LINE[scheme]};vertical-align:top"
+    head_style = f"color:{faint(scheme)};font-weight:400"
+    head = "".join(
+        f'<th scope="col" style="{cell};text-align:{column.align};{head_style}">{_html(column.name)}</th>'
+        for column in columns
+    )
+    body = []
+    for number, row in enumerate(rows):
+        cells = "".join(
+            f'<th scope="row" style="{cell};text-align:{column.align};{head_style};{column.style}">{_html(value)}</th>'
+            if column.names_rows
+            else f'<td style="{cell};text-align:{column.align};{column.style}">{_html(value)}</td>'
+            for column, value in zip(columns, row, strict=True)
+        )
+        tint = f' style="background:{_TINT[scheme]}"' if number in tinted else ""
+        body.append(f"<tr{tint}>{cells}</tr>")
+    layout = "table-layout:fixed;" if has_equal_columns else ""
+    return (
+        f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="width:100%;min-width:{min_width}px;'
+        f'{layout}border-collapse:collapse;font-size:0.88rem;color:{ink(scheme)}">'
+        f"{f'<thead><tr>{head}</tr></thead>' if has_head else ''}<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _html(text: str) -> str:
+    return text if isinstance(text, Html) else escape(text)
+
+
+def quiet(text: str, scheme: Scheme, style: str = "") -> Html:
+    """``text`` in the theme's faint colour."""
+    return Html(f'<span style="color:{faint(scheme)};{style}">{_html(text)}</span>')
+
 
 @dataclass(frozen=True)
 class TableRow:
-    """One item: its rank, a mark that says where it stands, a note, whether it is the mate, and why it may be there."""
+    """An item near a mate: its rank, a mark that places it, a note, whether it is the mate, and why it may be there."""
 
     rank: int
     mark: str
@@ -27,32 +101,16 @@ class TableRow:
 
 
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
-    """HTML of the table; ``label`` names it for screen readers."""
+    """The items around a mate; words that the query does not have stand out."""
     known = {near_duplicate_key(word) for word in query.split()}
-    quiet = faint(scheme)
-    line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
-    tint = "#E8F1F8" if scheme is Scheme.LIGHT else "#1B3347"
-    cell = f"padding:5px 8px;border-bottom:1px solid {line};vertical-align:top;text-align:"
-    body = []
+    cells = []
     for row in rows:
-        style = f' style="background:{tint}"' if row.is_mate else ""
-        note = f' <span style="color:{quiet}">({escape(row.note)})</span>' if row.note else ""
-        why = f'<div style="color:{quiet};font-size:0.8rem">{escape(row.why)}</div>' if row.why else ""
-        body.append(
-            f"<tr{style}>"
-            f'<td style="{cell}right;white-space:nowrap">{row.rank:,} {escape(row.mark)}</td>'
-            f'<td style="{cell}right">{row.similarity:.4f}</td>'
-            f'<td style="{cell}left;overflow-wrap:anywhere">{_marked(row.text, known)}{note}{why}</td>'
-            "</tr>"
-        )
-    head = "".join(
-        f'<th scope="col" style="{cell}{align};color:{quiet};font-weight:400">{name}</th>'
-        for name, align in (("rank", "right"), ("similarity", "right"), ("text", "left"))
-    )
-    return (
-        f'<table aria-label="{escape(label)}" style="width:100%;border-collapse:collapse;font-size:0.88rem;'
-        f'color:{ink(scheme)}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-    )
+        note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
+        why = quiet(row.why, scheme, "display:block;font-size:0.8rem") if row.why else ""
+        text = Html(f"{_marked(row.text, known)}{note}{why}")
+        cells.append((f"{row.rank:,} {row.mark}", f"{row.similarity:.4f}", text))
+    columns = (Column.numbers("rank"), Column.numbers("similarity"), Column("text"))
+    return html_table(columns, cells, scheme, label, tinted=[i for i, row in enumerate(rows) if row.is_mate])
 
 
 def _marked(text: str, known: set[str]) -> str:
@@ -69,60 +127,22 @@ def _marked(text: str, known: set[str]) -> str:
     )
 
 
-# Names and values below each other as an HTML table: values wrap, and are escaped.
-
-
 def facts_table(facts: Mapping[str, str], scheme: Scheme, label: str) -> str:
-    """HTML of the table; ``label`` names it for screen readers. A value that starts with https:// becomes a link."""
-    quiet = faint(scheme)
-    line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
-    cell = f"padding:5px 8px 5px 0;border-bottom:1px solid {line};vertical-align:top;text-align:left;"
-    link = "#0072B2" if scheme is Scheme.LIGHT else "#56B4E9"
-    rows = "".join(
-        f'<tr><th scope="row" style="{cell}color:{quiet};font-weight:400;width:8.5rem">{escape(name)}</th>'
-        f'<td style="{cell}overflow-wrap:anywhere;white-space:pre-wrap">{_value(value, link)}</td></tr>'
-        for name, value in facts.items()
-    )
-    return (
-        f'<table aria-label="{escape(label)}" style="width:100%;border-collapse:collapse;font-size:0.88rem;'
-        f'color:{ink(scheme)}"><tbody>{rows}</tbody></table>'
-    )
+    """Names and values below each other. A value that starts with https:// becomes a link."""
+    columns = (Column("", style="width:8.5rem", names_rows=True), Column("", style=f"{_WRAPS};white-space:pre-wrap"))
+    rows = [(name, _linked(value, scheme)) for name, value in facts.items()]
+    return html_table(columns, rows, scheme, label, has_head=False)
 
 
-def _value(value: str, colour: str) -> str:
-    shown = escape(value)
+def _linked(value: str, scheme: Scheme) -> str:
     if not value.startswith("https://"):
-        return shown
-    return f'<a href="{shown}" target="_blank" rel="noopener" style="color:{colour}">{shown}</a>'
-
-
-# Neighbours at chosen ranks, a column per encoder, as an HTML table: texts wrap, and are escaped.
-
-COLUMN_WIDTH = 150  # pixels at least; a narrow screen scrolls sideways
+        return value
+    shown = escape(value)
+    return Html(f'<a href="{shown}" target="_blank" rel="noopener" style="color:{_LINK[scheme]}">{shown}</a>')
 
 
 def ranks_table(columns: Mapping[str, Sequence[str]], ranks: Sequence[int], scheme: Scheme, label: str) -> str:
-    """HTML of the table; ``label`` names it for screen readers.
-
-    Args:
-        columns: per encoder a text for each of ``ranks``.
-    """
-    quiet = faint(scheme)
-    line = "#D5DBE3" if scheme is Scheme.LIGHT else "#364150"
-    cell = f"padding:6px 10px 6px 0;border-bottom:1px solid {line};vertical-align:top;text-align:left;"
-    head = "".join(
-        f'<th scope="col" style="{cell}color:{quiet};font-weight:400">{escape(name)}</th>'
-        for name in ("rank", *columns)
-    )
-    body = "".join(
-        f'<tr><th scope="row" style="{cell}font-weight:400">{rank}</th>'
-        + "".join(f'<td style="{cell}overflow-wrap:anywhere">{escape(texts[i])}</td>' for texts in columns.values())
-        + "</tr>"
-        for i, rank in enumerate(ranks)
-    )
-    width = 60 + COLUMN_WIDTH * len(columns)
-    return (
-        f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="width:100%;min-width:{width}px;'
-        f'table-layout:fixed;border-collapse:collapse;font-size:0.88rem;color:{ink(scheme)}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    """Neighbors at chosen ranks: for each encoder a column with a text for each of ``ranks``."""
+    rows = [(str(rank), *(texts[i] for texts in columns.values())) for i, rank in enumerate(ranks)]
+    heads = (Column("rank", names_rows=True), *map(Column, columns))
+    return html_table(heads, rows, scheme, label, min_width=60 + 150 * len(columns), has_equal_columns=True)

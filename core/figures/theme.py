@@ -99,11 +99,7 @@ def looks(n: int, scheme: Scheme) -> list[Style]:
     """``n`` looks, no two of them alike, for whatever has to be told apart."""
     colours = _COLOURS[scheme]
     return [
-        Style(
-            colour=colours[i % len(colours)],
-            symbol=_SYMBOLS[i % len(_SYMBOLS)],
-            dash=_DASHES[i % len(_DASHES)],
-        )
+        Style(colour=colours[i % len(colours)], symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
         for i in range(n)
     ]
 
@@ -147,12 +143,12 @@ def shade(scale: Scale, share: float) -> str:
 MANY_VARIANTS = 4  # from so many on, a legend on top would take the figure's room
 
 
-def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) -> go.Figure:
+def apply_layout(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) -> go.Figure:
     """Common layout: transparent background, quiet grid, the legend on top or, of many variants, beside."""
     on_top = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     beside = {"orientation": "v", "yanchor": "top", "y": 1.0, "xanchor": "left", "x": 1.01}
     # Not by update_layout and update_xaxes: they take five times as long, a tenth of a page's script and more.
-    settle(
+    set_properties(
         figure.layout,
         height=height,
         margin={"l": 8, "r": 8, "t": 36, "b": 8},
@@ -164,13 +160,13 @@ def dress(figure: go.Figure, scheme: Scheme, *, height: int, variants: int = 0) 
         modebar={"bgcolor": "rgba(0,0,0,0)", "color": _GRID[scheme], "activecolor": _INK[scheme]},
     )
     for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
-        settle(axis, automargin=True, gridcolor=_GRID[scheme], zeroline=False)
-        settle(axis, tickfont={"color": _FAINT[scheme]})
+        set_properties(axis, automargin=True, gridcolor=_GRID[scheme], zeroline=False)
+        set_properties(axis, tickfont={"color": _FAINT[scheme]})
         axis.title.font.color = _FAINT[scheme]
     return figure
 
 
-def settle(part: BasePlotlyType, **properties: Any) -> None:
+def set_properties(part: BasePlotlyType, **properties: Any) -> None:
     """Set properties of a part of a figure. Of one that is given as a (flat) dict, what was set before stays, unless it
     is named again: as plotly's ``update`` does it, which looks every path of names up many times over."""
     for name, value in properties.items():

@@ -1,4 +1,4 @@
-"""What was computed and is kept on disk: arrays in one .npz file each, under a name that says all that decides them.
+"""Computed arrays kept on disk, one .npz file each, named by a digest of everything that decides them.
 
 A file is written at once or not at all, marked as used when it is read (what frees space removes those that were not
 used for longest, see ``in_use``), and made again where it is damaged. The name holds the version of what makes it: what
@@ -28,18 +28,18 @@ DAMAGED = (ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfi
 
 
 def path_of(folder: Path, version: int, *parts: str) -> Path:
-    """Where in a folder lies what so many parts decide."""
+    """The file in a folder for an artifact that these parts decide."""
     return folder / f"{digest_of_strings([str(version), *parts])[:32]}.npz"
 
 
 class Artifacts(Generic[T]):
-    """One kind of what is kept.
+    """One kind of artifact.
 
     Args:
-        to_arrays: what of it is written.
-        of_arrays: makes it of what was written; whatever it raises of ``DAMAGED`` says that the file is damaged.
-        named: what it is, for who reads that one is damaged.
-        remembered: so many that were read last stay in memory, for as long as their files stay as they are.
+        to_arrays: gives the arrays that are written.
+        of_arrays: rebuilds the artifact; an exception of ``DAMAGED`` means that the file is damaged.
+        named: for messages about a damaged file.
+        remembered: how many of those read last stay in memory, while their files do not change.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Artifacts(Generic[T]):
                     return self._remembered[key]
             content = BytesIO(path.read_bytes())
         except FileNotFoundError:
-            return None  # it was never there, or is removed at this moment
+            return None  # never there, or removed at this moment
         try:
             with np.load(content, allow_pickle=False) as stored:
                 found = self._of_arrays(stored)
@@ -95,19 +95,15 @@ class Artifacts(Generic[T]):
             return None
 
     def keep(self, path: Path, made: T) -> None:
-        """Write it.
-
-        Raises:
-            BlindspotError: the disk is full or read-only; nothing is left behind.
-        """
+        """Write it; raises ``BlindspotError`` and leaves nothing behind if the disk is full or read-only."""
         arrays = self._to_arrays(made)
         write_atomically(path, lambda file: np.savez(file, **arrays))
 
     def make_once(self, path: Path, make: Callable[[], T], cancel: CancelToken, *, mend: bool = True) -> T:
-        """What lies there; else it is made and kept, by one thread or process at a time.
+        """Read it, or make and keep it, one thread or process at a time.
 
         Args:
-            mend: whether one that is damaged is made again.
+            mend: whether a damaged one is made again.
 
         Raises:
             Cancelled: while waiting for another one that makes it; or as ``make`` raises it.

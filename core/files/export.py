@@ -19,7 +19,7 @@ NEEDS_MARK = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", 
 
 
 def guarded(text: str) -> str:
-    """A text as it stands in a CSV cell: no spreadsheet takes it for a formula."""
+    """A text as a CSV cell that no spreadsheet takes for a formula."""
     return f"{MARK}{text}" if text.startswith(NEEDS_MARK) else text
 
 

@@ -1,4 +1,4 @@
-"""Which files of the cache are in use: what frees space asks, and leaves those alone.
+"""Marks and locks on cached files in use, which eviction leaves alone.
 
 A job reads a file of the cache again while it goes on: its embeddings, the flow of a transform, a dataset. So what is
 read within ``holding`` is held until its end, by a shared lock (``flock``) on the file itself: it works between
@@ -23,7 +23,7 @@ MARK_SECONDS = 1.0  # a mark that is younger is not renewed
 
 
 class _Holds(threading.local):
-    """What this thread holds: open file descriptors by path; None outside of ``holding``."""
+    """Open file descriptors of this thread by path; None outside of ``holding``."""
 
     descriptors: dict[Path, int] | None = None
 
@@ -33,7 +33,7 @@ _HOLDS = _Holds()
 
 @contextmanager
 def holding() -> Iterator[None]:
-    """Until the end, nobody removes what this thread reads; within another ``holding``, until the end of that."""
+    """Protect every file that this thread reads from removal, until the end of the outermost ``holding``."""
     if _HOLDS.descriptors is not None:
         yield
         return
@@ -55,7 +55,7 @@ def use(path: Path) -> bool:
         except FileNotFoundError:
             return False
         except OSError:
-            return path.exists()  # not ours to read: reading it says so
+            return path.exists()  # no permission: reading it will say so
         if not _locked(descriptor, alone=False) or not _is_at(descriptor, path):
             os.close(descriptor)
             return False  # it is being removed at this moment
@@ -130,7 +130,6 @@ else:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the path still leads to the open file."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), path.stat())
     return False

@@ -1,20 +1,29 @@
-"""The files that hold a user's texts (CSV, TSV, JSONL, Parquet), each read into named columns of equal length."""
+"""Files that hold a user's texts (CSV, TSV, JSONL, Parquet), each read into named columns of equal length.
+
+What is wrong with a file is an ``InputError`` of one line that names the file and, where there is one, the row. CSV and
+JSON are parsed by hand: no library says in which line a quote is open or a name is there twice, and a sniffer of
+separators guesses wrong too often.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
-from core.files.parquet import batches
 from core.files.writing import read_limited, require_regular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MAX_BYTES = 256 * 2**20  # of the file, and of what Parquet unpacks to
 MAX_ROWS = 200_000  # each is ranked among all: more takes hours
@@ -49,25 +58,52 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True)
 class FileTable:
-    """What the formats have in common: named columns of equal length. ``where`` names row ``i`` of the file."""
+    """A file as named columns of equal length, whatever its format.
 
+    Attributes:
+        path: as it was given, for messages.
+        places: number of every row in the file: of the line on which it begins, or of the row.
+        row_word: "line" or "row".
+        separator: between the cells of a .csv or .tsv; "" elsewhere.
+        sha256: of the file's bytes.
+    """
+
+    path: Path
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     cells: tuple[Sequence[Any], ...]
     places: Sequence[int]
     row_word: str
     separator: str = ""
+    sha256: str = ""
 
-    def where(self, row: int) -> str:
+    @property
+    def format(self) -> FileFormat:
+        return format_of(self.path)
+
+    @property
+    def shown_names(self) -> str:
+        """The names of the columns, for a message."""
+        return ", ".join(f"'{name[:40]}'" if name else "(no name)" for name in self.names)
+
+    def place(self, row: int) -> str:
+        """Which row of the file it is."""
         return f"{self.row_word} {self.places[row]}"
+
+    def where(self, row: int, column: int | None = None) -> str:
+        """File, row and column, as messages begin."""
+        place = f"{self.path}, {self.place(row)}"
+        return place if column is None else f"{place}, column '{self.names[column]}'"
+
+    def number(self, name: str) -> int:
+        """Number of a column, from 0."""
+        if name not in self.names:
+            raise InputError(f"{self.path} has no column '{name}'", expected=f"one of {', '.join(self.names)}")
+        return self.names.index(name)
 
 
 def format_of(path: Path) -> FileFormat:
-    """The format that a file's ending tells.
-
-    Raises:
-        InputError: it tells none.
-    """
+    """The format that a file's ending tells."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in list(FileFormat):
         endings = ", ".join(f".{f}" for f in FileFormat)
@@ -76,13 +112,9 @@ def format_of(path: Path) -> FileFormat:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file whose name and size are right.
-
-    Raises:
-        InputError: its ending tells no format, or there is no such file, or it cannot be read, or is too large.
-    """
+    """The bytes of a file whose name and size are right."""
     format_of(path)
-    _check_size(path, require_regular(path))
+    check_size(path, require_regular(path))
     return read_limited(path, MAX_BYTES)
 
 
@@ -93,18 +125,18 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
         path: for its ending, which tells the format, and for errors. In a .csv double quotes hold cells together;
             in a .tsv they are part of the text.
         header: whether the first row of a .csv or .tsv names the columns; else they are "column 1", "column 2", ...
-
-    Raises:
-        InputError: what is wrong with the file, in one line.
     """
     file_format = format_of(path)
-    _check_size(path, len(data))
+    check_size(path, len(data))
     if not data.strip():
         raise InputError(f"{path} is empty", expected="a header and rows of texts")
     if file_format is FileFormat.PARQUET:
-        return _parquet(path, data)
-    text = _text(path, data)
-    return _jsonl(path, text) if file_format is FileFormat.JSONL else _separated(path, text, file_format, header)
+        table = _parquet(path, data)
+    elif file_format is FileFormat.JSONL:
+        table = _jsonl(path, _text(path, data))
+    else:
+        table = _separated(path, _text(path, data), file_format, header)
+    return replace(table, sha256=hashlib.sha256(data).hexdigest())
 
 
 # --- the formats
@@ -114,19 +146,23 @@ def _text(path: Path, data: bytes) -> str:
     others = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16", b"PK\x03\x04": "a zip archive"}
     if other := next((what for head, what in others.items() if data.startswith(head)), ""):
         raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy="save it as UTF-8")
-    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    try:
-        text = data[start:].decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 (byte {start + error.start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
-        ) from error
-    text = text.lstrip("\ufeff")  # some programs put one mark before another
+    text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
         raise InputError(f"{path} holds a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
     if not text.strip():
         raise InputError(f"{path} is empty", expected="a header and rows of texts")
     return text
+
+
+def decoded(name: object, data: bytes) -> str:
+    """A UTF-8 text, without its byte order mark."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        start = error.start + len(codecs.BOM_UTF8) * data.startswith(codecs.BOM_UTF8)
+        raise InputError(
+            f"{name} is not UTF-8 (byte {start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
+        ) from error
 
 
 def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool) -> FileTable:
@@ -136,7 +172,7 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
     separator = next((s for s, header in headers.items() if len(header) > 1), separators[0])
     header = headers[separator]
     if not header:  # no separator makes sense of it: say what is wrong with the first
-        next(_rows(path, text, separator, quoting))
+        next(csv_rows(path, _short_lines(path, text, separator), separator, quoting))
     if len(header) == 1:
         between = "a tab" if file_format is FileFormat.TSV else "a comma"
         raise InputError(
@@ -148,7 +184,7 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
     first = int(has_header)
     rows: list[list[str]] = []
     places: list[int] = []
-    for number, cells in _bounded(path, _rows(path, text, separator, quoting), header_rows=first):
+    for number, cells in _bounded(path, csv_rows(path, _short_lines(path, text, separator), separator, quoting), first):
         if len(cells) != len(header):
             raise InputError(
                 f"{path}, line {number}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
@@ -158,7 +194,7 @@ def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool)
     if len(rows) == first:
         raise InputError(f"{path} has a header and no rows", expected="rows of texts")
     columns = tuple(zip(*rows[first:], strict=True))
-    return FileTable(names, tuple(_kind(c) for c in columns), columns, places[first:], "line", separator)
+    return FileTable(path, names, tuple(_kind(c) for c in columns), columns, places[first:], "line", separator)
 
 
 def _numbered(header: Sequence[str]) -> tuple[str, ...]:
@@ -174,14 +210,15 @@ def _numbered(header: Sequence[str]) -> tuple[str, ...]:
 def _header(path: Path, text: str, separator: str, quoting: int) -> list[str]:
     """The first row; nothing where its quotes do not fit the separator."""
     try:
-        return next(_rows(path, text, separator, quoting))[1]
+        return next(csv_rows(path, _short_lines(path, text, separator), separator, quoting))[1]
     except InputError:
         return []
 
 
-def _rows(path: Path, text: str, separator: str, quoting: int) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    name: object, lines: Iterable[str], separator: str, quoting: int = csv.QUOTE_MINIMAL
+) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not empty, with the number of the line on which each begins, from 1."""
-    lines = _short_lines(path, text, separator)
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)  # type: ignore[arg-type]  # an int of the csv module
     begins = 1
     try:
@@ -191,7 +228,7 @@ def _rows(path: Path, text: str, separator: str, quoting: int) -> Iterator[tuple
             begins = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{path}, the row that begins in line {begins}: {error}",
+            f"{name}, the row that begins in line {begins}: {error}",
             expected='cells that hold a separator, a quote or a line end in double quotes, quotes in them doubled ("")',
         ) from error
 
@@ -230,15 +267,7 @@ def _jsonl(path: Path, text: str) -> FileTable:
     for number, line in _bounded(path, lines):
         if len(line) > MAX_LINE:
             raise InputError(f"{path}, line {number}: {len(line):,} characters", expected=f"at most {MAX_LINE:,}")
-        try:
-            value = json.loads(line, object_pairs_hook=_object)
-        except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-            why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            raise InputError(
-                f"{path}, line {number}: broken JSON ({why})", expected="one JSON object per line"
-            ) from error
-        if not isinstance(value, dict):
-            raise InputError(f"{path}, line {number}: not a JSON object", expected='{"query": "...", "mate": "..."}')
+        value = json_object(f"{path}, line {number}", line, '{"query": "...", "mate": "..."}')
         names.update(dict.fromkeys(value))
         _check_columns(path, len(names))
         objects.append({name: _plain(cell) for name, cell in value.items()})
@@ -249,7 +278,7 @@ def _jsonl(path: Path, text: str) -> FileTable:
         )
     _check_names(path, tuple(names))
     columns = tuple([value.get(name) for value in objects] for name in names)
-    return FileTable(tuple(names), tuple(_kind(c) for c in columns), columns, places, "line")
+    return FileTable(path, tuple(names), tuple(_kind(c) for c in columns), columns, places, "line")
 
 
 @dataclass(frozen=True)
@@ -266,7 +295,24 @@ def _plain(cell: object) -> object:
     return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def json_object(place: str, line: str, example: str) -> dict[str, Any]:
+    """The object in a line.
+
+    Args:
+        place: file and line, for errors.
+        example: an object as it should be, likewise.
+    """
+    try:
+        value = json.loads(line, object_pairs_hook=_distinct_members)
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InputError(f"{place}: broken JSON ({why})", expected="one JSON object per line") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: not a JSON object", expected=example)
+    return value
+
+
+def _distinct_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; the json module alone would drop the first of two members of a name."""
     out = dict(members)
     if len(out) < len(members):
@@ -279,12 +325,9 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     import pyarrow as pa
     from pyarrow import parquet
 
-    broken = (pa.ArrowException, OSError, UnicodeDecodeError)
-    try:
+    with parquet_errors(path):
         file = parquet.ParquetFile(pa.BufferReader(data))
         schema, footer = file.schema_arrow, file.metadata
-    except broken as error:
-        raise InputError(f"{path} is no Parquet file, or a broken one: {error}", remedy="write it again") from error
     names = tuple(schema.names)
     if len(names) < 2:
         raise InputError(f"{path} has {len(names)} column(s): {', '.join(names)}", expected="two columns of text")
@@ -293,18 +336,16 @@ def _parquet(path: Path, data: bytes) -> FileTable:
         raise InputError(f"{path} has several columns without a name", expected="columns of different names")
     if footer.num_rows == 0:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
-    _check_rows(path, footer.num_rows)
+    check_rows(path, footer.num_rows)
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]  # lists may be whole embeddings
-    try:
-        table = pa.Table.from_batches(batches(data, str(path), plain, ROWS_PER_BATCH, MAX_BYTES))
+    with parquet_errors(path):
+        table = pa.Table.from_batches(parquet_batches(data, str(path), plain, MAX_BYTES))
         columns = tuple(
             table.column(field.name).to_pylist() if field.name in plain else [field.type] * footer.num_rows
             for field in schema
         )
-    except broken as error:
-        raise InputError(f"{path} is a broken Parquet file: {error}", remedy="write it again") from error
     kinds = tuple(_arrow_kind(field.type, cells) for field, cells in zip(schema, columns, strict=True))
-    return FileTable(names, kinds, columns, range(1, footer.num_rows + 1), "row")
+    return FileTable(path, names, kinds, columns, range(1, footer.num_rows + 1), "row")
 
 
 def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
@@ -316,8 +357,83 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.NUMBER
     if pa.types.is_null(kind):
         return ColumnKind.EMPTY
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    return _kind(cells) if is_text else ColumnKind.OTHER
+    return _kind(cells) if is_text(kind) or pa.types.is_string_view(kind) else ColumnKind.OTHER
+
+
+@contextmanager
+def parquet_errors(name: object) -> Iterator[None]:
+    """Within it, a broken Parquet file is an error in one line that names it."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        why = str(error).strip().splitlines()[0][:200]
+        raise InputError(f"{name} is no Parquet file, or a broken one: {why}", remedy="write it again") from error
+
+
+def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: int) -> Iterator[pa.RecordBatch]:
+    """The rows of some columns of a Parquet file that somebody else made, batch by batch, texts as plain strings.
+
+    A few kilobytes of it can claim, and become, terabytes: it is checked as far as it is read. A text that many rows
+    have is kept once in the file's dictionary; read as dictionaries, the batches tell how large they will be before
+    they are.
+
+    Args:
+        file: its name, for errors.
+        columns: names of columns that are not nested.
+        most_bytes: that all batches together may have.
+
+    Raises:
+        InputError: it unpacks to more.
+        pyarrow.ArrowException, OSError, UnicodeDecodeError: it is broken; see ``parquet_errors``.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def check(size: int) -> None:
+        if size > most_bytes:
+            raise InputError(
+                f"{file} unpacks to more than {most_bytes:,} bytes",
+                expected="no more than that",
+                remedy="take a sample, or keep the columns of text only",
+            )
+
+    with parquet.ParquetFile(pa.BufferReader(data)) as plain:
+        wanted, metadata = set(columns), plain.metadata
+        texts = [f.name for f in plain.schema_arrow if f.name in wanted and is_text(f.type)]
+        for group in range(metadata.num_row_groups):
+            chunks = [metadata.row_group(group).column(i) for i in range(metadata.num_columns)]
+            check(sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted))
+    unpacked = 0
+    with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
+        for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):
+            batch.validate(full=True)
+            unpacked += sum(_size(column) for column in batch.columns)
+            check(unpacked)
+            arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+            decoded = pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+            decoded.validate(full=True)  # now the texts too are seen to be UTF-8
+            yield decoded
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is that of strings."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _size(column: pa.Array) -> int:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    if not (is_text(column.type.value_type) or pa.types.is_binary(column.type.value_type)):
+        return int(column.nbytes)
+    lengths = compute.binary_length(column.dictionary).take(column.indices)
+    return int(compute.sum(lengths).as_py() or 0) + 4 * len(column)
 
 
 # --- what cells are
@@ -346,7 +462,7 @@ def _is_number(cell: str) -> bool:
 # --- limits
 
 
-def _check_size(path: Path, size: int) -> None:
+def check_size(path: Path, size: int) -> None:
     if size > MAX_BYTES:
         raise InputError(f"{path} has {size:,} bytes", expected=f"at most {MAX_BYTES:,}", remedy="take a sample")
 
@@ -368,7 +484,7 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
         raise InputError(f"{path} has two columns '{twice[0]}'", expected="columns of different names")
 
 
-def _check_rows(path: Path, rows: int, more: str = "") -> None:
+def check_rows(path: Path, rows: int, more: str = "") -> None:
     if rows > MAX_ROWS:
         raise InputError(
             f"{path} has {more}{rows:,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take a sample of them"
@@ -376,8 +492,7 @@ def _check_rows(path: Path, rows: int, more: str = "") -> None:
 
 
 def _bounded(path: Path, rows: Iterator[_T], header_rows: int = 0) -> Iterator[_T]:
-    """``rows``, as long as there are not too many."""
     for count, row in enumerate(rows, 1 - header_rows):
         if count > MAX_ROWS:
-            _check_rows(path, count, more="at least ")
+            check_rows(path, count, more="at least ")
         yield row

@@ -17,16 +17,14 @@ from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.files.export import guarded, unguarded
-from core.files.parquet import batches
+from core.files.tables import MAX_CELL, csv_rows, decoded, is_text, parquet_batches, parquet_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Cell = str | int | float | datetime | None
 
-LONGEST_CELL = 100_000  # characters
 MOST_BYTES = 64 * 2**20  # of a table, unpacked
-ROWS_PER_BATCH = 1_024
 LARGEST_INT = 2**31 - 1  # the store's
 
 
@@ -57,7 +55,20 @@ class Column:
 
 def write(rows: Iterable[Sequence[Cell]], columns: Sequence[Column], form: TableFormat) -> bytes:
     """The content of a file with a header and these rows; CSV in UTF-8, times in UTC."""
-    return _as_csv(rows, columns) if form is TableFormat.CSV else _as_parquet(rows, columns)
+    names = [column.name for column in columns]
+    if form is TableFormat.CSV:
+        sink = io.StringIO(newline="")
+        writer = csv.writer(sink)
+        writer.writerow(names)
+        writer.writerows([_written(cell) for cell in row] for row in rows)
+        return sink.getvalue().encode("utf-8")
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], _arrow_schema(columns))
+    buffer = pa.BufferOutputStream()
+    parquet.write_table(table, buffer)
+    return bytes(buffer.getvalue())
 
 
 def read(data: bytes, columns: Sequence[Column], form: TableFormat, file: str, most_rows: int) -> list[list[Cell]]:
@@ -78,18 +89,6 @@ def read(data: bytes, columns: Sequence[Column], form: TableFormat, file: str, m
     return out
 
 
-# --- CSV
-
-
-def _as_csv(rows: Iterable[Sequence[Cell]], columns: Sequence[Column]) -> bytes:
-    sink = io.StringIO(newline="")
-    writer = csv.writer(sink)
-    writer.writerow([column.name for column in columns])
-    for row in rows:
-        writer.writerow([_written(cell) for cell in row])
-    return sink.getvalue().encode("utf-8")
-
-
 def _written(cell: Cell) -> str:
     if isinstance(cell, str):
         return guarded(cell)
@@ -100,47 +99,32 @@ def _written(cell: Cell) -> str:
 
 def _from_csv(data: bytes, columns: Sequence[Column], file: str) -> Iterator[list[Cell]]:
     if len(data) > MOST_BYTES:
-        raise _too_large(file)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        _check_names(next(reader, []), columns, file)
-        for row in reader:
-            where = f"{file}, the row that ends in line {reader.line_num}"
-            if len(row) != len(columns):
-                raise InputError(f"{where}: {len(row)} cells", expected=f"{len(columns)}, as in the header")
-            yield [_parsed(cell, column, where) for cell, column in zip(row, columns, strict=True)]
-    except csv.Error as error:  # also a cell of more characters than the module takes
-        raise InputError(f"{file}, line {reader.line_num}: {error}", expected="cells in quotes where needed") from error
+        raise InputError(f"{file} unpacks to more than {MOST_BYTES:,} bytes", expected="no more than that")
+    rows = csv_rows(file, io.StringIO(decoded(file, data), newline=""), ",")
+    _, header = next(rows, (1, []))
+    _check_names(header, columns, file)
+    for number, row in rows:
+        where = f"{file}, the row that begins in line {number}"
+        if len(row) != len(columns):
+            raise InputError(f"{where}: {len(row)} cells", expected=f"{len(columns)}, as in the header")
+        yield [_checked(_parsed(cell, column, where), column, where) for cell, column in zip(row, columns, strict=True)]
 
 
 def _parsed(cell: str, column: Column, where: str) -> Cell:
-    value: Cell = None
     if column.kind is Kind.TEXT:
-        value = unguarded(cell)
-    elif cell:
-        value = _number_or_time(cell, column.kind)
-        if value is None:
-            raise _wrong_cell(cell, column, where)
-    return _checked(value, column, where)
-
-
-def _number_or_time(cell: str, kind: Kind) -> Cell:
-    """What a cell says; None where it says nothing of that kind."""
+        return unguarded(cell)
     try:
-        if kind is Kind.TIME:
+        if not cell:
+            return None
+        if column.kind is Kind.TIME:
             return datetime.fromisoformat(cell)
-        if kind is Kind.SECONDS:
-            return float(cell) if len(cell) <= 40 else None
+        if column.kind is Kind.SECONDS and len(cell) <= 40:
+            return float(cell)
+        if column.kind is Kind.COUNT and re.fullmatch(r"[0-9]{1,10}", cell):
+            return int(cell)
     except ValueError:
-        return None
-    return int(cell) if re.fullmatch(r"[0-9]{1,10}", cell) else None
-
-
-# --- Parquet
+        pass
+    raise _wrong_cell(cell, column, where)
 
 
 def _arrow_schema(columns: Sequence[Column]) -> pa.Schema:
@@ -155,24 +139,12 @@ def _arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     return pa.schema([(column.name, types[column.kind]) for column in columns])
 
 
-def _as_parquet(rows: Iterable[Sequence[Cell]], columns: Sequence[Column]) -> bytes:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    names = [column.name for column in columns]
-    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], _arrow_schema(columns))
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink)
-    return bytes(sink.getvalue())
-
-
 def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: int) -> Iterator[list[Cell]]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    schema = _arrow_schema(columns)
     number = 0
-    try:
+    with parquet_errors(file):
         source = parquet.ParquetFile(pa.BufferReader(data))
         _check_names(source.schema_arrow.names, columns, file)
         for field, column in zip(source.schema_arrow, columns, strict=True):
@@ -181,13 +153,10 @@ def _from_parquet(data: bytes, columns: Sequence[Column], file: str, most_rows: 
         if source.metadata.num_rows > most_rows:
             raise InputError(f"{file} has {source.metadata.num_rows:,} rows", expected=f"at most {most_rows:,}")
         names = [column.name for column in columns]
-        for batch in batches(data, file, names, ROWS_PER_BATCH, MOST_BYTES):
-            for row in batch.cast(schema).to_pylist():
+        for batch in parquet_batches(data, file, names, MOST_BYTES):
+            for row in batch.cast(_arrow_schema(columns)).to_pylist():
                 number += 1
                 yield [_checked(row[column.name], column, f"{file}, row {number}") for column in columns]
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        why = str(error).strip().splitlines()[0][:200]
-        raise InputError(f"{file} is no Parquet file, or a broken one: {why}", remedy="write it again") from error
 
 
 def _fits(found: pa.DataType, kind: Kind) -> bool:
@@ -196,13 +165,10 @@ def _fits(found: pa.DataType, kind: Kind) -> bool:
     if pa.types.is_null(found):
         return True
     if kind is Kind.TEXT:
-        return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
+        return is_text(found)
     if kind is Kind.TIME:
         return bool(pa.types.is_timestamp(found) and found.tz)
     return bool(pa.types.is_integer(found) or (kind is Kind.SECONDS and pa.types.is_floating(found)))
-
-
-# --- what both have in common
 
 
 def _check_names(found: Sequence[str], columns: Sequence[Column], file: str) -> None:
@@ -213,20 +179,14 @@ def _check_names(found: Sequence[str], columns: Sequence[Column], file: str) -> 
 
 
 def _checked(value: Cell, column: Column, where: str) -> Cell:
-    """A value of its column's kind.
-
-    Raises:
-        InputError: it is not one.
-    """
     if value is None:
         if column.optional:
             return None
         raise InputError(f"{where}: nothing in the column '{column.name}'", expected=column.kind)
     if isinstance(value, str):
-        if len(value) > LONGEST_CELL:
+        if len(value) > MAX_CELL:
             raise InputError(
-                f"{where}: {len(value):,} characters in the column '{column.name}'",
-                expected=f"at most {LONGEST_CELL:,}",
+                f"{where}: {len(value):,} characters in the column '{column.name}'", expected=f"at most {MAX_CELL:,}"
             )
         return value
     if isinstance(value, datetime):
@@ -243,7 +203,3 @@ def _checked(value: Cell, column: Column, where: str) -> Cell:
 
 def _wrong_cell(cell: str, column: Column, where: str) -> InputError:
     return InputError(f"{where}: '{cell[:40]}' in the column '{column.name}'", expected=column.kind)
-
-
-def _too_large(file: str) -> InputError:
-    return InputError(f"{file} unpacks to more than {MOST_BYTES:,} bytes", expected="no more than that")

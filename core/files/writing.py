@@ -92,11 +92,7 @@ def require_name(path: str, expected: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder with its parents.
-
-    Raises:
-        BlindspotError: the disk does not let us.
-    """
+    """Create a folder with its parents; raises ``BlindspotError`` if the file system refuses."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -109,7 +105,7 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
 
     Raises:
         Cancelled: while waiting.
-        BlindspotError: the disk does not let us.
+        BlindspotError: the file system refuses.
     """
     make_folder(path.parent)
     lock = FileLock(path)
@@ -119,12 +115,8 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
         raise Cancelled from error
     except OSError as error:
         raise cannot_write(path, error) from error
-    try:
+    with _held(lock, path):
         yield
-    finally:
-        with suppress(PermissionError):  # Windows keeps an open file: an empty lock file does no harm
-            path.unlink(missing_ok=True)  # before the release: afterwards it may be another one's
-        lock.release()
 
 
 @contextmanager
@@ -138,11 +130,17 @@ def exclusive_now(path: Path) -> Iterator[bool]:
         return
     except OSError as error:
         raise cannot_write(path, error) from error
-    try:
+    with _held(lock, path):
         yield True
+
+
+@contextmanager
+def _held(lock: FileLock, path: Path) -> Iterator[None]:
+    try:
+        yield
     finally:
-        with suppress(PermissionError):
-            path.unlink(missing_ok=True)
+        with suppress(PermissionError):  # Windows keeps an open file: an empty lock file does no harm
+            path.unlink(missing_ok=True)  # before the release: afterwards it may be another one's
         lock.release()
 
 
@@ -170,7 +168,7 @@ def delete_file(path: Path) -> None:
     """Remove a file, or a link without what it leads to; none there is as good.
 
     Raises:
-        BlindspotError: the disk does not let us.
+        BlindspotError: the file system refuses.
     """
     try:
         path.unlink(missing_ok=True)

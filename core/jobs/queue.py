@@ -1,4 +1,4 @@
-"""Work in the background: one daemon thread runs the queue; every page sees the same jobs (DESIGN section 7)."""
+"""Background work: one daemon thread runs the queue, and every page sees the same jobs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from core import policy
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.fetch import FetchRequest
 from core.diagnostic import FIT_ON
 from core.errors import BlindspotError, Cancelled
@@ -24,14 +24,15 @@ from core.files.writing import disk_error
 from core.runs import estimates, pipeline
 from core.runs.at_work import at_work
 from core.runs.log import JobLine
-from core.runs.pipeline import EncodeRequest, Repetition, RunOutcome, RunRequest
+from core.runs.pipeline import RunOutcome
+from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Progress, Variant
 
 
 class SpaceTask(Protocol):
-    """Work on a dataset's space, of which the store has no run: a map, lists of neighbours. Equal ones are one."""
+    """Work on a dataset's embeddings that is no run: a map, lists of neighbours. Equal tasks are the same work."""
 
     @property
     def label(self) -> str: ...
@@ -42,35 +43,60 @@ class SpaceTask(Protocol):
     @property
     def encoders(self) -> frozenset[str]:
         """References of the encoders whose embeddings it reads or makes."""
-        ...
 
     @property
     def typed_variants(self) -> frozenset[Variant]:
-        """Variants that somebody may have typed; none for work on one that is stored."""
-        ...
+        """Variants that somebody may have typed; none for work on a stored one."""
 
     @property
     def line(self) -> JobLine:
-        """What the log says of it."""
-        ...
+        """Its entry in the log."""
 
     @property
     def takes_uploads(self) -> bool:
-        """Whether a visitor's own texts may be its dataset."""
-        ...
+        """Whether its dataset may be a visitor's own texts."""
 
     def do(self, settings: Settings, repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Do it; what there is to say of it, or ""."""
-        ...
+        """Do it; returns a note for the reader, or ""."""
+
+
+class OnStoredVariant:
+    """The part of ``SpaceTask`` that follows from one variant and one dataset."""
+
+    kind: ClassVar[str]  # in the log
+
+    if TYPE_CHECKING:  # fields of the dataclass that this is mixed into
+
+        @property
+        def variant(self) -> Variant: ...
+
+        @property
+        def dataset(self) -> str: ...
+
+    @property
+    def encoders(self) -> frozenset[str]:
+        return frozenset({self.variant.encoder})
+
+    @property
+    def typed_variants(self) -> frozenset[Variant]:
+        return frozenset()
+
+    @property
+    def takes_uploads(self) -> bool:
+        return True
+
+    @property
+    def line(self) -> JobLine:
+        return JobLine(self.kind, variant=self.variant.label, dataset=self.dataset)
 
 
 Task = RunRequest | Repetition | EncodeRequest | FetchRequest | SpaceTask
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
-ASSUMED_SECONDS = 2.0  # that are taken to have gone as expected: one short task says little about the pace
+ASSUMED_SECONDS = 2.0  # of work at the expected pace, as a prior: one short task says little about the pace
 LEAST_SECONDS = 0.05  # of a run that is found in the store
-ENDED_KEPT = 1_000  # jobs that have ended and are still told of
+ENDED_KEPT = 1_000  # ended jobs that are still listed
 
 
 class JobState(StrEnum):
@@ -90,17 +116,14 @@ class Job:
     """A job at one moment.
 
     Attributes:
-        tasks: what it does, in order.
-        tasks_done: how many of them are finished.
-        stage: what it is doing, in words.
-        done, total: units of that stage.
-        fraction: share of the job's work that is done, 0 to 1; of a single task that of its stage.
-        remaining_seconds: until the end of the job, at the pace so far; None while it cannot be told. Of a single task
-            until the end of its stage.
-        error: what went wrong, in one line.
-        note: what came out, where there is more to say than that it is done.
-        owners: visitors that asked for it; on a machine of one's own there is one, "".
-        is_private: it is about a visitor's own texts: other visitors are not told what it is.
+        tasks: in order; ``tasks_done`` of them are finished.
+        stage: in words; ``done`` of its ``total`` units are finished.
+        fraction: share of the job's work that is done, 0 to 1; of a single task, of its stage.
+        remaining_seconds: of the job at the pace so far, of a single task of its stage; None while unknown.
+        error: one line.
+        note: the outcome, where there is more to say than that it is done.
+        owners: visitors that asked for it; outside of a demo "".
+        is_private: about a visitor's own texts: other visitors see no details.
     """
 
     job_id: int
@@ -121,11 +144,8 @@ class Job:
     @property
     def requests(self) -> tuple[RunRequest, ...]:
         """The runs among its tasks."""
-        return tuple(
-            task.request if isinstance(task, Repetition) else task
-            for task in self.tasks
-            if isinstance(task, RunRequest | Repetition)
-        )
+        runs = (task for task in self.tasks if isinstance(task, RunRequest | Repetition))
+        return tuple(task.request if isinstance(task, Repetition) else task for task in runs)
 
     @property
     def space_tasks(self) -> tuple[SpaceTask, ...]:
@@ -134,20 +154,20 @@ class Job:
 
     @property
     def encoders(self) -> frozenset[str]:
-        """References of the encoders that it works with."""
+        """References of its encoders."""
         encoded = {task.encoder for task in self.tasks if isinstance(task, EncodeRequest)}
         read = {reference for task in self.space_tasks for reference in task.encoders}
         return frozenset(encoded | read | {request.variant.encoder for request in self.requests})
 
     @property
     def wanted_variants(self) -> frozenset[Variant]:
-        """Those that somebody may have typed; a map or a list of hubs is of one that is stored."""
+        """Variants that somebody may have typed."""
         made = {variant for task in self.space_tasks for variant in task.typed_variants}
         return frozenset(made | {request.variant for request in self.requests})
 
     @property
     def datasets(self) -> frozenset[str]:
-        """References of the datasets that it computes on, encodes or draws."""
+        """References of the datasets that it computes on or encodes."""
         encoded = {task.dataset for task in self.tasks if isinstance(task, EncodeRequest)}
         read = {task.dataset for task in self.space_tasks}
         return frozenset(encoded | read | {request.dataset for request in self.requests})
@@ -155,7 +175,7 @@ class Job:
 
 @dataclass
 class _Pace:
-    """When a stage began and how far it was then (a resumed stage does not begin at zero)."""
+    """The start of a stage, and the fraction done then: a resumed stage does not begin at zero."""
 
     stage: str = ""
     began: float = 0.0
@@ -164,13 +184,13 @@ class _Pace:
 
 @dataclass
 class _Outlook:
-    """How long a job of several tasks will take, from what its tasks were expected to take.
+    """The remaining time of a job of several tasks.
 
     Attributes:
-        expected: per task, in seconds, or in any unit where ``in_seconds`` is not so.
-        spent: seconds of the tasks that are done.
-        task_began: of the one that is under way.
-        fraction: as shown last: a bar does not go back.
+        expected: per task, in seconds, or in any unit where not ``in_seconds``.
+        spent: seconds of the finished tasks.
+        task_began: start of the current task.
+        fraction: as shown last; a bar does not go back.
     """
 
     expected: tuple[float, ...] = ()
@@ -180,11 +200,7 @@ class _Outlook:
     fraction: float = 0.0
 
     def remaining(self, now: float, stage: float | None) -> float | None:
-        """Seconds until the end of the job; None where nothing is known yet.
-
-        Args:
-            stage: seconds until the end of the current stage, where they are known.
-        """
+        """Seconds until the end of the job, given those until the end of its stage; None while nothing is known."""
         done, assumed = len(self.spent), ASSUMED_SECONDS if self.in_seconds else 0.0
         expected = sum(self.expected[:done]) + assumed
         if not expected:
@@ -194,7 +210,7 @@ class _Outlook:
         return current + pace * sum(self.expected[done + 1 :])
 
     def share(self, now: float, remaining: float | None) -> float:
-        """Of the job's time, what is over."""
+        """The share of the job's time that is over."""
         over = sum(self.spent) + now - self.task_began
         if remaining is not None and over > 0:
             self.fraction = max(self.fraction, over / (over + remaining))
@@ -203,7 +219,7 @@ class _Outlook:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job's work is kept: what all visitors share, or what is one visitor's."""
+    """Where a job's results are kept: in the shared cache and store, or in one visitor's."""
 
     settings: Settings
     repository: Repository
@@ -223,13 +239,13 @@ _QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
 
 @atexit.register
 def close_all() -> None:
-    """End the work of this process; once is enough."""
+    """End the work of this process."""
     for queue in list(_QUEUES):
         queue.close()
 
 
 class JobQueue:
-    """Does tasks one after another in a daemon thread that lives as long as the process."""
+    """Tasks done one after another in a daemon thread that lives as long as the process."""
 
     def __init__(self, settings: Settings, repository: Repository) -> None:
         self._place = Place(settings, repository)
@@ -244,14 +260,14 @@ class JobQueue:
         _QUEUES.add(self)
 
     def submit(self, title: str, tasks: Sequence[Task], owner: str = "", place: Place | None = None) -> int:
-        """Queue some tasks as one job; the id of the job that already does the same, where there is one.
+        """Queue tasks as one job; returns its id, or that of an active job with the same tasks.
 
         Args:
-            owner: who asks for it; on a demo a visitor.
-            place: where its work is kept, if that is not where everybody's is.
+            owner: on a demo the visitor who asks for it.
+            place: of its results, if not the shared one.
 
         Raises:
-            InputError: there is no room, or it is about what visitors of this server may not name.
+            InputError: there is no room, or visitors of this server may not name one of its encoders or datasets.
         """
         wanted = tuple(tasks)
         place = place or self._place
@@ -263,7 +279,7 @@ class JobQueue:
                 if same and entry.job.state.active and not entry.cancel.cancelled:
                     entry.job = replace(entry.job, owners=entry.job.owners | {owner})
                     return entry.job.job_id
-            self._check_room(len(wanted), owner)
+            self.check_room(len(wanted), owner)
             job_id = next(self._numbers)
             self._entries[job_id] = _Entry(replace(job, job_id=job_id), place)
             self._waiting.append(job_id)
@@ -274,24 +290,18 @@ class JobQueue:
             return job_id
 
     def check_room(self, tasks: int, owner: str) -> None:
-        """Raise ``InputError`` where so many tasks more of a visitor would be too many."""
+        """Raise ``InputError`` if so many more tasks of a visitor are too many."""
         with self._changed:
-            self._check_room(tasks, owner)
-
-    def _check_room(self, tasks: int, owner: str) -> None:
-        active = [entry.job for entry in self._entries.values() if entry.job.state.active]
+            active = [entry.job for entry in self._entries.values() if entry.job.state.active]
         mine = sum(len(job.tasks) for job in active if owner in job.owners)
         self._policy.check_room(tasks, mine, sum(len(job.tasks) for job in active))
 
     def may_cancel(self, job: Job, owner: str) -> bool:
-        """Whether a visitor asked for a job, or all may cancel what anybody did."""
+        """Whether a visitor asked for a job, or everybody may cancel all jobs."""
         return self._policy.orders_queue or owner in job.owners
 
     def move(self, job_id: int, places: int) -> None:
-        """Let a queued job run so many places earlier (negative) or later; at most first or last of the queued.
-
-        On a demo the order stays: what waits is of many visitors.
-        """
+        """Move a queued job so many places earlier (negative) or later; on a demo, which many share, not at all."""
         if not self._policy.orders_queue:
             return
         with self._changed:
@@ -302,9 +312,9 @@ class JobQueue:
             self._waiting.insert(max(0, place), job_id)
 
     def cancel(self, job_id: int, owner: str = "") -> None:
-        """Stop a job at its next batch; a queued one at once. A job that has ended stays as it is.
+        """Stop a running job at its next batch, a queued one at once.
 
-        On a demo nothing happens to a job that others asked for; one that others want too only loses this visitor.
+        On a demo visitors cancel only what they asked for; a job that others want too only loses this visitor.
         """
         with self._changed:
             entry = self._entries.get(job_id)
@@ -327,13 +337,13 @@ class JobQueue:
             return [entry.job for entry in reversed(self._entries.values())]
 
     def active(self) -> list[Job]:
-        """Running and queued jobs, in the order in which they run."""
+        """Running and queued jobs, in the order of execution."""
         with self._changed:
             running = [entry.job for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
             return running + [self._entries[job_id].job for job_id in self._waiting]
 
     def leave(self, owner: str) -> None:
-        """A visitor is gone: cancel what nobody else asked for."""
+        """Cancel what nobody but this visitor asked for."""
         for job in self.active():
             if owner in job.owners:
                 self.cancel(job.job_id, owner)
@@ -388,7 +398,7 @@ class JobQueue:
             if len(entry.job.tasks) > 1:
                 remaining = entry.outlook.remaining(now, remaining)
                 share = entry.outlook.share(now, remaining)
-            with self._changed:  # so that no cancel comes in between
+            with self._changed:  # so that no cancel intervenes
                 if not entry.cancel.cancelled:
                     self._update(
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
@@ -409,12 +419,12 @@ class JobQueue:
             self._update(entry, tasks_done=number, note=note or entry.job.note)
 
     def _do(self, task: Task, place: Place, progress: Progress, cancel: CancelToken) -> str:
-        """Do one task; what there is to say of it."""
+        """Do one task; returns its note."""
         listeners = progress, cancel
         settings, repository = place.settings, place.repository
         match task:
             case FetchRequest():
-                fetch.fetch_dataset(datasets.find(task.dataset), settings, *listeners)
+                fetch.fetch_dataset(find_dataset(task.dataset), settings, *listeners)
             case EncodeRequest():
                 pipeline.encode(task, settings, repository, *listeners)
             case Repetition():
@@ -432,13 +442,13 @@ class JobQueue:
 
 
 def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
-    """What several tasks are expected to take: of runs as it was estimated before they were started."""
+    """What several tasks are expected to take: runs as estimated before they start, other tasks as the mean run."""
     if len(tasks) < 2:
         return _Outlook()
     runs = [task for task in tasks if isinstance(task, RunRequest)]
     try:
         estimated = estimates.estimate(runs, place.settings, place.repository).runs if runs else ()
-    except BlindspotError as error:  # of what cannot be used: its run will say so when its turn comes
+    except BlindspotError as error:  # a run that cannot start says so when its turn comes
         log.info("what the job will take is not known: %s", error)
         estimated = ()
     seconds = {found.request: max(found.seconds or 0.0, LEAST_SECONDS) for found in estimated}
@@ -450,12 +460,12 @@ def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
 def _compute(
     request: RunRequest, place: Place, progress: Progress, cancel: CancelToken, again: bool = False
 ) -> RunOutcome:
-    """Run it; the pages look into the embeddings, so they are kept."""
+    """Run it, and keep the embeddings, which pages read."""
     return pipeline.run(request, place.settings, place.repository, progress, cancel, keep_embeddings=True, again=again)
 
 
 def _check(job: Job, settings: Settings) -> None:
-    """Nothing is queued that reaches out of what visitors may name, however it was asked for."""
+    """Refuse what visitors of this server may not name, however it was asked for."""
     for reference in job.encoders:
         policy.check_encoder(reference, settings)
     for variant in job.wanted_variants:
@@ -471,7 +481,7 @@ def _check(job: Job, settings: Settings) -> None:
 
 
 def line_of(task: Task) -> JobLine | None:
-    """What the log says of a task before it is done; None for those of the pipeline, which logs them itself."""
+    """A task's entry in the log; None for tasks that the pipeline logs itself."""
     match task:
         case FetchRequest():
             return JobLine("fetch", dataset=task.dataset)
@@ -482,7 +492,7 @@ def line_of(task: Task) -> JobLine | None:
 
 
 def repeated(task: Repetition, outcome: RunOutcome) -> str:
-    """What computing a stored run again showed, as a sentence."""
+    """The outcome of computing a stored run again, as a sentence."""
     if outcome.record.run_id != task.run_id:
         return (
             f"It is another run now, {outcome.record.run_id}: something that decides its numbers has changed since "

@@ -1,4 +1,4 @@
-"""Visitors of a hosted demo: each has a part of the cache that nobody else sees and that goes when they go."""
+"""Visitors of a hosted demo: each has a private part of the cache, deleted when they leave."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class Visitor:
     """One session with a demo.
 
     Attributes:
-        name: told to nobody; it names the visitor's folder, after the process that made it.
-        place: where the work on their own texts is kept.
-        queue: the server's.
-        gone: set when they left; what their pages still offer is not delivered any more.
+        name: secret; the name of the visitor's folder, which begins with the server's process id.
+        place: of the results on their own texts.
+        gone: set when they left: their pages deliver no more downloads.
     """
 
     name: str
@@ -33,22 +32,22 @@ class Visitor:
 
 
 def begin(settings: Settings, queue: JobQueue) -> Visitor:
-    """A new visitor; nothing is written before they bring texts of their own."""
+    """A new visitor; nothing is written before they upload texts of their own."""
     name = f"{os.getpid()}-{secrets.token_hex(16)}"
     own = replace(settings, session=name)
     return Visitor(name, Place(own, Repository.at(own.store)), queue)
 
 
 def end(visitor: Visitor) -> None:
-    """Forget a visitor: their work in the queue, their texts and all that was made of them."""
+    """Forget a visitor: their jobs, their texts and everything computed on these."""
     visitor.gone.set()
     visitor.queue.leave(visitor.name)
     visitor.place.repository.database.close()
-    shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # what a job still holds goes at the next start
+    shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # what a job holds goes at the next start
 
 
 def clear_left_over(settings: Settings) -> None:
-    """Delete what visitors of servers left behind that were killed."""
+    """Delete the folders of visitors of killed servers."""
     for folder in settings.sessions.glob("*-*"):
         process = folder.name.partition("-")[0]
         if not process.isdecimal() or int(process) == os.getpid() or not psutil.pid_exists(int(process)):

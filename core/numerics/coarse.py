@@ -66,7 +66,7 @@ def coded(rows: Float32) -> Coded:
 
 
 @dataclass(frozen=True, eq=False)
-class Fine:
+class TwoStepCoded:
     """Rows in whole steps, and what these leave out in whole steps that are much narrower.
 
     Attributes:
@@ -79,11 +79,11 @@ class Fine:
     first: Coded
     both: Coded
 
-    def part(self, rows: slice) -> Fine:
-        return Fine(self.first.part(rows), self.both.part(rows))
+    def part(self, rows: slice) -> TwoStepCoded:
+        return TwoStepCoded(self.first.part(rows), self.both.part(rows))
 
 
-def fine(rows: Float32, *, is_right: bool) -> Fine:
+def two_step_coded(rows: Float32, *, is_right: bool) -> TwoStepCoded:
     """``rows [k, d] float32``, no longer than 1, for one side of a product."""
     from core.numerics.kernels import code_what_is_left
 
@@ -91,10 +91,10 @@ def fine(rows: Float32, *, is_right: bool) -> Fine:
     second, errors = np.empty(rows.shape, dtype=np.int8), np.empty(len(rows))
     code_what_is_left(rows, first.codes, first.steps, second, errors)
     sides = (second, first.codes) if is_right else (first.codes, second)
-    return Fine(first, Coded(np.hstack(sides), first.steps, errors))
+    return TwoStepCoded(first, Coded(np.hstack(sides), first.steps, errors))
 
 
-def slack_of_fine(left: Fine, right: Fine) -> float:
+def slack_of_two_steps(left: TwoStepCoded, right: TwoStepCoded) -> float:
     """By how much a product of two such rows may be off; whole ones are exact.
 
     What is left out is the product of both second steps, which are no longer than what the first ones leave out and

@@ -413,7 +413,7 @@ def keep_highest_by_codes(
     rows: Int64,
     filled: int,
 ) -> None:
-    """As ``keep_highest``, by products of codes of two steps (``core.numerics.coarse.Fine``).
+    """As ``keep_highest``, by products of codes of two steps (``core.numerics.coarse.TwoStepCoded``).
 
     ``products`` and ``crossed`` are ``[q, columns] int32``: of the first steps, and of first with second ones.
     """

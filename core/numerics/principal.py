@@ -90,11 +90,7 @@ def signs(directions: Float32 | Float64, within: float = 0.0) -> Float64:
 
 
 def require_finite(statistics: Float64) -> None:
-    """Refuse statistics of rows that hold NaN or infinite values.
-
-    Raises:
-        BlindspotError: some of the numbers are not finite.
-    """
+    """Refuse statistics of rows that hold NaN or infinite values; raises ``BlindspotError``."""
     if not np.isfinite(statistics).all():
         raise BlindspotError(
             "the embeddings to fit a transform on hold NaN or infinite values",

@@ -9,7 +9,7 @@ import numpy as np
 from core.types import Float32, Float64, Int32, Int64
 
 
-class Metric(StrEnum):
+class Similarity(StrEnum):
     COS = "cos"
     L2 = "l2"
 
@@ -23,7 +23,7 @@ def row_norms(matrix: Float32, rows_at_once: int = 8_192) -> Float64:
     return norms
 
 
-def similarity_to_all(matrix: Float32, query: int, metric: Metric, rows_at_once: int = 8_192) -> Float64:
+def similarity_to_all(matrix: Float32, query: int, metric: Similarity, rows_at_once: int = 8_192) -> Float64:
     """Similarity of item ``query`` to every item, ``[n] float64``, computed in float64.
 
     A zero vector has no direction: its cosine with anything is 0 by convention.
@@ -37,7 +37,7 @@ def similarity_to_all(matrix: Float32, query: int, metric: Metric, rows_at_once:
 
 
 def similarity_of_pairs(
-    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Metric, rows_at_once: int = 8_192
+    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Similarity, rows_at_once: int = 8_192
 ) -> Float64:
     """Similarity of items ``left[i]`` and ``right[i]``, ``[m] float64``, computed in float64."""
     out = np.empty(len(left), dtype=np.float64)
@@ -67,6 +67,13 @@ def unit_rows(matrix: Float32 | Float64, items: Int32 | Int64) -> Float64:
     return np.asarray(np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0))
 
 
+def unit_vectors(vectors: Float32) -> Float32:
+    """All rows of ``[n, d]`` divided by their lengths in float64 and rounded once; a zero row stays zero."""
+    norms = row_norms(vectors)
+    factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.ascontiguousarray(vectors * factors[:, np.newaxis], dtype=np.float32)
+
+
 def _mean_direction(matrix: Float32 | Float64, items: Int32 | Int64, rows_at_once: int) -> Float64:
     """Mean of the unit vectors of some rows of ``[n, d]``, as ``[d] float64``; a zero row stays zero."""
     total = np.zeros(matrix.shape[1])
@@ -75,9 +82,9 @@ def _mean_direction(matrix: Float32 | Float64, items: Int32 | Int64, rows_at_onc
     return np.asarray(total / len(items))
 
 
-def _similarity(a: Float64, b: Float64, metric: Metric) -> Float64:
+def _similarity(a: Float64, b: Float64, metric: Similarity) -> Float64:
     """Row-wise similarity of ``[n, d]`` and ``[n or 1, d]``."""
-    if metric is Metric.L2:
+    if metric is Similarity.L2:
         difference = a - b
         return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))
     products = np.einsum("nd,nd->n", a, np.broadcast_to(b, a.shape))

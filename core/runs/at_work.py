@@ -1,10 +1,10 @@
-"""What surrounds every piece of work, of the app's worker and of the command line: it holds the files of the cache
-that it reads, its line goes into the log, and the cache is kept below its limit afterwards."""
+"""Frame of every job: it holds the cache files that it reads, is logged, and the cache is trimmed afterwards."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -21,11 +21,7 @@ _DEPTH = threading.local()
 
 @contextmanager
 def at_work(settings: Settings, line: JobLine) -> Iterator[JobLine]:
-    """Do a piece of work within; work within work has a line of its own, and nothing is removed before the end of all.
-
-    Raises:
-        BlindspotError: whatever the work raises. Making room raises nothing: it leaves what it cannot remove.
-    """
+    """Do a job within. Nested jobs are logged too; the cache is trimmed after the outermost one, without raising."""
     depth = getattr(_DEPTH, "value", 0)
     _DEPTH.value = depth + 1
     try:
@@ -38,18 +34,14 @@ def at_work(settings: Settings, line: JobLine) -> Iterator[JobLine]:
 
 
 def make_room(settings: Settings) -> None:
-    """Keep the cache below its limit, and log what was removed for that."""
+    """Trim the cache to its limit, and log what was removed."""
     began = perf_counter()
     try:
         removed = keep_to_limit(settings)
-    except (BlindspotError, OSError) as error:  # what was computed is there, and matters more
+    except (BlindspotError, OSError) as error:  # the job's result matters more
         logging.getLogger(__name__).warning("the cache cannot be kept below its limit: %s", error)
         return
     if removed:
-        kinds = ", ".join(
-            f"{sum(each.kind == kind for each in removed)} {kind}" for kind in dict.fromkeys(r.kind for r in removed)
-        )
-        freed = sum(each.size for each in removed)
-        line = JobLine("evict", variant=kinds, outcome="removed", freed_bytes=freed)
-        line.seconds = round(perf_counter() - began, 3)
-        joblog.write(settings, line)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(each.kind for each in removed).items())
+        freed, seconds = sum(each.size for each in removed), round(perf_counter() - began, 3)
+        joblog.write(settings, JobLine("evict", variant=kinds, seconds=seconds, outcome="removed", freed_bytes=freed))

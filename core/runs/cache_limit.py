@@ -1,8 +1,7 @@
-"""Keeping the cache below a limit: what was not used for longest goes first, and comes back when it is needed.
+"""Eviction of the least recently used files of the cache, to keep it below a limit.
 
-Only what can be computed or downloaded again may go: embeddings, maps, lists of neighbours, trained flows, learned
-similarities, downloads of the catalog's datasets. Never the store (runs, votes), uploads or other files of users, nor
-what somebody holds (``core.files.in_use``) or used a moment ago.
+Only files that can be computed or downloaded again are evicted: never the store (runs, votes), uploads or other files
+of users, nor files in use (``core.files.in_use``) or used a moment ago.
 """
 
 from __future__ import annotations
@@ -12,25 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import DATASETS
 from core.files.in_use import last_used, remove_unless_held
 from core.files.writing import bytes_of, exclusive_now
 from core.settings import Settings
 
-GRACE_SECONDS = 10.0  # what was made or used since is about to be read
+GRACE_SECONDS = 10.0  # files used since are about to be read
 
 
 @dataclass(frozen=True)
 class Evictable:
-    """Something in the cache that may go.
+    """A file that may be evicted, and the files ``beside`` that are useless without it.
 
-    Attributes:
-        kind: ``embeddings``, ``map``, ``neighbours``, ``flow``, ``learned similarity`` or ``download``.
-        path: the file that is held by who uses it.
-        beside: files that are of no use without it.
-        size: bytes of all.
-        used: when it was last used, seconds since the epoch.
+    ``kind`` is ``embeddings``, ``map``, ``neighbours``, ``flow``, ``learned similarity`` or ``download``; ``size`` the
+    bytes of all; ``used`` the time of the last use, in seconds since the epoch.
     """
 
     kind: str
@@ -41,7 +36,7 @@ class Evictable:
 
 
 def evictable(settings: Settings) -> list[Evictable]:
-    """All that may go, what was not used for longest first."""
+    """All that may be evicted, least recently used first."""
     found = []
     for kind, path, beside in _files(settings):
         size = sum(bytes_of(each) for each in (path, *beside))
@@ -55,15 +50,14 @@ def _files(settings: Settings) -> Iterator[tuple[str, Path, tuple[Path, ...]]]:
     for kind, folder in computed_folders(settings).items():
         for path in folder.glob("*.npz"):
             yield kind, path, ()
-    # By the catalog, not by the folder: nobody knows where another file there came from.
-    files = {fetch.local_path(file, settings) for entry in datasets.DATASETS.values() for file in entry.files}
-    for path in files:
+    # Only files of the catalog: others in that folder may be the user's.
+    for path in {fetch.local_path(file, settings) for entry in DATASETS.values() for file in entry.files}:
         if path.is_file():
             yield "download", path, ()
 
 
 def computed_folders(settings: Settings) -> dict[str, Path]:
-    """Where what follows from embeddings is kept, one file each (``.npz``), by kind."""
+    """Folders of results computed from embeddings, an ``.npz`` each, by kind."""
     return {
         "map": settings.maps,
         "neighbours": settings.hubs,
@@ -73,21 +67,15 @@ def computed_folders(settings: Settings) -> dict[str, Path]:
 
 
 def keep_to_limit(settings: Settings, grace: float = GRACE_SECONDS) -> tuple[Evictable, ...]:
-    """Remove what was not used for longest until the whole cache takes no more than ``settings.cache_limit``.
+    """Remove least recently used files until the cache is below ``settings.cache_limit``; returns what was removed.
 
-    Nothing happens without a limit, or while another process does the same. It may not be reached: see
-    ``bytes_of(settings.cache)`` afterwards.
-
-    Args:
-        grace: what was used in the last so many seconds stays.
-
-    Returns:
-        What was removed.
+    Does nothing without a limit, or while another process does the same. The limit may not be reached, since files used
+    in the last ``grace`` seconds stay.
     """
     limit = settings.cache_limit
     if limit is None or not settings.cache.is_dir():
         return ()
-    settings = replace(settings, session="")  # a visitor's part goes with the visitor
+    settings = replace(settings, session="")  # a visitor's files go with the visitor
     size = bytes_of(settings.cache)
     if size <= limit:
         return ()
@@ -99,7 +87,7 @@ def keep_to_limit(settings: Settings, grace: float = GRACE_SECONDS) -> tuple[Evi
         for each in evictable(settings):
             if size <= limit or each.used > newest:
                 break
-            # Looked at again: it may have been used since the list was made.
+            # It may have been used since it was listed.
             if last_used(each.path) <= newest and (freed := remove_unless_held(each.path, each.beside)) is not None:
                 size -= freed
                 removed.append(each)

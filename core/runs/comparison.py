@@ -1,4 +1,4 @@
-"""Two runs that can be compared item by item, and what a diagnostic says of them."""
+"""Comparisons of two runs, item by item."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from core import diagnostic as diagnostics
-from core.diagnostic import DiagnosticEntry
+from core.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic
 from core.errors import InputError
 from core.numerics.statistics.intervals import Interval
 from core.store.records import RunRecord, RunState
@@ -16,7 +15,7 @@ from core.store.repository import Repository
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two runs differ by more than chance, as a table, in words and for programs."""
+    """Whether two runs differ by more than chance: a table, sentences, and facts for programs."""
 
     title: str
     columns: Sequence[str]
@@ -26,28 +25,23 @@ class Comparison:
 
 
 class Compare(Protocol):
-    """What ``DiagnosticEntry.compare`` names."""
+    """Signature of ``DiagnosticEntry.compare``."""
 
     def __call__(self, first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
-        """Compare two runs of one diagnostic over one content; by ``filtered`` ranks, where it has them.
-
-        Raises:
-            InputError: they cannot be compared so.
-        """
+        """Compare two runs of one diagnostic over one content; raises ``InputError`` if that is impossible."""
         ...
 
 
 def comparable() -> list[str]:
     """Ids of the diagnostics whose runs can be compared."""
-    return sorted(entry.id for entry in diagnostics.every().values() if entry.compare)
+    return sorted(entry.id for entry in all_diagnostics().values() if entry.compare)
 
 
 def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
     """The diagnostic of two runs that can be compared item by item.
 
     Raises:
-        InputError: they are one run, not finished, of two diagnostics, of another version of it than this Blindspot's,
-            or over different content.
+        InputError: the same run twice, an unfinished run, two diagnostics, another version, or different content.
     """
     if first.run_id == second.run_id:
         raise InputError(f"both runs are {first.run_id}", expected="two different runs")
@@ -66,7 +60,7 @@ def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
             f"run {first.run_id} is on '{one.dataset}', run {second.run_id} on '{other.dataset}'{same}",
             expected="two runs over the same content, so that their items are the same",
         )
-    entry = diagnostics.find(one.diagnostic)
+    entry = find_diagnostic(one.diagnostic)
     for run in (first, second):
         if run.plan.diagnostic_version != entry.version:
             raise InputError(
@@ -78,5 +72,4 @@ def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
 
 
 def ends(interval: Interval | None) -> dict[str, float | None]:
-    """Of an interval, for programs."""
     return {"low": interval.low, "high": interval.high} if interval else {"low": None, "high": None}

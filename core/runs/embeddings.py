@@ -1,4 +1,4 @@
-"""The embeddings behind a stored run, and its transform as it was fitted. Reads only; nothing is encoded."""
+"""Embeddings and fitted transform of a stored run; reads the cache, encodes nothing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ class EmbeddingsGone(BlindspotError):
 
 
 def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
-    """The embeddings of all items of a run's dataset, as they were encoded.
-
-    Raises:
-        EmbeddingsGone: the cache no longer has them.
-    """
+    """The untransformed embeddings of all items of a run's dataset; raises ``EmbeddingsGone``."""
     embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
     if embedded is None:
         raise EmbeddingsGone(
@@ -37,17 +33,17 @@ def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
 
 
 def items_of(run: RunRecord, embedded: Embedded, repository: Repository) -> Int64:
-    """``[k] int64``, ascending: the numbers of the items that a run was computed on."""
+    """``[k] int64``: numbers of the items that a run was computed on, ascending."""
     if not run.plan.support_digest:
         return np.arange(len(embedded.matrix), dtype=np.int64)
     return np.flatnonzero(repository.support(run.plan.support_digest)).astype(np.int64)
 
 
 def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChain:
-    """A run's transform, fitted on ``items`` as it was then.
+    """A run's transform, fitted on ``items [k] int64`` again.
 
     Raises:
-        EmbeddingsGone: the cache no longer has the embeddings.
+        EmbeddingsGone: the embeddings are no longer cached.
         InputError: the run was fitted on another dataset.
     """
     run.plan.check_fitted_on_its_items()
@@ -56,7 +52,7 @@ def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChai
 
 @dataclass(frozen=True)
 class _Items:
-    """Which items a run was computed on: compared by the digest of its support, so that it can be a key of a cache."""
+    """Items of a run, as a cache key: compared by the digest of the run's support."""
 
     run: RunRecord = field(compare=False)
     numbers: Int64 = field(compare=False)

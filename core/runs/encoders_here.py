@@ -1,6 +1,6 @@
-"""Which encoders are here and what they cost: those of the catalog, those that were run, those that users added.
+"""Library of encoders: those of the catalog, those that were run, those that users added, with their costs.
 
-Listing them loads no model and reaches no network: what a reference names is known from its last check or run.
+Listing them loads no model and uses no network: facts come from the last check or run.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core import policy
-from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
+from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
@@ -28,21 +28,19 @@ _Facts = TypeVar("_Facts", EncoderIdentity, EncoderInfo)
 
 @dataclass(frozen=True)
 class EncoderSummary:
-    """All that is known of an encoder without touching it.
+    """Everything known about an encoder without opening it.
 
     Attributes:
-        reference: its canonical reference.
-        kind: ``catalog``, the reference's scheme, or ``unknown`` to this version of Blindspot.
-        description: what it is, or what its kind is, in one sentence.
-        info: facts of the catalog or of the last check; None for one that was only run.
-        identity: what decides its numbers, by the last check or run; None where neither told.
-        dimension, parameters, memory_bytes: None where they are not known.
-        runs: its finished runs, newest first.
-        is_running: whether a process computes a run of it now.
+        kind: ``catalog``, the reference's scheme, or ``unknown`` to this version.
+        description: of the encoder, or of its kind.
+        info: from the catalog or the last check; None if it was only run.
+        identity: from the last check or run, if any.
+        dimension, parameters, memory_bytes: None if unknown.
+        runs: finished ones, newest first.
         stored: its embeddings on disk.
-        speeds: texts per second by device, loading left out; over all that was encoded.
-        shares_pass_with: encoders that were encoded together with it, so that their speed is that of all of them.
-        datasets: per digest of its embeddings, the datasets whose texts they are of, as far as runs tell.
+        speeds: texts per second by device, without loading, over everything it encoded.
+        shares_pass_with: encoders from the same forward passes: their speed is that of all together.
+        datasets: per digest of its embeddings, the datasets they are known to belong to.
     """
 
     reference: str
@@ -62,14 +60,14 @@ class EncoderSummary:
 
     @property
     def unused_prompts(self) -> Mapping[str, str]:
-        """Prompts that it declares and that are not applied, by the last check, else by its newest run."""
+        """Declared prompts that are not applied, from the last check, else the newest run."""
         if self.info:
             return dict(self.info.unused_prompts)
         return self.runs[0].manifest.get("encoder", {}).get("prompts_not_applied", {}) if self.runs else {}
 
     @property
     def title(self) -> str:
-        """Its name for people; where nobody has told it, the last part of what its reference names."""
+        """The name of the last check, else the last part of the reference."""
         if self.info and self.info.title:
             return self.info.title
         target = self.reference.partition(":")[2].partition("?")[0]
@@ -77,7 +75,7 @@ class EncoderSummary:
 
     @property
     def size(self) -> int:
-        """Bytes that its embeddings take on disk."""
+        """Bytes of its embeddings on disk."""
         return sum(stored.size for stored in self.stored)
 
     @property
@@ -87,13 +85,7 @@ class EncoderSummary:
 
 @dataclass(frozen=True)
 class Library:
-    """The encoders that are here.
-
-    Attributes:
-        encoders: the catalog's first, then the others by reference.
-        removed: references that were removed and whose runs are still in the store.
-        damaged: files of the cache that cannot be read.
-    """
+    """All encoders, the catalog's first; ``removed`` ones that still have runs; ``damaged`` files of the cache."""
 
     encoders: tuple[EncoderSummary, ...]
     removed: tuple[str, ...]
@@ -104,7 +96,7 @@ class Library:
 
 
 def read_library(settings: Settings, repository: Repository) -> Library:
-    """Everything that the store and the cache know of encoders."""
+    """Everything that store and cache know about encoders."""
     runs = repository.runs()
     added = {stored.reference: stored for stored in repository.references()}
     inventory = EmbeddingCache(settings.embeddings).inventory()
@@ -132,9 +124,9 @@ def read_library(settings: Settings, repository: Repository) -> Library:
 
 
 def known_references(settings: Settings, repository: Repository) -> list[str]:
-    """What a picker of encoders offers: the catalog, then what can be used by reference; on a demo the catalog only."""
+    """References to offer: the catalog, then, except on a demo, those of users."""
     if not policy.of(settings).own_encoders:
-        return list(encoders.ENCODERS)
+        return list(ENCODERS)
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     was_run = {variant.encoder for variant in repository.variants()}
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
@@ -142,7 +134,7 @@ def known_references(settings: Settings, repository: Repository) -> list[str]:
 
 @dataclass(frozen=True)
 class CheckedEncoder:
-    """What a reference names, looked at but not loaded."""
+    """An encoder that was inspected but not loaded."""
 
     reference: str
     identity: EncoderIdentity
@@ -150,18 +142,18 @@ class CheckedEncoder:
 
 
 def check(reference: str, settings: Settings) -> CheckedEncoder:
-    """Look at what a reference names. The files of a hub model are downloaded where they are not here.
+    """Inspect the encoder of a reference; downloads a hub model's files.
 
     Raises:
-        InputError: it means nothing, or what it names cannot be used.
-        BlindspotError: a download that failed, damaged files.
+        InputError: a malformed reference, or it cannot be used.
+        BlindspotError: a failed download, damaged files.
     """
-    encoder = encoders.resolve(encoders.canonical(reference.strip()), settings)
+    encoder = resolve_encoder(canonical_encoder(reference.strip()), settings)
     return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
 
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
-    """Check a reference and keep it among the encoders that are here; raises what ``check`` does."""
+    """Check a reference and remember it; raises what ``check`` does."""
     policy.of(settings).check_change("encoders cannot be added or removed")
     checked = check(reference, settings)
     if _kind(checked.reference) != CATALOG:
@@ -173,18 +165,16 @@ def add(reference: str, settings: Settings, repository: Repository) -> CheckedEn
 def add_upload(
     files: Sequence[tuple[str, bytes | memoryview]], settings: Settings, repository: Repository
 ) -> CheckedEncoder:
-    """Keep uploaded files, given as (name, content), in the cache and add the encoder that they make.
-
-    Unlike files that are only named, they are read to the end: what cannot be used is not kept.
+    """Store uploaded files, as (name, content), and add their encoder. They are read to the end first.
 
     Raises:
-        InputError: these files make no encoder.
+        InputError: the files make no encoder.
         BlindspotError: the disk is full.
     """
     policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
-        encoders.resolve(upload.reference, settings).load()
+        resolve_encoder(upload.reference, settings).load()
         return add(upload.reference, settings, repository)
     except BlindspotError:
         if upload.is_new:
@@ -194,12 +184,9 @@ def add_upload(
 
 @dataclass(frozen=True)
 class Removal:
-    """What removing an encoder deletes.
+    """What removing an encoder deletes: sets of embeddings, bytes in all, and the folder of its upload.
 
-    Attributes:
-        embeddings: sets of embeddings, one per dataset that was encoded.
-        size: bytes of them and of the upload.
-        upload: folder of its uploaded files; None where it has none or another encoder needs them.
+    ``upload`` is None if there is none or another encoder uses it.
     """
 
     embeddings: int
@@ -218,13 +205,11 @@ def removal_of(encoder: EncoderSummary, library: Library, settings: Settings) ->
 
 
 def remove(reference: str, settings: Settings, repository: Repository) -> Removal:
-    """Delete an encoder's embeddings and, if it is not of the catalog, the encoder with its upload. Its runs stay.
-
-    Nothing outside the cache folder is deleted. What was deleted.
+    """Delete an encoder's embeddings and, unless it is in the catalog, the encoder with its upload. Its runs stay.
 
     Raises:
-        InputError: there is no such encoder, or this is a demo.
-        BlindspotError: it is in use, or the disk does not let us.
+        InputError: no such encoder, or this is a demo.
+        BlindspotError: it is in use, or cannot be deleted.
     """
     policy.of(settings).check_change("encoders cannot be added or removed")
     library = read_library(settings, repository)
@@ -251,22 +236,22 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
 
 
 def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[str]) -> list[str]:
-    """References in order. One that was removed is back once it has embeddings again: somebody used it."""
+    """References in order. A removed one is back once it has embeddings again."""
     added = list(added)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
-    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - set(encoders.ENCODERS)
-    return [*encoders.ENCODERS, *sorted(others)]
+    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - set(ENCODERS)
+    return [*ENCODERS, *sorted(others)]
 
 
 def _kind(reference: str) -> str:
-    if reference in encoders.ENCODERS:
+    if reference in ENCODERS:
         return CATALOG
     scheme, colon, _ = reference.partition(":")
-    return scheme if colon and scheme in encoders.SCHEMES else UNKNOWN
+    return scheme if colon and scheme in SCHEMES else UNKNOWN
 
 
 def _passes(costs: Iterable[EmbeddingFacts]) -> list[list[EmbeddingFacts]]:
-    """Embeddings grouped by the forward pass that they come from."""
+    """Embeddings by forward pass."""
     passes: dict[object, list[EmbeddingFacts]] = {}
     for facts in costs:
         passes.setdefault(facts.forward_pass, []).append(facts)
@@ -274,7 +259,7 @@ def _passes(costs: Iterable[EmbeddingFacts]) -> list[list[EmbeddingFacts]]:
 
 
 def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunRecord]) -> dict[str, tuple[str, ...]]:
-    """Per digest of embeddings, the datasets that they were encoded for, their own runs or those of a sibling."""
+    """Per digest of embeddings, the datasets of its runs and its siblings' runs."""
     of_runs: dict[str, set[str]] = {}
     for run in runs:
         of_runs.setdefault(run.plan.embedding_digest, set()).add(run.plan.dataset)
@@ -286,7 +271,7 @@ def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunReco
 
 
 def _speeds(costs: Sequence[EmbeddingFacts]) -> dict[str, float]:
-    """Texts per second by device, the fastest first."""
+    """Texts per second by device, fastest first."""
     speeds = {}
     for device in {facts.device for facts in costs}:
         timed = [facts for facts in costs if facts.device == device and facts.seconds > 0]
@@ -308,12 +293,12 @@ def _summary(
     kind = _kind(reference)
     done = tuple(run for run in runs if run.state is RunState.DONE)
     if kind == CATALOG:
-        entry = encoders.ENCODERS[reference]
+        entry = ENCODERS[reference]
         description = entry.description
         info: EncoderInfo | None = entry.info
-        identity: EncoderIdentity | None = encoders.resolve(reference, settings).identity
+        identity: EncoderIdentity | None = resolve_encoder(reference, settings).identity
     else:
-        description = encoders.SCHEMES[kind].description if kind in encoders.SCHEMES else "Not of this version."
+        description = SCHEMES[kind].description if kind in SCHEMES else "Not of this version."
         info = _read(EncoderInfo, added.facts.get("info")) if added else None
         identity = _newest_identity(added, done)
     shared = [group for group in passes if any(facts.encoder == reference for facts in group)]
@@ -339,19 +324,19 @@ def _summary(
 
 
 def _newest_identity(added: StoredReference | None, done: Sequence[RunRecord]) -> EncoderIdentity | None:
-    """By the last check or run that tells it: a folder or a branch of the hub may hold something else by now."""
+    """From the last check or run: a folder or a branch of the hub may have changed since."""
     told: list[tuple[datetime, EncoderIdentity]] = []
     if added and (identity := _read(EncoderIdentity, added.facts.get("identity"))):
         told.append((added.checked_at, identity))
     for run in done:
         if identity := _read(EncoderIdentity, run.manifest.get("encoder")):
             told.append((run.started_at, identity))
-            break  # the newest comes first
+            break  # newest first
     return max(told, key=lambda item: item[0])[1] if told else None
 
 
 def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None:
-    """Facts as they were stored, maybe by another version: what is unknown to this one is left out."""
+    """Stored facts, possibly from another version; unknown fields are left out."""
     if not stored:
         return None
     known = {f.name: stored[f.name] for f in fields(kind) if f.name in stored}

@@ -1,6 +1,6 @@
-"""What runs will cost before they are started: time, memory, disk and downloads.
+"""Estimates of what runs will cost: time, memory, disk and downloads.
 
-Speeds are those that this store has seen; where it has seen none, a guess that says so.
+Speeds come from this store's runs; otherwise they are guesses, marked as such.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
-from core.diagnostic import Cost, Done, Work
-from core.encoders import catalog as encoders
+from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from core.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from core.encoders.base import EncoderFamily, EncoderInfo
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts
-from core.runs.pipeline import RunRequest
+from core.encoders.catalog import resolve_encoder
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 
 RECENT = 200  # runs that speeds are taken from
-# Of an ordinary laptop, for what this store has not seen yet.
+# Guesses for an ordinary laptop
 GUESSED_FLOPS = 6e10  # per second, of a transformer
 TOKENS_PER_TEXT = 20
 GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
-COUNTS = ("pairs", "background", "sampled_items")  # what tells a run's work
+COUNTS = ("pairs", "background", "sampled_items")  # metrics that say how much work a run was
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
 BASE_MEMORY = 700_000_000  # the process with torch, in bytes
@@ -36,11 +34,11 @@ COPIES = 4  # of a matrix while it is transformed and ranked
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What one run will cost.
+    """Cost of one run.
 
     Attributes:
-        is_stored: it is in the store already and costs nothing.
-        seconds: None where the dataset's size is not known.
+        is_stored: it costs nothing.
+        seconds: None if the dataset's size is unknown.
         memory_bytes, disk_bytes: at its peak; of its embeddings.
         is_guess: whether the encoder's speed is a guess.
     """
@@ -55,12 +53,7 @@ class RunEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What some runs will cost together, one after another.
-
-    Attributes:
-        download_bytes: of datasets that are not on this machine; ``downloads`` names them.
-        infos: facts of the encoders, by reference.
-    """
+    """Cost of several runs, one after another; ``downloads`` names the missing datasets, ``infos`` the encoders."""
 
     runs: tuple[RunEstimate, ...]
     downloads: tuple[str, ...]
@@ -69,7 +62,7 @@ class Estimate:
 
     @property
     def wanted(self) -> tuple[RunRequest, ...]:
-        """Those that are not in the store yet."""
+        """Those not stored yet."""
         return tuple(run.request for run in self.runs if not run.is_stored)
 
     @property
@@ -91,18 +84,16 @@ class Estimate:
 
 
 def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> set[RunRequest]:
-    """The requests that a finished run answers, told by what was asked for.
+    """The requests that a finished run answers, compared by request: changed files or models are not noticed.
 
-    A run on common support that leaves nothing out is stored as one without others. It answers a request with others
-    where each of them has such a run too, and so covers all texts.
-
-    A model or a file that changed since is not noticed here; computing the run would notice.
+    A run on common support that leaves nothing out is stored without support. It answers a request with support if each
+    of the other encoders has such a run too.
     """
     done = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True, metrics=[])
     stored = {
         RunRequest(p.diagnostic, p.variant, p.dataset, tuple(sorted(p.params.items())), p.support)
         for p in (run.plan for run in done)
-        if (entry := diagnostics.every().get(p.diagnostic)) and entry.version == p.diagnostic_version
+        if (entry := all_diagnostics().get(p.diagnostic)) and entry.version == p.diagnostic_version
     }
     whole = {
         (run.plan.variant.encoder, run.plan.dataset)
@@ -120,20 +111,17 @@ def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> s
 
 
 def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> Estimate:
-    """What some runs will cost, in the order in which they are asked for.
-
-    Raises:
-        InputError: a dataset or an encoder that cannot be used.
-    """
+    """Cost of runs, in this order; raises ``InputError`` for an unusable dataset or encoder."""
     stored = stored_requests(requests, repository)
-    entries = {r.dataset: datasets.find(r.dataset) for r in requests}
+    entries = {r.dataset: find_dataset(r.dataset) for r in requests}
     speeds = _Speeds.of(repository)
-    encoded = {(f.encoder, f.texts) for f in _on_disk(settings)}
+    on_disk = EmbeddingCache(settings.embeddings).inventory().embeddings
+    encoded = {(stored.facts.encoder, stored.facts.texts) for stored in on_disk}
     loaded: set[str] = set()
     facts: dict[str, EncoderInfo] = {}
     runs = []
     for request in requests:
-        entry, encoder = entries[request.dataset], encoders.resolve(request.variant.encoder, settings)
+        entry, encoder = entries[request.dataset], resolve_encoder(request.variant.encoder, settings)
         facts[request.variant.encoder] = encoder.info
         family = encoder.family if isinstance(encoder, EncoderFamily) else ()
         infos = {sibling.identity.reference: sibling.info for sibling in family} or {
@@ -153,17 +141,15 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
                 seconds += SECONDS_TO_LOAD
             loaded |= set(infos)
         runs.append(RunEstimate(request, False, seconds if entry.texts else None, memory, disk, not measured))
-    missing = [e for e in entries.values() if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
-    wanted = {r.request.dataset for r in runs if not r.is_stored}
-    missing = [e for e in missing if e.id in wanted]
+    wanted = [entries[dataset] for dataset in dict.fromkeys(r.request.dataset for r in runs if not r.is_stored)]
+    missing = [e for e in wanted if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     size = sum(f.size for e in missing for f in e.files)
     return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts)
 
 
 @dataclass(frozen=True)
 class _Speeds:
-    """What the store has seen: texts per second by encoder, seconds per unit of work by diagnostic and protocol (of
-    transfer by classifier)."""
+    """Measured speeds: texts per second by encoder; seconds per unit of work by diagnostic and ``Cost.way``."""
 
     texts_per_second: Mapping[str, float]
     seconds_per_unit: Mapping[tuple[str, str], float]
@@ -181,18 +167,18 @@ class _Speeds:
         samples: dict[tuple[str, str], list[float]] = {}
         for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:
-                way = _way(diagnostics.find(run.plan.diagnostic).cost, run.plan.params)
+                way = _way(find_diagnostic(run.plan.diagnostic).cost, run.plan.params)
                 key = (run.plan.diagnostic, way)
                 samples.setdefault(key, []).append(run.timings["compute"] / units)
         return cls(speeds, {key: statistics.median(values) for key, values in samples.items()})
 
     def encoding(self, infos: Mapping[str, EncoderInfo]) -> float | None:
-        """Texts per second of an encoder or of one that shares its pass; None where neither was seen."""
+        """Texts per second of an encoder or a sibling; None if unknown."""
         return next((self.texts_per_second[r] for r in infos if r in self.texts_per_second), None)
 
     def computing(self, request: RunRequest, entry: DatasetEntry, info: EncoderInfo) -> float:
         """Seconds of the diagnostic itself."""
-        cost = diagnostics.find(request.diagnostic).cost
+        cost = find_diagnostic(request.diagnostic).cost
         way = _way(cost, dict(request.params))
         guess = cost.seconds_per_unit.get(way, max(cost.seconds_per_unit.values()))
         per_unit = self.seconds_per_unit.get((request.diagnostic, way), guess)
@@ -200,7 +186,7 @@ class _Speeds:
 
 
 def _way(cost: Cost, params: Mapping[str, str]) -> str:
-    """What decides, beside the diagnostic, how long a unit of work takes."""
+    """The parameter value that decides how long a unit of work takes."""
     return params.get(cost.way, "")
 
 
@@ -209,24 +195,20 @@ def _work(entry: DatasetEntry, dimension: int) -> Work:
 
 
 def _units_of(run: RunRecord) -> float:
-    """Of a stored run; 0 where it does not tell."""
-    entry = diagnostics.every().get(run.plan.diagnostic)
+    """Units of work of a stored run; 0 if unknown."""
+    entry = all_diagnostics().get(run.plan.diagnostic)
     if entry is None:  # of a version that knew other diagnostics
         return 0.0
     dimension = run.dimension or 0
-    known = datasets.DATASETS.get(run.plan.dataset)  # a user's file may be gone
+    known = DATASETS.get(run.plan.dataset)  # a user's file may be gone
     work = _work(known, dimension) if known else None
     return entry.cost.units_of_run(Done(run.metrics, run.coverage, dimension, work))
 
 
 def _guessed_speed(info: EncoderInfo) -> float:
-    """Texts per second: two operations per weight and token."""
+    """Texts per second, at two operations per weight and token."""
     return GUESSED_FLOPS / (2 * info.parameters * TOKENS_PER_TEXT) if info.parameters else GUESSED_UNTRAINED
 
 
 def _matrix(texts: int, info: EncoderInfo) -> int:
     return 4 * texts * info.dimension
-
-
-def _on_disk(settings: Settings) -> list[EmbeddingFacts]:
-    return [stored.facts for stored in EmbeddingCache(settings.embeddings).inventory().embeddings]

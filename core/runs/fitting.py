@@ -1,8 +1,7 @@
-"""What the transform of a run is fitted on: the items that it ranks, or those of another dataset (held out).
+"""Items that a run's transform is fitted on: those that it ranks, or another dataset's (held out).
 
-Fitted on the very items that are evaluated, a transform has seen the test: what it removes or scales was found in it.
-Fitted on another dataset's items, encoded by the same encoder, it has not. Which one it was is a parameter of the run
-(``FIT_ON``), so that runs of the one kind are never shown as the other.
+A transform fitted on the evaluated items has seen the test data. Which dataset it was fitted on is a parameter of the
+run (``FIT_ON``), so that the two kinds are never mixed.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DatasetEntry, find_dataset
 from core.datasets.kinds.base import Dataset
 from core.diagnostic import FIT_ON
 from core.encoders.base import Encoder, FittedEncoder
@@ -33,10 +31,10 @@ class FitDataset:
     dataset: Dataset
 
     def vectors(self, encoder: Encoder, settings: Settings, progress: Progress, cancel: CancelToken) -> Float32:
-        """Its items as an encoder places them, ``[n, d] float32``: those that it has a vector for, encoded if need be.
+        """``[n, d] float32`` of the items that the encoder covers, encoded if need be.
 
         Raises:
-            InputError: it has a vector for none of them.
+            InputError: it covers none of them.
         """
         embedded = EmbeddingCache(settings.embeddings).encode(
             encoder, self.dataset.items, self.dataset.texts_digest, progress, cancel
@@ -50,7 +48,7 @@ class FitDataset:
         return embedded.matrix if embedded.covered.all() else embedded.matrix[embedded.covered]
 
     def facts(self, encoder: Encoder, settings: Settings) -> Mapping[str, Any]:
-        """What a run's manifest says of it."""
+        """For the manifest."""
         return {
             "id": self.entry.id,
             "digest": self.dataset.content_digest,
@@ -60,17 +58,13 @@ class FitDataset:
 
 
 def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, protocol: str) -> str:
-    """The dataset to fit a run's transform on as its parameter says it; "" for the run's own items.
+    """The run's ``fit_on``: "" for its own items, also where another dataset makes no difference.
 
-    It is those also where that makes no difference: the dataset is the run's own, or no step of the chain learns
-    anything from items.
-
-    Args:
-        protocol: one that says itself what is fitted on what (``DiagnosticEntry.preparation``), or "".
+    ``protocol`` is one that prescribes what is fitted on what (``DiagnosticEntry.preparation``), or "".
 
     Raises:
-        InputError: an unknown dataset; such a protocol; or an encoder
-            that learns from the texts it encodes, so that another dataset lies in another space.
+        InputError: an unknown dataset; such a protocol; or an encoder that learns from the texts it encodes, so that
+            another dataset is in another space.
     """
     if not fit_on:
         return ""
@@ -92,32 +86,21 @@ def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, 
 
 
 def needed(fit_on: str, chain: TransformChain, dataset: str) -> str:
-    """The dataset to fit on (its id), where fitting a chain on it instead of on ``dataset`` makes a difference, or "".
-
-    Raises:
-        InputError: an unknown dataset.
-    """
-    found = datasets.find(fit_on).id if fit_on else ""
+    """The id of the dataset to fit on if that differs from fitting on ``dataset``, else ""; raises ``InputError``."""
+    found = find_dataset(fit_on).id if fit_on else ""
     return found if chain.learns and found != dataset else ""
 
 
 def load(params: Mapping[str, str], settings: Settings, progress: Progress, cancel: CancelToken) -> FitDataset | None:
-    """The dataset that these parameters of a run name, downloaded if need be; None where they name none.
-
-    Raises:
-        BlindspotError: it cannot be had.
-    """
+    """The dataset that a run's parameters name, downloaded if need be; raises ``BlindspotError``."""
     if FIT_ON not in params:
         return None
-    entry = datasets.find(params[FIT_ON])
+    entry = find_dataset(params[FIT_ON])
     return FitDataset(entry, fetch.load(entry, settings, progress, cancel))
 
 
 def load_here(params: Mapping[str, str], settings: Settings) -> FitDataset | None:
-    """As ``load``, of what is on this machine; None also where it is not."""
-    if FIT_ON not in params:
+    """As ``load``, but None if the dataset is not on this machine."""
+    if FIT_ON in params and fetch.dataset_state(find_dataset(params[FIT_ON]), settings) is fetch.DataState.MISSING:
         return None
-    entry = datasets.find(params[FIT_ON])
-    if fetch.dataset_state(entry, settings) is fetch.DataState.MISSING:
-        return None
-    return FitDataset(entry, fetch.load(entry, settings, no_progress, CancelToken()))
+    return load(params, settings, no_progress, CancelToken())

@@ -1,7 +1,7 @@
-"""The log of jobs: one line of JSON per piece of work in ``cache/logs/jobs.jsonl``, and one for people on stderr.
+"""Log of jobs: a line of JSON per job in ``cache/logs/jobs.jsonl``, and a readable one on stderr.
 
-A line names what was computed and what it took: no text of a dataset, no title or name that a person typed, no
-address of a mirror, no token. Of an error it has the class and the place in the code, as messages may quote texts.
+A line has no text of a dataset, no title or name that a person typed, no address of a mirror, no token; of an error
+only the class and the place in the code, since messages may quote texts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
@@ -24,8 +24,8 @@ from core.files.writing import exclusive
 from core.settings import ROOT, Settings
 from core.types import CancelToken
 
-MAX_BYTES = 5_000_000  # of a file; about 15,000 lines
-FILES_KEPT = 4  # older ones, jobs.jsonl.1 the newest
+MAX_BYTES = 5_000_000  # per file; about 15,000 lines
+FILES_KEPT = 4  # older files; jobs.jsonl.1 is the newest of them
 COMPUTED, FOUND, CANCELLED, INTERRUPTED, FAILED = "computed", "found", "cancelled", "interrupted", "failed"
 
 _PEOPLE = logging.getLogger("blindspot.jobs")
@@ -34,18 +34,15 @@ _PEOPLE.propagate = False
 
 @dataclass
 class JobLine:
-    """What is said of one piece of work; who does it fills in what it learns on the way.
+    """A line of the log, filled in while the job runs.
 
     Attributes:
         kind: ``run``, ``encode``, ``fetch``, ``map``, ``hubs``, ``items``, ``learn`` or ``evict``.
-        run_id: of a run, once it is known.
-        variant: encoder and transform; of several variants, all.
+        variant: encoder and transform, or several of them.
         seconds: wall time.
-        peak_bytes: the most memory that the process had resident meanwhile, children left out; None where the
-            system does not tell.
+        peak_bytes: peak resident memory of this process during the job; None if the system does not say.
         outcome: ``computed``, ``found``, ``cancelled``, ``interrupted`` (Ctrl-C) or ``failed``.
-        error: class and place of what went wrong.
-        freed_bytes: of an eviction.
+        error: class and place of the error.
     """
 
     kind: str
@@ -60,7 +57,6 @@ class JobLine:
     freed_bytes: int | None = None
 
     def in_words(self) -> str:
-        """The line for people."""
         what = " ".join(filter(None, (self.kind, self.diagnostic, self.variant)))
         what += f" on {self.dataset}" if self.dataset else ""
         took = f"{self.outcome} in {self.seconds:.1f} s" + (f" ({self.error})" if self.error else "")
@@ -73,8 +69,8 @@ def path_of(settings: Settings) -> Path:
     return settings.logs / "jobs.jsonl"
 
 
-def say_on_stderr() -> None:
-    """From now on every line is also said on stderr: what a server's operator reads. A command line has its own."""
+def echo_to_stderr() -> None:
+    """Also log every line to stderr, for a server's operator."""
     if not _PEOPLE.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
@@ -84,14 +80,16 @@ def say_on_stderr() -> None:
 
 @contextmanager
 def recorded(settings: Settings, line: JobLine) -> Iterator[JobLine]:
-    """Time a piece of work, and write its line at the end, however it ends."""
-    _forget_peak()
+    """Time a job and log its line at the end, however it ends."""
+    with suppress(OSError):  # Linux then counts the peak anew; elsewhere it is that of the process's whole life
+        Path("/proc/self/clear_refs").write_text("5", "ascii")
     began = perf_counter()
     try:
         yield line
     except BaseException as error:
-        line.outcome = _outcome_of(error)
-        line.error = "" if isinstance(error, Cancelled) else _place_of(error)
+        is_cancel = isinstance(error, Cancelled)
+        line.outcome = CANCELLED if is_cancel else FAILED if isinstance(error, Exception) else INTERRUPTED
+        line.error = "" if is_cancel else _place_of(error)
         raise
     finally:
         line.seconds = round(perf_counter() - began, 3)
@@ -100,44 +98,36 @@ def recorded(settings: Settings, line: JobLine) -> Iterator[JobLine]:
 
 
 def write(settings: Settings, line: JobLine) -> None:
-    """Append a line. The work is done and matters more: a log that cannot be written is said, and no error."""
+    """Append a line; a log that cannot be written is a warning, not an error."""
     facts = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "process": os.getpid()}
     facts |= {name: value for name, value in asdict(line).items() if value not in ("", None)}
     _PEOPLE.info(line.in_words())
     try:
         _append(path_of(settings), json.dumps(facts, ensure_ascii=True))
     except (BlindspotError, OSError) as error:
-        if line.outcome in {COMPUTED, FOUND}:  # what failed has most likely said why
+        if line.outcome in {COMPUTED, FOUND}:  # a failed job has probably said why
             logging.getLogger(__name__).warning("the log of jobs has no line of this: %s", error)
 
 
+class _Rotating(RotatingFileHandler):
+    """Raises errors of writing instead of printing them."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - the signature of logging
+        raise  # noqa: PLE0704 - called within the except clause of emit
+
+
 def _append(path: Path, text: str) -> None:
-    """Add a line, and begin a new file where this one is full; processes take turns.
+    """Add a line, and start a new file when this one is full.
 
-    The handler is opened for one line: another process may have begun a new file since.
+    Processes take turns, and open the file for one line: another may have started a new one since.
     """
-    with exclusive(path.with_suffix(".lock"), CancelToken()):
-        handler = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True)
-        try:
-            record = logging.makeLogRecord({"msg": text})
-            if handler.shouldRollover(record):
-                handler.doRollover()
-            if handler.stream is None:
-                handler.stream = handler._open()
-            handler.stream.write(f"{text}\n")
-            handler.stream.flush()
-        finally:
-            handler.close()
-
-
-def _outcome_of(error: BaseException) -> str:
-    if isinstance(error, Cancelled):
-        return CANCELLED
-    return FAILED if isinstance(error, Exception) else INTERRUPTED
+    file = _Rotating(path, maxBytes=MAX_BYTES, backupCount=FILES_KEPT, encoding="utf-8", delay=True)
+    with closing(file), exclusive(path.with_suffix(".lock"), CancelToken()):
+        file.emit(logging.makeLogRecord({"msg": text}))
 
 
 def _place_of(error: BaseException) -> str:
-    """``DataCorrupt at core/datasets/fetch.py:104``: the innermost line of ours."""
+    """``DataCorrupt at core/datasets/fetch.py:104``: the innermost line of our code."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if path.is_relative_to(ROOT / "core"):
@@ -145,24 +135,14 @@ def _place_of(error: BaseException) -> str:
     return type(error).__name__
 
 
-def _forget_peak() -> None:
-    """Let the system count this process's peak anew (Linux); where it does not, the peak is that of its whole life."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", "ascii")
-
-
 def _peak() -> int | None:
     try:
         lines = Path("/proc/self/status").read_text("ascii", errors="replace").splitlines()
-    except OSError:
-        return _peak_of_life()
+    except OSError:  # not Linux
+        try:
+            import resource
+        except ImportError:  # Windows
+            return None
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else 1024 * peak
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)
-
-
-def _peak_of_life() -> int | None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak

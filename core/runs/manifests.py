@@ -1,4 +1,4 @@
-"""Manifests: what another person needs to get a run's numbers, and what differed between two runs."""
+"""Manifests: everything needed to reproduce a run, and the differences between two runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import core
-from core import diagnostic as diagnostics
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.base import Dataset
-from core.diagnostic import FIT_ON, DiagnosticResult
+from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
 from core.store.records import RunPlan, RunRecord
@@ -31,13 +30,8 @@ def manifest_of(
     result: DiagnosticResult,
     held_out: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The manifest of a run that was computed just now.
-
-    Args:
-        checksums: of the dataset's files, as they were downloaded.
-        result: what the diagnostic computed, with its seeds, its device and what it chose on the way.
-        held_out: facts of the dataset that the transform was fitted on instead of the run's own items.
-    """
+    """The manifest of a run just computed; ``checksums`` are of the dataset's files, ``held_out`` describes the other
+    dataset that the transform was fitted on."""
     return {
         "blindspot": core.__version__,
         "python": platform.python_version(),
@@ -69,13 +63,13 @@ def manifest_of(
 
 
 def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
-    """Per encoder that declares prompts which were not put before the texts, what to know of its scores."""
+    """A warning per encoder that declares prompts which were not applied."""
     unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
     return [f"{encoder} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
 
 
 def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:
-    """Where a dataset came from: its revision and the checksums of its files; of a user's file how it was read."""
+    """A dataset's revision and checksums; for a user's file also how it was read."""
     if entry.own:
         files, reading = {str(entry.own.path): entry.own.sha256}, {"reading": entry.own.as_manifest()}
         return {"revision": entry.revision, "files": files, **reading}
@@ -85,7 +79,7 @@ def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, An
 def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
     if other := plan.params.get(FIT_ON):
         return f"{transform.n} items of {other}"
-    preparation = diagnostics.find(plan.diagnostic).preparation(plan.params)
+    preparation = find_diagnostic(plan.diagnostic).preparation(plan.params)
     if preparation and transform.n != len(dataset.items):
         return f"{transform.n} {preparation.fitted_on}"
     return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"
@@ -93,8 +87,8 @@ def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
 
 # --- two of them
 
-NOT_THERE = "–"  # what a manifest without a fact shows
-# In the order in which they matter for the numbers; what is not named here comes last, by its own name.
+NOT_THERE = "–"
+# In the order in which they matter for the numbers; others come last, by their own name.
 _GROUPS = {
     "encoder": "Encoder",
     "embeddings": "Embeddings",
@@ -110,19 +104,13 @@ _GROUPS = {
     "machine": "Machine",
     "finished": "When",
 }
-# What differs whatever two runs compute: when and where, and what was cached by then. "" stands for a whole group.
+# Facts that cannot change numbers; "" is a whole group.
 _CIRCUMSTANCES = frozenset({("When", ""), ("Machine", ""), ("Embeddings", "encoded_now")})
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact of two manifests.
-
-    Attributes:
-        group: what it is about ("Encoder", "Libraries", ...).
-        name: its name in that group; "" where the group is the fact.
-        first, second: its values, as text.
-    """
+    """A fact of two manifests, with both values as text; ``name`` is "" if the group has a single value."""
 
     group: str
     name: str
@@ -135,20 +123,15 @@ class Fact:
 
     @property
     def can_matter(self) -> bool:
-        """Whether it can decide numbers; the day of a run and the machine's name should not."""
+        """Whether it can change numbers."""
         return _CIRCUMSTANCES.isdisjoint({(self.group, ""), (self.group, self.name)})
 
 
 def compare(first: RunRecord, second: RunRecord) -> tuple[Fact, ...]:
-    """Every fact of two runs' manifests and what identifies them, those that decide the numbers first."""
-    left, right = _facts(first), _facts(second)
-    names = list(dict.fromkeys([*left, *right]))
-    order = list(_GROUPS.values())
-    names.sort(key=lambda key: order.index(key[0]) if key[0] in order else len(order))
-    return tuple(
-        Fact(group, name, left.get((group, name), NOT_THERE), right.get((group, name), NOT_THERE))
-        for group, name in names
-    )
+    """Every fact of two runs' manifests and identities, those that matter for the numbers first."""
+    left, right, order = _facts(first), _facts(second), list(_GROUPS.values())
+    keys = sorted({**left, **right}, key=lambda key: order.index(key[0]) if key[0] in order else len(order))
+    return tuple(Fact(*key, left.get(key, NOT_THERE), right.get(key, NOT_THERE)) for key in keys)
 
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
@@ -170,19 +153,16 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """A nested value as ``path -> text``; a list of ``library==version`` by its libraries."""
+    """A nested value as ``path -> text``; a list of ``library==version`` is keyed by library."""
+    if isinstance(value, list):
+        if value and all(isinstance(v, str) and "==" in v for v in value):
+            value = dict(entry.split("==", 1) for entry in value)
+        elif all(isinstance(v, str | int | float) for v in value):
+            value = ", ".join(map(str, value))
+        else:
+            value = dict(enumerate(value, 1))
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _leaves(inner, f"{path} {name}".strip())
-    elif isinstance(value, list) and value and all(isinstance(v, str) and "==" in v for v in value):
-        for entry in value:
-            name, _, version = entry.partition("==")
-            yield f"{path} {name}".strip(), version
-    elif isinstance(value, list):
-        if all(isinstance(v, str | int | float) for v in value):
-            yield path, ", ".join(map(str, value)) or NOT_THERE
-        else:
-            for number, inner in enumerate(value, 1):
-                yield from _leaves(inner, f"{path} {number}".strip())
     else:
         yield path, NOT_THERE if value is None or value == "" else str(value)

@@ -1,7 +1,7 @@
-"""The one path of every computation.
+"""The pipeline of every computation.
 
-A request is checked (``request``); ``run`` then takes it through its stages, each a function of the one before: load
-what it names, plan what identifies it, prepare the embeddings, compute, store.
+``request`` checks what is asked for. ``run`` takes it through its stages: load, plan what identifies the run, prepare
+the embeddings, compute, store.
 """
 
 from __future__ import annotations
@@ -11,29 +11,24 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core import diagnostic as diagnostics
 from core import policy
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DatasetEntry, find_dataset
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import Dataset, Part
-from core.diagnostic import FIT_ON, DiagnosticEntry, DiagnosticResult, Preparation
-from core.encoders import catalog as encoders
+from core.diagnostic import FIT_ON, DiagnosticEntry, DiagnosticResult, Preparation, find_diagnostic
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
+from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
 from core.encoders.device import device_for_ranking
 from core.errors import InputError
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.numerics.threads import undisturbed_blas
-from core.runs import coverage, fitting, manifests
+from core.runs import fitting, manifests
 from core.runs.at_work import at_work
 from core.runs.fitting import FitDataset
 from core.runs.log import FOUND, JobLine
-from core.runs.requests import EncodeRequest as EncodeRequest  # noqa: PLC0414 - everybody knows these from here
-from core.runs.requests import Repetition as Repetition  # noqa: PLC0414
-from core.runs.requests import RunRequest as RunRequest  # noqa: PLC0414
-from core.runs.requests import plan_of
+from core.runs.requests import EncodeRequest, RunRequest, plan_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository
@@ -41,7 +36,7 @@ from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import TrainedFlows
 from core.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
 
-KEPT_BYTES = 1 << 27  # of transformed embeddings, at most: a hundred thousand of 300 dimensions
+KEPT_BYTES = 1 << 27  # of transformed embeddings: a hundred thousand of 300 dimensions
 
 
 def request(
@@ -54,29 +49,29 @@ def request(
     support: Iterable[str] = (),
     fit_on: str = "",
 ) -> RunRequest:
-    """Check everything that can be checked before any work, and make the request canonical.
+    """Check everything that can be checked without work, and make the request canonical.
 
     Args:
-        params: of the diagnostic; ``fit_on`` among them is as good as the argument.
-        support: encoders that it is to be compared with; those that have a vector for every text change nothing.
-        fit_on: the dataset to fit the transform on, instead of the items that are ranked (held out).
+        params: of the diagnostic; may contain ``fit_on``.
+        support: encoders to compare with; those with a vector for every text change nothing.
+        fit_on: the dataset to fit the transform on instead of the ranked items (held out).
 
     Raises:
-        InputError: an unknown id, parameter or value, or a diagnostic that does not fit the dataset; a dataset to fit
-            on where that cannot be (``fitting.checked``).
+        InputError: an unknown id, parameter or value; a diagnostic that does not fit the dataset; a dataset that cannot
+            be fitted on (``fitting.checked``).
     """
-    entry = diagnostics.find(diagnostic)
+    entry = find_diagnostic(diagnostic)
     for reference in (encoder, *support):
         policy.check_encoder(reference, settings)
     for reference in (dataset, fit_on, params.get(FIT_ON, "")):
         policy.check_dataset(reference, settings)
-    dataset_entry = datasets.find(dataset)
+    dataset_entry = find_dataset(dataset)
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
         )
-    reference = encoders.canonical(encoder)
-    resolved = encoders.resolve(reference, settings)
+    reference = canonical_encoder(encoder)
+    resolved = resolve_encoder(reference, settings)
     chain = TransformChain.parse(transform)
     policy.check_transform(str(chain), settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
@@ -84,9 +79,9 @@ def request(
     own_protocol = checked["protocol"] if preparation else ""
     if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, own_protocol):
         checked[FIT_ON] = held_out
-    others = {encoders.canonical(other) for other in support if encoders.may_leave_out(other)} - {reference}
+    others = {canonical_encoder(other) for other in support if may_leave_out(other)} - {reference}
     for other in others:
-        encoders.resolve(other, settings)
+        resolve_encoder(other, settings)
     ranks_a_part = KINDS[entry.dataset_kind].has_parts and preparation is None
     return RunRequest(
         diagnostic,
@@ -98,10 +93,7 @@ def request(
 
 
 def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
-    """A request with another transform chain (canonical); ``fit_on`` is what it was asked for with.
-
-    A transform changes nothing else that a request is checked for.
-    """
+    """The request with another (canonical) transform chain; ``fit_on`` as originally asked for."""
     params = {name: value for name, value in request.params if name != FIT_ON}
     if held_out := fitting.needed(fit_on, TransformChain.parse(transform), request.dataset):
         params[FIT_ON] = held_out
@@ -109,20 +101,15 @@ def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> Run
 
 
 def request_of(record: RunRecord, settings: Settings) -> RunRequest:
-    """The request that led to a stored run, for doing it again.
-
-    Raises:
-        InputError: it names something that this version of Blindspot no longer has.
-    """
-    plan = record.plan
-    variant = plan.variant
+    """The request of a stored run; raises ``InputError`` if this version lacks something that it names."""
+    plan, variant = record.plan, record.plan.variant
     return request(
         plan.diagnostic, variant.encoder, variant.transform, plan.dataset, plan.params, settings, plan.support
     )
 
 
 def demo_requests(settings: Settings) -> list[RunRequest]:
-    """What the app offers on an empty store: no download, well under a minute on two cores."""
+    """The runs offered on an empty store: no download, well under a minute on two cores."""
     return [
         request(diagnostic, "minilm", transform, dataset, {}, settings)
         for diagnostic, dataset in (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
@@ -135,9 +122,8 @@ class RunOutcome:
     """A finished run.
 
     Attributes:
-        computed: False where the store had it already.
-        changed: of a run that the store had and that was computed again: the scores that came out otherwise, stored
-            and new. The stored ones stay.
+        computed: False if the store had it already.
+        changed: (stored, new) scores that differ when a stored run is computed again. The stored ones stay.
     """
 
     record: RunRecord
@@ -145,7 +131,7 @@ class RunOutcome:
     changed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-# --- the way of a run, from top to bottom
+# --- the stages of a run
 
 
 def run(
@@ -159,15 +145,14 @@ def run(
 ) -> RunOutcome:
     """Compute a run and store it, or find it in the store.
 
-    Nothing is locked while computing. What was encoded before a cancel or a crash is used again.
+    Computing holds no lock. Embeddings from before a cancel or a crash are reused.
 
     Args:
-        keep_embeddings: encode also for a run that is found, if its embeddings are no longer cached
-            (the pages read them).
-        again: compute also a run that is found, and compare.
+        keep_embeddings: for a stored run, encode again if its embeddings are gone (pages read them).
+        again: compute a stored run again, and compare.
 
     Raises:
-        BlindspotError: with what went wrong; the store then has no trace of a finished run.
+        BlindspotError: the run failed and is not stored.
     """
     line = JobLine("run", request.diagnostic, request.variant.label, request.dataset)
     with at_work(settings, line):
@@ -194,7 +179,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Work:
-    """Where a run's things are kept, who listens, and what its stages took."""
+    """Context of a run: where it reads and writes, whom it reports to, and its timings."""
 
     settings: Settings
     repository: Repository
@@ -209,12 +194,7 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _Named:
-    """What a request names, loaded.
-
-    Attributes:
-        encoder: as the request's protocol looks texts up.
-        held_out: the dataset to fit the transform on, where that is not the request's own.
-    """
+    """A request with everything that it names, loaded; ``held_out`` is the other dataset to fit the transform on."""
 
     request: RunRequest
     entry: DiagnosticEntry
@@ -226,18 +206,13 @@ class _Named:
 
     @property
     def may_rank_a_part(self) -> bool:
-        """Whether it has to be known which items have a vector before it is known what the run is."""
+        """Whether the covered items are part of the run's identity."""
         return self.preparation is None and bool(self.request.support or self.encoder.info.is_partial)
 
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """What identifies a run.
-
-    Attributes:
-        embedded: the embeddings, where it takes them to tell which items are ranked.
-        part: of the dataset, that is ranked; None for all of it.
-    """
+    """What identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
 
     named: _Named
     plan: RunPlan
@@ -247,7 +222,7 @@ class _Planned:
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """What a diagnostic computes on: ``embeddings [n, d]`` of the ranked items after the fitted ``transform``."""
+    """``embeddings [n, d]`` of the ranked items, transformed."""
 
     planned: _Planned
     embedded: Embedded
@@ -257,18 +232,18 @@ class _Inputs:
 
 def _load(request: RunRequest, work: _Work) -> _Named:
     with work.watch.measure("load"):
-        dataset = fetch.load(datasets.find(request.dataset), work.settings, work.progress, work.cancel)
+        dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
         held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
         return _named(request, dataset, held_out, work.settings)
 
 
 def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> _Named:
-    entry = diagnostics.find(request.diagnostic)
+    entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
-    encoder = encoders.resolve(request.variant.encoder, settings)
+    encoder = resolve_encoder(request.variant.encoder, settings)
     if preparation:
         encoder = preparation.look_up(encoder)
-    return _Named(request, entry, preparation, datasets.find(request.dataset), dataset, encoder, held_out)
+    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, encoder, held_out)
 
 
 def _plan(named: _Named, work: _Work) -> _Planned:
@@ -282,7 +257,6 @@ def _plan(named: _Named, work: _Work) -> _Planned:
 
 
 def _stored(planned: _Planned, work: _Work) -> RunRecord | None:
-    """The finished run, where the store has it."""
     found = work.repository.runs(run_id=planned.plan.run_id, state=RunState.DONE)
     if found and found[0].plan.dataset != planned.plan.dataset:  # a copy of a file
         work.repository.remember_alias(planned.plan.dataset, planned.plan.dataset_digest)
@@ -290,7 +264,7 @@ def _stored(planned: _Planned, work: _Work) -> RunRecord | None:
 
 
 def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
-    """Make what pages read of a stored run, where it was deleted: its embeddings, its trained flow."""
+    """Restore what pages read of a stored run if it was deleted: embeddings, trained flow."""
     named = planned.named
     is_trained = TransformChain.parse(named.request.variant.transform).is_trained
     if not (keep_embeddings or is_trained):
@@ -322,7 +296,7 @@ def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
 
 def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
     planned, named = inputs.planned, inputs.planned.named
-    result = coverage.with_coverage(result, named.dataset, inputs.embedded.covered, planned.part)
+    result = with_coverage(result, named.dataset, inputs.embedded.covered, planned.part)
     manifest = manifests.manifest_of(
         planned.plan,
         named.encoder,
@@ -348,22 +322,40 @@ def _encoded(encoder: Encoder, dataset: Dataset, work: _Work) -> Embedded:
 
 
 def _support(named: _Named, own: Bool, work: _Work) -> tuple[Part | None, bool]:
-    """What can be ranked, and whether that is all that the encoder covers (``own``, ``[n] bool``).
-
-    What the other encoders cover is encoded where it is not cached. All kinds but minimal pairs have parts.
+    """The part that can be ranked, and whether it is all that the encoder covers (``own [n] bool``).
 
     Raises:
-        InputError: no pair or word is left; or the encoder lacks a text of a dataset of another kind.
+        InputError: nothing is left, or the encoder lacks a text of a dataset without parts (minimal pairs).
     """
     request, dataset = named.request, named.dataset
     if not dataset.has_parts:
-        coverage.check_covers_all(request.variant.encoder, dataset, own, request.diagnostic)
-        return None, True
+        if own.all():
+            return None, True
+        raise InputError(
+            f"'{request.variant.encoder}' has a vector for {np.count_nonzero(own):,} of the {len(own):,} texts "
+            f"of '{dataset.id}', and none for '{dataset.items[int(np.argmin(own))]}'",
+            expected=f"an encoder that has one for every text, since {request.diagnostic} compares each original with "
+            "all its rewrites",
+        )
     support = own
     for reference in request.support:
-        support = support & _encoded(encoders.resolve(reference, work.settings), dataset, work).covered
-    whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
-    return coverage.part_of(dataset, support, whose), bool(np.array_equal(own, support))
+        support = support & _encoded(resolve_encoder(reference, work.settings), dataset, work).covered
+    part = dataset.part(support)
+    if not len(part.rows):
+        whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
+        raise dataset.nothing_left(len(part.items), whose)
+    return part, bool(np.array_equal(own, support))
+
+
+def with_coverage(result: DiagnosticResult, dataset: Dataset, covered: Bool, ranked: Part | None) -> DiagnosticResult:
+    """The result with its coverage, and with item numbers of the whole dataset if only a part was ranked."""
+    if not dataset.has_parts:
+        return result
+    result = replace(result, coverage=dataset.coverage(covered if ranked is None else ranked.support))
+    if ranked is None or not dataset.by_rows:
+        return result
+    numbers = ranked.rows if result.item_numbers is None else ranked.rows[result.item_numbers]
+    return replace(result, item_numbers=numbers)
 
 
 _LAST_TRANSFORMED: dict[tuple[str, ...], tuple[Float32, FittedChain]] = {}
@@ -372,22 +364,21 @@ _LAST_TRANSFORMED: dict[tuple[str, ...], tuple[Float32, FittedChain]] = {}
 def _transformed(
     planned: _Planned, embedded: Embedded, corpus: Float32 | None, work: _Work
 ) -> tuple[Float32 | Float64, FittedChain]:
-    """The embeddings of what is ranked after the request's transform, and that as it was fitted.
+    """The ranked items' embeddings after the fitted transform, and the transform.
 
-    Args:
-        corpus: the vectors to fit it on, ``[m, d]``; None for those that are ranked.
+    ``corpus [m, d]`` are the vectors to fit on; None for the ranked ones.
     """
     named, part = planned.named, planned.part
     chain = TransformChain.parse(named.request.variant.transform)
     flows = TrainedFlows(work.settings.flows, work.progress, work.cancel)
     if named.preparation:
         vocabulary = named.encoder.vocabulary() if isinstance(named.encoder, VocabularyEncoder) else None
-        metric = Metric(planned.plan.params["metric"])
+        metric = Similarity(planned.plan.params["metric"])
         return named.preparation.vectors(
             embedded.matrix, embedded.covered, named.dataset.items, vocabulary, chain, metric, flows
         )
-    # Of a grid, the runs by one similarity and then by the other follow each other: what is fitted is kept until the
-    # next is. A trained flow is kept on disk, where pages look for it.
+    # In a grid, runs that differ only in the similarity follow each other, so the last fit is kept in memory. A trained
+    # flow is kept on disk, where pages look for it.
     key = (embedded.facts.digest, str(chain), part.digest if part else "")
     may_keep = corpus is None and not chain.is_trained
     kept = _LAST_TRANSFORMED.get(key) if may_keep else None
@@ -403,17 +394,16 @@ def _transformed(
 
 
 def find(request: RunRequest, settings: Settings, repository: Repository) -> RunRecord | None:
-    """The finished run of a request, where the store has it; for this look nothing is encoded or downloaded.
+    """The stored run of a request, without encoding or downloading anything.
 
-    None also where it cannot be told without: the dataset is not here, or embeddings are gone that decide which of
-    its items are ranked.
+    None also if that cannot be known: the dataset is not here, or embeddings that decide which items are ranked.
 
     Raises:
-        BlindspotError: what is here cannot be read.
+        BlindspotError: something cannot be read.
     """
     if request.variant not in repository.variants():
-        return None  # so that no model is looked up that was never here
-    dataset_entry = datasets.find(request.dataset)
+        return None  # without looking up a model
+    dataset_entry = find_dataset(request.dataset)
     if fetch.dataset_state(dataset_entry, settings) is fetch.DataState.MISSING:
         return None
     held_out = fitting.load_here(dict(request.params), settings)
@@ -422,7 +412,7 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     work = _Work(settings, repository, no_progress, CancelToken())
     named = _named(request, fetch.load(dataset_entry, settings), held_out, settings)
     if named.may_rank_a_part:
-        needed = [named.encoder, *(encoders.resolve(other, settings) for other in request.support)]
+        needed = [named.encoder, *(resolve_encoder(other, settings) for other in request.support)]
         digest = named.dataset.texts_digest
         if any(work.cache.read(encoder.identity.embedding_digest(digest)) is None for encoder in needed):
             return None
@@ -437,19 +427,13 @@ def encode(
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
 ) -> Embedded:
-    """Encode a dataset's texts, or find them in the cache; what was encoded before a cancel or a crash is used again.
-
-    Raises:
-        BlindspotError: with what went wrong.
-    """
+    """Encode a dataset's texts, or find them in the cache; raises ``BlindspotError``."""
     prepare_runtime(settings)
-    cancel = cancel or CancelToken()
+    work = _Work(settings, repository, progress, cancel or CancelToken())
     with at_work(settings, JobLine("encode", "", request.encoder, request.dataset)) as line:
-        dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
-        encoder = encoders.resolve(encoders.canonical(request.encoder), settings)
-        embedded = EmbeddingCache(settings.embeddings).encode(
-            encoder, dataset.items, dataset.texts_digest, progress, cancel
-        )
+        dataset = fetch.load(find_dataset(request.dataset), settings, progress, work.cancel)
+        encoder = resolve_encoder(canonical_encoder(request.encoder), settings)
+        embedded = _encoded(encoder, dataset, work)
         if embedded.encoded_now:
             repository.remember_embedding(embedded.facts, encoder.info)
         else:
@@ -458,7 +442,5 @@ def encode(
 
 
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """Scores that are not the same to the last bit."""
-    nothing = float("nan")
-    both = {name: (stored.get(name, nothing), now.get(name, nothing)) for name in {**stored, **now}}
+    both = {name: (stored.get(name, float("nan")), now.get(name, float("nan"))) for name in {**stored, **now}}
     return {name: pair for name, pair in both.items() if pair[0] != pair[1]}

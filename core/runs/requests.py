@@ -1,13 +1,12 @@
-"""What is asked for, and what identifies the run of it."""
+"""Requests for work, and the plan that identifies a run."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 
-from core import diagnostic as diagnostics
 from core.datasets.kinds.base import Dataset, Part
-from core.diagnostic import FIT_ON
+from core.diagnostic import FIT_ON, find_diagnostic
 from core.encoders.base import Encoder
 from core.runs.fitting import FitDataset
 from core.store.records import RunPlan
@@ -16,11 +15,10 @@ from core.types import Variant, digest_of_strings
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Something to compute, in the user's words. Equal requests are the same run.
+    """A run to compute. Equal requests are the same run.
 
-    ``params`` are name-value pairs in order of name: all of the diagnostic's parameters, and ``fit_on`` where the
-    transform is fitted on another dataset. ``support`` names other encoders: only items for which they too have a
-    vector are ranked (common support); none means the own support, and so it is on minimal-pair sets.
+    ``params`` are name-value pairs sorted by name: all of the diagnostic's parameters, and ``fit_on`` for a held-out
+    fit. ``support`` names other encoders: only items that they cover too are ranked (common support).
     """
 
     diagnostic: str
@@ -31,18 +29,18 @@ class RunRequest:
 
     @property
     def fit_on(self) -> str:
-        """The dataset that the transform is fitted on; "" for the items that are ranked themselves."""
+        """The dataset that the transform is fitted on; "" for the ranked items."""
         return dict(self.params).get(FIT_ON, "")
 
     @property
     def label(self) -> str:
         fitted = f", fitted on {self.fit_on}" if self.fit_on else ""
-        return f"{diagnostics.find(self.diagnostic).title} of {self.variant.label} on {self.dataset}{fitted}"
+        return f"{find_diagnostic(self.diagnostic).title} of {self.variant.label} on {self.dataset}{fitted}"
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """A stored run to be computed again, to see whether its numbers stay."""
+    """A stored run to compute again, to compare its numbers."""
 
     run_id: str
     request: RunRequest
@@ -54,7 +52,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class EncodeRequest:
-    """A dataset to be encoded, for looking into its space; nothing is computed on it. Equal requests are one."""
+    """A dataset to encode, without any diagnostic."""
 
     encoder: str
     dataset: str
@@ -72,23 +70,18 @@ def plan_of(
     own_support: bool,
     held_out: FitDataset | None,
 ) -> RunPlan:
-    """What identifies the run of a request; ``ranked`` and ``own_support`` as ``pipeline`` finds them.
-
-    Args:
-        held_out: the dataset that the request is fitted on, where it is not its own.
-    """
-    entry = diagnostics.find(request.diagnostic)
+    """What identifies the run of a request; ``ranked`` is None for the whole dataset."""
+    entry = find_diagnostic(request.diagnostic)
     embedding_digest = encoder.identity.embedding_digest(dataset.texts_digest)
     support_digest = "" if ranked is None else ranked.digest
+    parts = [request.diagnostic, str(entry.version), embedding_digest, request.variant.transform]
+    parts += [dataset.content_digest, json.dumps(request.params)]
+    if support_digest:  # runs on all items keep the id from before there was a choice
+        parts.append(support_digest)
+    if held_out:  # and so do runs fitted on their own items
+        parts.append(f"fitted on {held_out.dataset.texts_digest}")
     return RunPlan(
-        run_id=_run_id(
-            request,
-            entry.version,
-            embedding_digest,
-            dataset.content_digest,
-            support_digest,
-            held_out.dataset.texts_digest if held_out else "",
-        ),
+        run_id=digest_of_strings(parts)[:16],
         diagnostic=entry.id,
         diagnostic_version=entry.version,
         variant=request.variant,
@@ -100,27 +93,3 @@ def plan_of(
         support_digest=support_digest,
         own_support=own_support,
     )
-
-
-def _run_id(
-    request: RunRequest,
-    version: int,
-    embedding_digest: str,
-    dataset_digest: str,
-    support_digest: str,
-    fitted_on_digest: str,
-) -> str:
-    """Digest of everything that decides the numbers."""
-    parts = [
-        request.diagnostic,
-        str(version),
-        embedding_digest,
-        request.variant.transform,
-        dataset_digest,
-        json.dumps(request.params),
-    ]
-    if support_digest:  # what ranks all items keeps the id that it had before there was a choice
-        parts.append(support_digest)
-    if fitted_on_digest:  # and so does what is fitted on its own items
-        parts.append(f"fitted on {fitted_on_digest}")
-    return digest_of_strings(parts)[:16]

@@ -1,8 +1,7 @@
-"""The space of a variant: the vectors of a dataset's items, as cached and transformed. Reads only.
+"""Vector spaces of variants: the cached and transformed vectors of a dataset's items.
 
-Several variants are looked at over the same items, those for which all of them have a vector (DESIGN 4.3: the
-encoders' shared vocabulary); a transform is fitted on these. Nothing is encoded here: what is not cached is named, so
-that a page can offer to encode it.
+Several variants share the items that all of them cover, and transforms are fitted on these. Nothing is encoded here:
+missing embeddings are named, so that a page can offer to encode them.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from core.datasets.kinds.base import Dataset
-from core.encoders import catalog as encoders
 from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
 from core.settings import Settings
 from core.transforms.chain import TransformChain
@@ -37,13 +36,12 @@ class NotEncoded(BlindspotError):
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The items of a dataset as one variant places them.
+    """A dataset's items in the space of a variant.
 
     Attributes:
-        items: ``[k] int64``, the numbers of the items in the dataset, ascending; the same for all that are laid
-            side by side.
-        vectors: ``[k, d] float32``, row i for item ``items[i]``; the transform is fitted on these. Read-only.
-        digest: of all that decides the vectors: the key under which what follows from them can be kept.
+        items: ``[k] int64``, item numbers, ascending; the same for all variants opened together.
+        vectors: ``[k, d] float32``, read-only; the transform is fitted on these.
+        digest: of everything that decides the vectors, as a key for results computed from them.
     """
 
     variant: Variant
@@ -53,30 +51,24 @@ class Space:
     digest: str
 
     def place_of(self, item_no: int) -> int | None:
-        """The row of an item; None where some variant has no vector for it."""
+        """The row of an item, or None."""
         place = int(np.searchsorted(self.items, item_no))
         return place if place < len(self.items) and self.items[place] == item_no else None
 
 
 def lacking(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -> tuple[str, ...]:
-    """The encoders whose embeddings of the dataset are not cached, in order of the variants.
-
-    Raises:
-        BlindspotError: an encoder is not there any more, or its stored embeddings are damaged.
-    """
+    """The encoders whose embeddings of the dataset are not cached; raises ``BlindspotError`` if an encoder is gone."""
     cache = EmbeddingCache(settings.embeddings)
     references = dict.fromkeys(variant.encoder for variant in variants)
     return tuple(r for r in references if cache.read(_digest(r, dataset, settings)) is None)
 
 
 def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -> tuple[Space, ...]:
-    """The spaces of some variants over the items that all of them have a vector for.
-
-    Transformed vectors are kept, those of the last few variants.
+    """The variants' spaces over the items that all of them cover. The last few are cached.
 
     Raises:
         NotEncoded: embeddings are not cached.
-        BlindspotError: no item has a vector in all; an encoder is gone; a transform does not fit the embeddings.
+        BlindspotError: no item is covered by all; an encoder is gone; a transform does not fit.
     """
     cache = EmbeddingCache(settings.embeddings)
     digests = {variant.encoder: _digest(variant.encoder, dataset, settings) for variant in variants}
@@ -108,12 +100,12 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
 
 
 def _digest(reference: str, dataset: Dataset, settings: Settings) -> str:
-    return encoders.resolve(reference, settings).identity.embedding_digest(dataset.texts_digest)
+    return resolve_encoder(reference, settings).identity.embedding_digest(dataset.texts_digest)
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """Which items are looked at ("" for all), compared by the digest, so that it can be a key of a cache."""
+    """Item numbers as a cache key: compared by their digest, "" for all items."""
 
     digest: str
     items: Int64 = field(compare=False)

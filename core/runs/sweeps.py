@@ -1,7 +1,7 @@
-"""Many runs at once: variants by datasets by diagnostics (DESIGN section 6).
+"""Sweeps: variants by datasets by diagnostics.
 
-A sweep has no state of its own. It is a list of runs, each of which is found in the store once it is there and whose
-embeddings are kept: that is how an interrupted sweep continues.
+A sweep is a list of runs without state of its own: an interrupted one continues because finished runs are in the store
+and embeddings in the cache.
 """
 
 from __future__ import annotations
@@ -15,45 +15,43 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from core import diagnostic as diagnostics
 from core import policy
-from core.datasets import catalog as datasets
 from core.datasets import vector_sources
-from core.diagnostic import DiagnosticEntry
-from core.encoders import catalog as encoders
+from core.datasets.catalog import find_dataset
+from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.encoders.catalog import ENCODERS, canonical_encoder
 from core.errors import InputError, unknown
 from core.files.writing import read_limited
 from core.runs import pipeline
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.transforms.chain import TransformChain
 from core.types import CancelToken, Progress, no_progress
 
-SUPPORTS = {"common": True, "own": False}  # per word of the user's, whether the support is common
+SUPPORTS = {"common": True, "own": False}
 MOST_BYTES = 2**18  # of a file
-MOST_DOTS = 500  # in a line: tomllib's time and memory grow with the square of a key's parts
+MOST_DOTS = 500  # in a line: tomllib needs time and memory quadratic in a key's parts
 KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "fit_on", "params")
 DEMO_TRANSFORMS = ("none", "center", "abtt:2", "whiten")
-# Without post-processing and with the two kinds that the EvalRank paper counts as models of their own (appendix A).
+# The two kinds of post-processing that the EvalRank paper counts as models of their own (appendix A), and none.
 EVIDENCE_TRANSFORMS = ("none", "abtt:2", "whiten")
 EVIDENCE_SIMILARITY = ("stsb-test", "sts16", "str")
 EVIDENCE_TASKS = ("cr", "trec")
-EVIDENCE_FAMILIES = 6  # below which even the sign of a correlation over families says little
+EVIDENCE_FAMILIES = 6  # with fewer, even the sign of a correlation over families means little
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Variants by datasets by diagnostics, in the user's words.
+    """Variants by datasets by diagnostics.
 
     Attributes:
-        encoders: encoder references.
-        transforms: transform chains; every encoder with each of them is a variant.
-        datasets: dataset ids or ``file:`` references.
-        diagnostics: diagnostic ids; each runs on the datasets of its kind.
-        params: values per parameter. Each diagnostic takes those that it has, in all combinations.
-        common_support: rank items that all the encoders cover, so that their scores can be compared.
+        encoders, datasets: references.
+        transforms: chains; every encoder with each of them is a variant.
+        diagnostics: ids; each runs on the datasets of its kind.
+        params: values per parameter; each diagnostic takes its own, in all combinations.
+        common_support: rank only items that all encoders cover, so that their scores can be compared.
         fit_on: the dataset that transforms are fitted on; "" for each run's own items.
-        notes: what whoever asked for a ready sweep should know of it: what it had to do without, and why.
+        notes: for the user: what a ready-made sweep had to do without, and why.
     """
 
     encoders: tuple[str, ...]
@@ -71,10 +69,10 @@ class Expansion:
     """The runs of a sweep.
 
     Attributes:
-        requests: distinct, in the order in which they are best run: every encoder first meets every dataset with the
-            first transform, so that one that cannot be used is noticed early and all texts are encoded; then come the
-            other transforms, encoder by encoder, so that soon it is known how long each of the rest takes.
-        unfit: diagnostic and dataset ids that were left out, because the diagnostic needs another kind of dataset.
+        requests: distinct. Every encoder first meets every dataset with the first transform, so that an unusable one
+            shows early and all texts are encoded; then the other transforms, encoder by encoder, so that the remaining
+            time is soon known.
+        unfit: (diagnostic, dataset) ids left out because the diagnostic needs another kind of dataset.
     """
 
     requests: tuple[RunRequest, ...]
@@ -82,19 +80,19 @@ class Expansion:
 
 
 def expand(sweep: Sweep, settings: Settings) -> Expansion:
-    """All runs of a sweep; everything that can be checked before any work is.
+    """All runs of a sweep, checked as far as possible without work.
 
     Raises:
-        InputError: an empty list, an unknown id (the nearest is suggested), a parameter that none of the diagnostics
-            has, a value that one does not know, an encoder that cannot be used, or no diagnostic fits any dataset.
+        InputError: an empty list, an unknown id (the nearest is suggested), parameter or value, an unusable encoder, or
+            no diagnostic fits any dataset.
     """
     _check_not_empty(sweep)
     for reference in sweep.encoders:
         policy.check_encoder(reference, settings)
     for reference in (*sweep.datasets, sweep.fit_on):
         policy.check_dataset(reference, settings)
-    entries = {i: diagnostics.find(i) for i in sweep.diagnostics}
-    dataset_kinds = {entry.id: entry.kind for entry in map(datasets.find, sweep.datasets)}
+    entries = {i: find_diagnostic(i) for i in sweep.diagnostics}
+    dataset_kinds = {entry.id: entry.kind for entry in map(find_dataset, sweep.datasets)}
     chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
     known = {parameter.name for entry in entries.values() for parameter in entry.parameters}
     for name in sweep.params:
@@ -119,7 +117,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
                 sweep.encoders if sweep.common_support else (),
                 sweep.fit_on,
             )
-            for encoder in dict.fromkeys(map(encoders.canonical, sweep.encoders))
+            for encoder in dict.fromkeys(map(canonical_encoder, sweep.encoders))
             for entry in fitting
             for params in _combinations(entry, sweep.params)
         ]
@@ -140,9 +138,9 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
 
 
 def demo() -> Sweep:
-    """All encoders of the catalog with some transforms, on the built-in sentences; needs no network."""
+    """All catalog encoders with some transforms on the built-in sentences; needs no network."""
     return Sweep(
-        encoders=tuple(encoders.ENCODERS),
+        encoders=tuple(ENCODERS),
         transforms=DEMO_TRANSFORMS,
         datasets=("demo-pairs", "demo-minimal"),
         diagnostics=("evalrank", "heros"),
@@ -150,25 +148,24 @@ def demo() -> Sweep:
 
 
 def evidence(settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None) -> Sweep:
-    """What the page *Evidence* needs to mean something: EvalRank, geometry, similarity sets and two transfer tasks.
+    """The runs that make the page *Evidence* meaningful: EvalRank, geometry, similarity sets and two transfer tasks.
 
-    All encoders of the catalog, which are three families, and small files of word vectors for three more. Those that
-    are not in the cache are brought there first, from the mirror or their source; ``notes`` says which could not be
-    had, and how many families are left. Word vectors leave some texts out, so that everything runs on the texts that
-    all encoders cover: the files that are here decide which those are.
+    All catalog encoders, which are three families, and small files of word vectors for three more, fetched first if
+    they are not cached; ``notes`` names missing ones and the number of families left. Word vectors leave texts out, so
+    all runs are on common support, which depends on the files that are here.
 
     Raises:
-        DataCorrupt: a file of word vectors came that is not what its checksum promises.
-        Cancelled: what came so far is kept.
+        DataCorrupt: a file of word vectors has another checksum.
+        Cancelled: what was downloaded is kept.
     """
     if not policy.of(settings).own_encoders:
         brought = vector_sources.Brought((), ("a hosted demo has the catalog's encoders only",))
     else:
         brought = vector_sources.bring(settings, progress, cancel)
-    families = len({entry.family or entry.id for entry in encoders.ENCODERS.values()}) + len(brought.paths)
+    families = len({entry.family or entry.id for entry in ENCODERS.values()}) + len(brought.paths)
     few = [f"{families} families of encoders instead of {EVIDENCE_FAMILIES}"] if families < EVIDENCE_FAMILIES else []
     return Sweep(
-        encoders=(*encoders.ENCODERS, *(f"vectors:{path}" for path in brought.paths)),
+        encoders=(*ENCODERS, *(f"vectors:{path}" for path in brought.paths)),
         transforms=EVIDENCE_TRANSFORMS,
         datasets=("evalrank-sent", *EVIDENCE_SIMILARITY, *EVIDENCE_TASKS),
         diagnostics=("evalrank", "geometry", "similarity", "transfer"),
@@ -177,13 +174,11 @@ def evidence(settings: Settings, progress: Progress = no_progress, cancel: Cance
 
 
 def read_toml(path: Path | str) -> Sweep:
-    """A sweep of a file: ``encoders``, ``datasets`` and ``diagnostics`` are lists of words (or one word);
-    ``transforms``, ``support`` and the table ``params`` may be left out.
-
-    Relative paths in references are relative to the current folder, as everywhere.
+    """A sweep from a file: ``encoders``, ``datasets`` and ``diagnostics`` are words or lists of words; ``transforms``,
+    ``support``, ``fit_on`` and the table ``params`` are optional.
 
     Raises:
-        InputError: the file cannot be read, is no TOML, or a key is missing, unknown or holds something else.
+        InputError: an unreadable file, invalid TOML, or a missing, unknown or invalid key.
     """
     path = Path(path)
     content = _parsed(path)
@@ -222,12 +217,11 @@ def _parsed(path: Path) -> dict[str, Any]:
         if (dots := max(line.count(".") for line in text.split("\n"))) > MOST_DOTS:
             raise InputError(f"{path} has a line with {dots:,} dots", expected=f"at most {MOST_DOTS}")
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: no TOML, no UTF-8, a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError: TOML, UTF-8, huge numbers
         raise InputError(f"{path} is no TOML: {error}", expected="a file of lines such as encoders = [...]") from error
 
 
 def _words(path: Path, key: str, value: object) -> tuple[str, ...]:
-    """A word, or a list of words."""
     words = value if isinstance(value, list) else [value]
     for word in words:
         if not isinstance(word, str):
@@ -249,31 +243,30 @@ def _check_not_empty(sweep: Sweep) -> None:
 
 
 def _combinations(entry: DiagnosticEntry, params: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
-    """The parameters that a diagnostic has, one value each, in all combinations."""
+    """All combinations of the diagnostic's own parameters."""
     own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]
 
 
-class Pace:
-    """How long the rest of a sweep takes, as far as what was done of it tells."""
+class RemainingTime:
+    """Estimates how long the rest of a sweep takes, from the runs done so far."""
 
     def __init__(self) -> None:
         self._met: set[tuple[str, str]] = set()  # encoder and dataset
         self._seconds: dict[tuple[object, ...], list[float]] = {}
 
     def note(self, request: RunRequest, seconds: float, *, is_typical: bool) -> None:
-        """A run took some seconds; it is typical where it was computed and its texts had been encoded before."""
+        """A run is typical if it was computed and its texts were already encoded."""
         self._met.add((request.variant.encoder, request.dataset))
         if is_typical:
             self._seconds.setdefault(_kind(request), []).append(seconds)
 
     def remaining(self, rest: Sequence[RunRequest]) -> float | None:
-        """Seconds that ``rest`` takes, by the median of its like; None while some of it has nothing like it, or has
-        texts to encode, which takes a time of its own."""
+        """Seconds for ``rest`` by medians of similar runs; None if one has no similar run or has texts to encode."""
         known = all((r.variant.encoder, r.dataset) in self._met and _kind(r) in self._seconds for r in rest)
         return sum(median(self._seconds[_kind(r)]) for r in rest) if known else None
 
 
 def _kind(request: RunRequest) -> tuple[object, ...]:
-    """What runs have in common that take about equally long, whatever the encoder."""
+    """Key of runs that take about equally long, whatever the encoder."""
     return request.diagnostic, request.dataset, request.params, request.variant.transform

@@ -1,12 +1,11 @@
-"""What a browser may say on a page's websocket: checked here, in one place, before Streamlit reads it.
+"""Gate before Streamlit: validates the messages of browsers on a page's websocket.
 
-A page's front end sends the state of its widgets back as it drew them; whoever speaks the protocol can send anything.
-Streamlit trusts what it gets: a text where a list belongs, a chart's selection that is no selection or NaN in a field
-of numbers ends in an exception in whatever thread reads it, and another one at every later message. So this notes of
-each widget that is sent out what it can hold, and takes states that it cannot hold out of what comes in: the widget
-then stays as it was. What is no message at all ends the connection.
+A page's front end sends back the states of its widgets, but whoever speaks the protocol can send anything, and
+Streamlit trusts it: a text instead of a list, an invalid chart selection or NaN in a number field raise exceptions in
+some thread, then and at every later message. So the gate notes of each widget that is sent out what it can hold, and
+removes other states from what comes in: the widget then keeps its state. An invalid message closes the connection.
 
-Streamlit's protocol is imported with the first message: by then the server has it.
+Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
-# Of the messages that Streamlit knows: not those that clear the caches of all visitors or change how the server runs.
+# Streamlit's message types except those that clear all visitors' caches or change how the server runs.
 _TAKEN = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
-_REMEMBERED = 10_000  # widgets of all pages: a browser that connects again speaks of those it has
+_REMEMBERED = 10_000  # widgets of all pages, for browsers that reconnect
 _LONGEST_TEXT = 1_000_000  # characters
-_LARGEST = 2**53  # a browser's numbers are exact up to here
-_NOT_UNDERSTOOD, _NO_TEXT = 1002, 1003  # codes with which a websocket is closed
+_LARGEST = 2**53  # browsers' integers are exact up to here
+_PROTOCOL_ERROR, _UNSUPPORTED_DATA = 1002, 1003  # websocket close codes
 
 Fits = Callable[[Any], bool]
 
 
 class Gate:
-    """ASGI middleware that lets through what a page's own front end could have said."""
+    """ASGI middleware that lets through what a page's own front end could have sent."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -43,7 +42,7 @@ class Gate:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        here: dict[str, Mapping[str, Fits]] = {}  # of this page, as long as it is open
+        here: dict[str, Mapping[str, Fits]] = {}  # this page's widgets
 
         async def said(message: Message) -> None:
             if message["type"] == "websocket.send" and (data := message.get("bytes")):
@@ -58,7 +57,7 @@ class Gate:
                 data = message.get("bytes")
                 checked = None if data is None else self._checked(data, here)
                 if checked is None:
-                    code = _NO_TEXT if data is None else _NOT_UNDERSTOOD
+                    code = _UNSUPPORTED_DATA if data is None else _PROTOCOL_ERROR
                     log.warning("a browser sent what is no message of a page: its connection is closed")
                     await send({"type": "websocket.close", "code": code})
                     return {"type": "websocket.disconnect", "code": code}
@@ -68,7 +67,7 @@ class Gate:
         await self._app(scope, heard, said)
 
     def _note(self, data: bytes, here: dict[str, Mapping[str, Fits]]) -> None:
-        """Remember what the widget of a message can hold."""
+        """Remember what a widget that is sent out can hold."""
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         message = ForwardMsg.FromString(data)
@@ -84,7 +83,7 @@ class Gate:
                 self._widgets.popitem(last=False)
 
     def _checked(self, data: bytes, here: Mapping[str, Mapping[str, Fits]]) -> bytes | None:
-        """A message without what no widget can hold; b"" where it is not to be taken, None where it is none."""
+        """The message without impossible states; b"" to drop it, None if it is invalid."""
         from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
@@ -108,41 +107,27 @@ class Gate:
     def _fits(self, state: Any, here: Mapping[str, Mapping[str, Fits]]) -> bool:
         field = state.WhichOneof("value")
         can_hold = here.get(state.id) or self._widgets.get(state.id)
-        if can_hold is None:
-            return False
-        if field is None:  # emptied
-            return True
+        if can_hold is None or field is None:  # None: emptied
+            return can_hold is not None
         return field in can_hold and can_hold[field](getattr(state, field))
 
 
-# --- what each kind of widget can hold
+# --- what each kind of widget can hold: a check per field of its state
 
 
 def _is_text(longest: int = 0) -> Fits:
     return lambda text: len(text) <= (longest or _LONGEST_TEXT)
 
 
-def _any(_value: object) -> bool:
-    return True
-
-
-def _button(_widget: Any) -> Mapping[str, Fits]:
-    return {"trigger_value": _any}
-
-
-def _checkbox(_widget: Any) -> Mapping[str, Fits]:
-    return {"bool_value": _any}
-
-
 def _number(widget: Any) -> Mapping[str, Fits]:
     low = widget.min if widget.has_min else -_LARGEST
     high = widget.max if widget.has_max else _LARGEST
-    # A whole number comes as such from the front end, and as a fraction from Streamlit's own tests. NaN is nowhere.
+    # The front end sends integers as such, Streamlit's own tests as floats. NaN fails both comparisons.
     return dict.fromkeys(("int_value", "double_value"), lambda number: low <= number <= high)
 
 
 def _numbers(widget: Any) -> Mapping[str, Fits]:
-    """Of a slider: one number or two, or one text or two."""
+    """A slider: one or two numbers, or one or two options."""
     low, high, count = widget.min, widget.max, len(widget.default)
     options = frozenset(map(hash, widget.options))
 
@@ -189,28 +174,11 @@ def _buttons(widget: Any) -> Mapping[str, Fits]:
 
 
 def _differ(texts: Sequence[str]) -> bool:
-    """Nobody can choose an option twice."""
     return len(set(texts)) == len(texts)
 
 
-def _files(_widget: Any) -> Mapping[str, Fits]:
-    return {"file_uploader_state_value": _any}  # by ids that only their own session can name
-
-
-def _component(_widget: Any) -> Mapping[str, Fits]:
-    return dict.fromkeys(("json_value", "json_trigger_value"), lambda text: isinstance(_json(text), dict | list))
-
-
-def _rows(_widget: Any) -> Mapping[str, Fits]:
-    return {"string_value": lambda text: _is_choice_of_rows(_selection(text))}
-
-
-def _dots(_widget: Any) -> Mapping[str, Fits]:
-    return {"string_value": lambda text: _is_choice_of_dots(_selection(text))}
-
-
 def _json(text: str) -> object:
-    """What a JSON text holds; None for what is none, or holds NaN or an infinity."""
+    """The value of a JSON text; None if it is invalid or contains NaN or an infinity."""
 
     def refused(constant: str) -> object:
         raise ValueError(constant)
@@ -228,7 +196,7 @@ def _selection(text: str) -> Mapping[str, Any]:
 
 
 def _is_choice_of_rows(selection: Mapping[str, Any]) -> bool:
-    """Rows by their numbers, columns by their names, cells by both; each may be left out."""
+    """Rows by number, columns by name, cells by both; each is optional."""
     rows, columns, cells = (selection.get(name, []) for name in ("rows", "columns", "cells"))
     return (
         bool(selection)
@@ -239,7 +207,7 @@ def _is_choice_of_rows(selection: Mapping[str, Any]) -> bool:
 
 
 def _is_choice_of_dots(selection: Mapping[str, Any]) -> bool:
-    """Points, and the boxes and lassos around them; all are sent."""
+    """Points, boxes and lassos, all present."""
     points, boxes, lassos = (selection.get(name) for name in ("points", "box", "lasso"))
     return _are(points, _is_dot) and _are(boxes, _is_area) and _are(lassos, _is_area)
 
@@ -253,7 +221,7 @@ def _is_place(value: object) -> bool:
 
 
 def _is_dot(value: object) -> bool:
-    """What a point stands for is a number, alone or in a list."""
+    """A point, whose custom data is a number, alone or in a list."""
     if not isinstance(value, dict):
         return False
     held = value.get("customdata", 0)
@@ -267,11 +235,20 @@ def _is_area(value: object) -> bool:
     return isinstance(value, dict) and all(value.get(axis) and _are(value[axis], is_finite) for axis in ("x", "y"))
 
 
-# By the names of Streamlit's protocol: all that pages have. A kind that is not here can hold nothing.
+def _fixed(fits: Fits, *fields: str) -> Callable[[Any], Mapping[str, Fits]]:
+    """A kind of widget whose check does not depend on its settings."""
+    return lambda _widget: dict.fromkeys(fields, fits)
+
+
+def _any(_value: object) -> bool:
+    return True
+
+
+# By name in Streamlit's protocol: all kinds that pages use. Any other can hold nothing.
 _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
-    "button": _button,
-    "download_button": _button,
-    "checkbox": _checkbox,
+    "button": _fixed(_any, "trigger_value"),
+    "download_button": _fixed(_any, "trigger_value"),
+    "checkbox": _fixed(_any, "bool_value"),
     "number_input": _number,
     "slider": _numbers,
     "pagination": _page,
@@ -280,8 +257,8 @@ _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
     "selectbox": _one,
     "multiselect": _several,
     "button_group": _buttons,
-    "file_uploader": _files,
-    "bidi_component": _component,
-    "dataframe": _rows,
-    "plotly_chart": _dots,
+    "file_uploader": _fixed(_any, "file_uploader_state_value"),  # by ids that only their own session can name
+    "bidi_component": _fixed(lambda text: isinstance(_json(text), dict | list), "json_value", "json_trigger_value"),
+    "dataframe": _fixed(lambda text: _is_choice_of_rows(_selection(text)), "string_value"),
+    "plotly_chart": _fixed(lambda text: _is_choice_of_dots(_selection(text)), "string_value"),
 }

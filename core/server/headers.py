@@ -1,7 +1,7 @@
-"""The web server around the pages: to which names it answers, what it refuses, and which headers it sends.
+"""Middleware of the web server: host names it answers to, requests it refuses, headers it sends.
 
-``streamlit run app.py`` finds the ``App`` of app.py and serves it with this middleware, so that all of this holds
-without a reverse proxy too. Nothing here imports Streamlit: app.py does.
+``streamlit run app.py`` serves the ``App`` of app.py with it, so that it works without a reverse proxy too. Nothing
+here imports Streamlit: app.py does.
 """
 
 from __future__ import annotations
@@ -24,25 +24,19 @@ if TYPE_CHECKING:
     from starlette.middleware import Middleware
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo answers to these where BLINDSPOT_HOSTS names none
+THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo's host names if BLINDSPOT_HOSTS is empty
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-# Paths of Streamlit that no page of ours needs: figures of the server's memory, and its interface for programs.
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
-_MESSAGE_BYTES = 4 * 2**20  # of what a page says: the values of its widgets, the rows that are chosen
-_CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
-_FORM_BYTES = 64 * 2**10  # of an upload's request beside the file
-_NO_BODY_BYTES = 64 * 2**10  # of any other request of a demo
+_CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")  # memory statistics and the API for programs: no page needs them
+_MESSAGE_BYTES = 4 * 2**20  # of a page's message: widget values, selected rows
+_FORM_BYTES = 64 * 2**10  # of an upload's request in addition to the file
+_NO_BODY_BYTES = 64 * 2**10  # of any other request to a demo
 
-
-Kept = Callable[[str], tuple[int, int]]  # by the page: bytes of the files that it, and that all hold
+Kept = Callable[[str], tuple[int, int]]  # of a page: bytes of the files in its forms, and in those of all pages
 
 
 def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 0)) -> list[Middleware]:
-    """What stands before the pages, the first outermost.
-
-    Raises:
-        InputError: a variable of the environment has a value that means nothing.
-    """
+    """The middleware, outermost first; raises ``InputError`` for an invalid environment variable."""
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -51,7 +45,7 @@ def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 
     hosts = settings.hosts or (THIS_MACHINE if is_demo else ())
     found: list[Middleware] = [Middleware(Headers, headers=headers())]
     if hosts:
-        # Health checks come from this machine under its own names, whatever the host is called outside.
+        # Health checks use this machine's own names.
         found.append(Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *THIS_MACHINE], www_redirect=False))
     if is_demo:
         found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
@@ -60,13 +54,12 @@ def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 
 
 
 def headers() -> Mapping[str, str]:
-    """Headers of every answer.
+    """Headers of every response.
 
-    Pages load nothing from elsewhere and send nothing there: a browser refuses it, also where a text or a library has
-    a link in it. Styles stand in the pages themselves (Streamlit's front end makes them), and plotly's WebGL traces
-    compile their drawing code, so that ``unsafe-eval`` is needed; a component's script (the keys of *Judgement*)
-    reaches the browser as data and is loaded from a ``blob:``, which only a script that runs already can make; scripts
-    in the page are refused but for Streamlit's own.
+    Browsers refuse to load anything from elsewhere or send it there, also if a text or a library contains a link.
+    Streamlit's front end puts styles into the page. plotly's WebGL traces compile their drawing code, which needs
+    ``unsafe-eval``. A component's script (the keys of *Judgement*) arrives as data and is loaded from a ``blob:``,
+    which only a running script can create. Scripts in the page are refused except for Streamlit's own.
     """
     content = {
         "default-src": "'none'",
@@ -94,7 +87,7 @@ def headers() -> Mapping[str, str]:
 
 @cache
 def _inline_scripts() -> Sequence[str]:
-    """The hashes of the scripts that stand in Streamlit's own page."""
+    """Hashes of the inline scripts of Streamlit's page."""
     spec = find_spec("streamlit")
     if spec is None or spec.origin is None:
         return ()
@@ -104,7 +97,7 @@ def _inline_scripts() -> Sequence[str]:
 
 
 class Headers:
-    """Adds headers to every answer; what an answer says itself stands."""
+    """Adds headers to every response that does not set them itself."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
@@ -122,10 +115,10 @@ class Headers:
 
 
 class Demo:
-    """Refuses what strangers have no business with: closed paths, large bodies, bodies of unknown size, other sites.
+    """Rejects requests that a public server must not serve: closed paths, large or unsized bodies, other sites.
 
-    And more than the server has room for: pages, files in their forms, long messages. What it cannot see is the
-    proxy's: who is behind an address, and requests that never end (docs/hosting.md).
+    It also limits open pages, files in their forms and message sizes. The proxy's part is who is behind an address, and
+    requests that never end (docs/hosting.md).
     """
 
     def __init__(self, app: ASGIApp, may: Policy, kept: Kept) -> None:
@@ -155,7 +148,7 @@ class Demo:
             await self._app(scope, receive, send)
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A page, as long as it is open; one that says too much at once is closed."""
+        """Serve a page while it is open; a message that is too long closes it."""
 
         async def heard() -> Message:
             message = await receive()
@@ -172,7 +165,7 @@ class Demo:
             self._pages -= 1
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Status and reason; None for what may pass."""
+        """Status and reason, or None."""
         from starlette.datastructures import Headers as Given
 
         given, path, may = Given(scope=scope), str(scope["path"]), self._may
@@ -190,7 +183,7 @@ class Demo:
         return self._no_room(scope, int(length))
 
     def _no_room(self, scope: Scope, size: int) -> tuple[int, str] | None:
-        """Why another page, or a file of a page's form, is not taken now."""
+        """Why there is no room for another page or file, or None."""
         may = self._may
         if scope["type"] == "websocket":
             full = may.pages_in_all is not None and self._pages >= may.pages_in_all

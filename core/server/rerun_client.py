@@ -1,9 +1,7 @@
-"""A browser without a screen: opens a page of a running server, reruns it, and hears how long the script took.
+"""Headless browser: opens a page of a running server, reruns it and measures the script's time.
 
-It speaks the websocket protocol of Streamlit's own front end. A server that was started with
-``browser.gatherUsageStats`` sends the time of every script run beside the page: from the start of the run to its end
-in the script's own thread, as its telemetry would have it (only a real browser passes it on). That is the figure taken
-here; nothing of Streamlit is replaced or patched.
+It speaks the websocket protocol of Streamlit's front end. A server started with ``browser.gatherUsageStats`` sends the
+time of every script run, measured in the script's own thread; only a real browser would pass it on as telemetry.
 """
 
 from __future__ import annotations
@@ -32,10 +30,8 @@ SERVER_OPTION = ("--browser.gatherUsageStats", "true")
 class ScriptRun:
     """One run of a page.
 
-    Attributes:
-        script_seconds: in the server's script thread, reruns that the script itself asked for included.
-        seconds: from the request to the arrival of the last message.
-        bytes_sent: of all messages together.
+    ``script_seconds`` are those of the server's script thread, including reruns that the script asked for; ``seconds``
+    those from the request to the last message; ``bytes_sent`` those of all messages.
     """
 
     script_seconds: float
@@ -45,13 +41,7 @@ class ScriptRun:
 
 @dataclass(frozen=True)
 class Widget:
-    """Something on a page whose state a browser sends.
-
-    Attributes:
-        kind: its name in Streamlit's protocol.
-        fragment: the id of the fragment that it is in, or "".
-        element: as it was sent.
-    """
+    """A widget: its kind and ``element`` in Streamlit's protocol, and the id of its fragment or ""."""
 
     widget_id: str
     kind: str
@@ -67,14 +57,10 @@ class RerunClient:
         self._page = page
         self._query = query
         self._page_hash = ""
-        self.widgets: dict[str, Widget] = {}  # by their ids: those of the last whole run, and since
+        self.widgets: dict[str, Widget] = {}  # by id, since the last whole run
 
     def run(self, states: Sequence[WidgetState] = (), fragment: str = "") -> ScriptRun:
-        """Run the whole page once; the first time the session begins with it.
-
-        Args:
-            states: of widgets, as a browser would send them; left out, they are as they first stand.
-            fragment: the id of a fragment that is run alone.
+        """Run the page, or one fragment of it, with these widget states.
 
         Raises:
             BlindspotError: the page failed, or did not end in time.
@@ -96,7 +82,7 @@ class RerunClient:
             size += len(data)
             message = ForwardMsg.FromString(data)
             kind = message.WhichOneof("type")
-            if kind == "navigation":  # the page that the address named, as app.py found it
+            if kind == "navigation":  # the page that app.py chose
                 self._page_hash = message.navigation.page_script_hash
             elif kind == "delta":
                 self._drawn(message.delta)
@@ -111,7 +97,6 @@ class RerunClient:
                 return ScriptRun(script, perf_counter() - start, size)
 
     def send(self, message: bytes) -> None:
-        """Whatever it is, as a whole message."""
         self._connection.send(message)
 
     def _drawn(self, delta: Delta) -> None:
@@ -123,7 +108,6 @@ class RerunClient:
             self.widgets[widget_id] = Widget(widget_id, kind, delta.fragment_id, element)
 
     def receive(self) -> bytes:
-        """The next message of the server."""
         try:
             data = self._connection.recv(timeout=PATIENCE_SECONDS)
         except TimeoutError as error:
@@ -137,6 +121,6 @@ class RerunClient:
 def opened(address: str, page: str, query: Mapping[str, str | Sequence[str]] | None = None) -> Iterator[RerunClient]:
     """A fresh session with a page of the server at ``address`` (``http://host:port``), closed at the end."""
     socket = f"ws{address.removeprefix('http')}/_stcore/stream"
-    # No proxy: the server is on this machine. No limit: a page with large tables is one message per table.
+    # No size limit: a table is one message.
     with connect(socket, max_size=None, proxy=None, compression=None) as connection:
         yield RerunClient(connection, page, urlencode(query or {}, doseq=True))

@@ -1,6 +1,6 @@
-"""What the web server does beside the pages. Nothing here imports Streamlit: app.py does.
+"""Routes of the web server besides the pages. Nothing here imports Streamlit: app.py does.
 
-``/_stcore/health`` is Streamlit's: the server lives. ``/ready`` is ours: pages can be drawn and work be done.
+``/_stcore/health`` is Streamlit's liveness check, ``/ready`` ours of readiness: pages and jobs work.
 """
 
 from __future__ import annotations
@@ -20,31 +20,30 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 READY = "/ready"
-FRESH_SECONDS = 2.0  # an answer that is younger is given again: whoever asks often costs nothing
+FRESH_SECONDS = 2.0  # for which a response is cached
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """While the first browser still loads Streamlit's front end, import what every page begins with.
+    """Import ``core.ui`` while the first browser still loads Streamlit's front end.
 
-    Only that one module: every page imports it before anything else of ours, and so waits for this thread instead of
-    holding what it needs.
+    Only that module: every page imports it first, so it waits for this thread instead of deadlocking with it.
     """
     threading.Thread(target=import_module, args=("core.ui",), name="blindspot-imports", daemon=True).start()
     yield
 
 
 def kept(page: str) -> tuple[int, int]:
-    """Bytes of the files in forms that a page, and that all pages hold."""
-    from core.ui.resources import bytes_in_forms  # Streamlit is there once somebody sends it a file
+    """Bytes of the files in a page's forms, and in those of all pages."""
+    from core.ui.resources import bytes_in_forms  # Streamlit is loaded by now
 
     return bytes_in_forms(page)
 
 
 class Readiness:
-    """Answers whether this server is ready: 200, or 503 with the names of what is wrong, not where it lies.
+    """Responds 200 if this server is ready, else 503 with the names of what is wrong.
 
-    Strangers may ask; ``python -m core doctor --ready`` says the rest to whoever has the machine.
+    Strangers may ask; ``python -m core doctor --ready`` tells the rest on the machine itself.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -55,7 +54,7 @@ class Readiness:
 
     def reasons(self) -> tuple[str, ...]:
         """What is wrong: ``cache``, ``store``, ``weights``."""
-        from core import doctor  # it brings in all that there is
+        from core import doctor  # imports nearly everything
         from core.store.repository import Repository
 
         with self._lock:
@@ -75,11 +74,7 @@ class Readiness:
 
 
 def routes(settings: Settings | None = None) -> list[BaseRoute]:
-    """For ``streamlit.starlette.App``.
-
-    Raises:
-        InputError: a variable of the environment has a value that means nothing.
-    """
+    """For ``streamlit.starlette.App``; raises ``InputError`` for an invalid environment variable."""
     from starlette.routing import Route
 
     readiness = Readiness(settings or Settings.from_environment())

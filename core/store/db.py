@@ -1,8 +1,8 @@
-"""The DuckDB file: opened for as long as it is used, shared by the threads of a process, migrated on opening.
+"""The DuckDB file: open while it is used, shared by the threads of a process, migrated on opening.
 
-A process that holds the file shuts every other process out, so the connection is closed after a second
-of idleness, and whoever finds the file locked waits and tries again (DESIGN section 5). Who waits says so by
-a file beside the store: a process that is never idle (ten raters who vote) would otherwise never let go.
+A process that has the file open locks every other one out. So an idle connection is closed after a second, and a
+process that finds the file locked retries, and touches a file next to the store: a process that is never idle (ten
+raters who vote) would otherwise never close it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from core.errors import BlindspotError, StoreBusy
 from core.files.writing import make_folder
 
 _HERE = Path(__file__).resolve().parent
-_HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
+HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
 _DISK = re.compile("could not write|no space left|read-only file system|file too large", re.IGNORECASE)
-# No statement reaches past the store's own file: none reads or writes another, attaches one, loads an extension or a
-# Python variable by its name, or takes this back. All of a process open the file alike, else DuckDB refuses.
+# SQL cannot leave the store's file: no other file, no ATTACH, no extension, no Python variable by its name. DuckDB
+# refuses a second connection of the same process with another configuration.
 CONFINED = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
@@ -39,15 +39,13 @@ CONFINED = {
 }
 IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
-TURN_SECONDS = 0.5  # that a process keeps the file, at least, where others wait: opening costs 0.03
-GIVING_WAY_SECONDS = 0.5  # that it then leaves them to take it
-_FRESH_SECONDS = 2.0  # so old may a sign of waiting be: who waits renews it all the time, who died does not
+TURN_SECONDS = 0.5  # a process keeps the file at least so long where others wait: opening takes 0.03
+GIVING_WAY_SECONDS = 0.5  # and then leaves it to them so long
+_FRESH_SECONDS = 2.0  # an older sign of waiting was left by a process that died
 
 
 @dataclass(frozen=True)
 class Migration:
-    """A step of the schema: ``version`` counts from 1 without gaps."""
-
     version: int
     name: str
     sql: str
@@ -55,7 +53,7 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """All migrations, in order."""
+    """The steps of the schema; versions count from 1 without gaps."""
     paths = sorted((_HERE / "migrations").glob("*.sql"))
     found = tuple(Migration(int(p.stem[:3]), p.stem[4:], p.read_text("utf-8")) for p in paths)
     if [m.version for m in found] != list(range(1, len(found) + 1)):
@@ -64,7 +62,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def queries_beside(module: str) -> Callable[[str], str]:
-    """What gives the SQL text of ``queries/<name>.sql`` beside a module, which is named by its ``__file__``."""
+    """A function from names to the SQL of ``queries/<name>.sql`` next to a module, given its ``__file__``."""
     folder = Path(module).resolve().parent / "queries"
 
     @cache
@@ -75,29 +73,25 @@ def queries_beside(module: str) -> Callable[[str], str]:
 
 
 query = queries_beside(__file__)
-
-
 _DATABASES: weakref.WeakSet[Database] = weakref.WeakSet()
 
-# DuckDB lets one of two overlapping transactions fail that touch the same table, key or name, also where they
-# come from two Databases of one file. So the writers of a process take turns.
+# Of two overlapping transactions on one table, key or name DuckDB fails one, also across two Databases of one file.
 _WRITING = threading.RLock()
 _MIGRATING = threading.Lock()  # taken while a Database's own lock is held, never the other way round
 
 
 @atexit.register
 def _close_all() -> None:
-    """DuckDB complains on stderr about a connection that outlives the interpreter."""
+    """Avoid DuckDB's message on stderr about a connection that outlives the interpreter."""
     for database in _DATABASES:
         database.close()
 
 
 class Database:
-    """One DuckDB file of this process; safe to use from several threads.
+    """One DuckDB file of this process, made when it is first written to; safe to use from several threads.
 
     Args:
-        path: the file; made with its folder when first written to.
-        lock_patience: seconds to wait for a foreign process that holds the file.
+        lock_patience: seconds to wait for another process that holds the file.
     """
 
     def __init__(self, path: Path, lock_patience: float = LOCK_PATIENCE_SECONDS) -> None:
@@ -114,7 +108,7 @@ class Database:
 
     @contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor of one's own, closed at the end; drain every result inside.
+        """A new cursor, closed at the end; fetch every result inside.
 
         Raises:
             StoreBusy: another process held the file for too long.
@@ -131,13 +125,13 @@ class Database:
             if not _is_of_the_file(error):
                 raise
             raise BlindspotError(
-                f"cannot read or write the store {self.path}: {_first_line(error)}",
+                f"cannot read or write the store {self.path}: {first_line(error)}",
                 remedy="free some space; if the file is damaged, move it away: what it holds can be computed again",
             ) from error
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor whose changes happen all or not at all; the threads of a process take turns."""
+        """A cursor whose changes are kept all or not at all; the threads of a process take turns."""
         with _WRITING, self.cursor() as cursor:
             cursor.begin()
             try:
@@ -148,11 +142,11 @@ class Database:
             cursor.commit()
 
     def close(self, patience: float = -1.0) -> None:
-        """Let go of the file now, unless someone is using it.
+        """Close the file, unless it is in use.
 
         Args:
-            patience: seconds to wait for a thread that is opening it, who may be waiting for another process; without
-                end where it is negative. After that the file is left as it is.
+            patience: seconds to wait for a thread that is opening it (and may wait for another process), after which
+                the file stays open; forever where negative.
         """
         if not self._lock.acquire(timeout=patience):
             return
@@ -193,7 +187,7 @@ class Database:
         with self._lock:
             self._closer = None
             if self._connection is None or self._users:
-                return  # whoever releases it last starts a new timer
+                return  # the last user to release it starts a new timer
             rest = self._last_used + IDLE_SECONDS - time.monotonic()
             if rest > 0:
                 self._close_later(rest)
@@ -204,7 +198,7 @@ class Database:
         make_folder(self.path.parent)
         connection = self._connect()
         try:
-            with _MIGRATING:  # every time: the file may be another one since, and looking takes a millisecond
+            with _MIGRATING:  # every time: the file may have been replaced, and looking takes a millisecond
                 migrate(connection, self.path)
         except BaseException:
             connection.close()
@@ -213,7 +207,7 @@ class Database:
 
     @property
     def _wanted(self) -> Path:
-        """A file that says that a process waits for the store."""
+        """A file that exists while a process waits for the store."""
         return self.path.with_name(f"{self.path.name}.wanted")
 
     def _is_wanted(self) -> bool:
@@ -223,7 +217,7 @@ class Database:
             return False
 
     def _let_others_in(self) -> None:
-        """Having given way: wait until one of those who wait has the file (and takes its sign away)."""
+        """After giving way: wait until another process has the file, and so deletes its sign."""
         until = time.monotonic() + GIVING_WAY_SECONDS if self._gave_way else 0.0
         while time.monotonic() < until and self._is_wanted():
             time.sleep(0.005)
@@ -240,7 +234,7 @@ class Database:
                 if connection is not None:
                     return connection
                 waited = True
-                with suppress(OSError):  # where nobody may write nobody votes either
+                with suppress(OSError):  # in a folder that is read-only nobody votes
                     self._wanted.touch()
                 time.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311 - spreads waiting processes out
                 delay = min(delay * 1.5, 0.1)
@@ -250,34 +244,31 @@ class Database:
                     self._wanted.unlink(missing_ok=True)
 
     def _try_to_connect(self, deadline: float) -> duckdb.DuckDBPyConnection | None:
-        """A connection; None where the file is held and there is time left."""
+        """A connection; None where the file is held and the deadline is not over."""
         try:
             return duckdb.connect(str(self.path), config=CONFINED)
         except (duckdb.IOException, duckdb.ResourceInUseException) as error:
             # In use: another Database of this process is closing the same file at this moment.
-            if not isinstance(error, duckdb.ResourceInUseException) and not _HELD.search(str(error)):
+            if not isinstance(error, duckdb.ResourceInUseException) and not HELD.search(str(error)):
                 raise BlindspotError(
-                    f"cannot open the store {self.path}: {_first_line(error)}",
+                    f"cannot open the store {self.path}: {first_line(error)}",
                     remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",
                 ) from error
             if time.monotonic() > deadline:
                 raise StoreBusy(
-                    f"the store {self.path} is held by {_holder(error)}",
+                    f"the store {self.path} is held by {holder(error)}",
                     remedy="close that program, or wait for it, then try again",
                 ) from error
         except duckdb.Error as error:
             raise BlindspotError(
-                f"{self.path} is not a store that this DuckDB can read: {_first_line(error)}",
+                f"{self.path} is not a store that this DuckDB can read: {first_line(error)}",
                 remedy="move it away, or set BLINDSPOT_CACHE to another folder",
             ) from error
         return None
 
 
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None = None) -> None:
-    """Bring a store's schema up to date, one transaction per step.
-
-    Args:
-        upto: stop at this version (for tests of older stores).
+    """Bring a store's schema up to date, or to version ``upto`` (for tests), one transaction per step.
 
     Raises:
         BlindspotError: the store was written by a newer Blindspot.
@@ -286,14 +277,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None 
         "CREATE TABLE IF NOT EXISTS schema_migration "
         "(version INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
     )
-    have = int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()[0][0])
-    if have > len(migrations()):
-        raise BlindspotError(
-            f"the store {path} has schema version {have}",
-            expected=f"at most {len(migrations())}",
-            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
-        )
-    for step in migrations()[have:upto]:
+    for step in migrations()[version_of(connection, path) : upto]:
         connection.begin()
         try:
             connection.execute(step.sql)
@@ -306,18 +290,40 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None 
         connection.commit()
 
 
-def _holder(error: Exception) -> str:
-    """The program that DuckDB's message says holds the lock."""
+def tables_of(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    return {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
+
+
+def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """A store's schema version, from its table of migrations.
+
+    Raises:
+        BlindspotError: the store was written by a newer Blindspot.
+    """
+    version = int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()[0][0])
+    if version > len(migrations()):
+        raise BlindspotError(
+            f"the store {path} has schema version {version}",
+            expected=f"at most {len(migrations())}",
+            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
+        )
+    return version
+
+
+def holder(error: Exception) -> str:
+    """The process that holds the lock, by DuckDB's message."""
     match = re.search(r"lock is held in (\S.*?) \(PID (\d+)\)", str(error))
     return f"process {match[2]} ({match[1]})" if match else "another process"
 
 
 def _is_of_the_file(error: duckdb.Error) -> bool:
-    """Whether the file or the disk is at fault, not the statement; a wrong checksum is of no class of its own, and a
-    full disk is of the class of conflicts."""
+    """Whether the file or the disk is at fault, not the statement.
+
+    DuckDB has no class for a wrong checksum, and raises the class of conflicts for a full disk.
+    """
     is_disk = isinstance(error, duckdb.TransactionException) and _DISK.search(str(error))
     return type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.FatalException) or bool(is_disk)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]

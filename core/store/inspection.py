@@ -1,4 +1,4 @@
-"""Looking at a store without changing anything: no file is made, no schema brought up to date."""
+"""Inspection of a store that changes nothing: no file is made, no schema migrated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import duckdb
 
 from core.errors import BlindspotError, StoreBusy
-from core.store.db import _HELD, CONFINED, Database, _first_line, _holder, migrations
+from core.store.db import CONFINED, HELD, Database, first_line, holder, migrations, tables_of, version_of
 from core.store.records import RunRecord, record_of
 
 RETRY_SECONDS = 0.05
-# Columns of ``record_of`` that come from other tables, or that a store of an older schema lacks.
+# Columns of ``record_of`` from other tables, or that an older schema lacks.
 _MAY_LACK = (
     "names scores embedding_digest support support_digest own_support "
     "dimension parameters memory_bytes texts seconds device"
@@ -23,15 +23,7 @@ _MAY_LACK = (
 
 @dataclass(frozen=True)
 class StoreFacts:
-    """What is in a store.
-
-    Attributes:
-        schema_version: how many migrations it has seen.
-        newest_version: how many there are.
-        runs: newest first, without their metrics.
-        references: encoders that were added by reference and not removed.
-        rows: in all tables.
-    """
+    """A store's contents: runs (newest first, without their metrics), encoders by reference, rows in all tables."""
 
     schema_version: int
     newest_version: int
@@ -41,30 +33,19 @@ class StoreFacts:
 
 
 def inspect(database: Database, patience: float) -> StoreFacts | None:
-    """Read all of a store once; None where there is none.
-
-    Args:
-        patience: seconds to wait for a process that holds it.
-
-    Raises:
-        StoreBusy: another process held it for longer.
-        BlindspotError: it is damaged, no store, or a newer Blindspot wrote it.
-    """
+    """Read all of a store once; None where there is none. See ``schema_version`` for what it raises."""
     if not database.path.exists():
         return None
-    try:
-        with _read_only(database, patience) as connection:
-            return _facts(connection, database)
-    except duckdb.Error as error:
-        raise BlindspotError(
-            f"the store {database.path} cannot be read: {_first_line(error)}",
-            remedy="check its permissions; if it is damaged, move it away: what it holds can be computed again, "
-            "quickly where the embeddings are still in the cache",
-        ) from error
+    damaged = (
+        "check its permissions; if it is damaged, move it away: what it holds can be computed again, "
+        "quickly where the embeddings are still in the cache"
+    )
+    with _read_only(database, patience, damaged) as connection:
+        return _facts(connection, database)
 
 
 def schema_version(database: Database, patience: float) -> int:
-    """The schema version of a store that can be read now; 0 where there is none yet. Nothing else is read.
+    """The schema version of a store; 0 where there is none. Nothing else is read.
 
     Raises:
         StoreBusy: another process held it for more than ``patience`` seconds.
@@ -72,22 +53,12 @@ def schema_version(database: Database, patience: float) -> int:
     """
     if not database.path.exists():
         return 0
-    try:
-        with _read_only(database, patience) as connection:
-            return _version(connection, database, {row[0] for row in connection.execute("SHOW TABLES").fetchall()})
-    except duckdb.Error as error:
-        raise BlindspotError(
-            f"the store {database.path} cannot be read: {_first_line(error)}", remedy="python -m core doctor says more"
-        ) from error
+    with _read_only(database, patience, "python -m core doctor says more") as connection:
+        return _version(connection, database)
 
 
 def check_opens(database: Database) -> None:
-    """Open a store as it is opened for work, and let go of it at once; none yet is as good.
-
-    Raises:
-        StoreBusy: another process held it for longer than ``database`` waits.
-        BlindspotError: it is damaged, no store, or a newer Blindspot wrote it.
-    """
+    """Open a store for writing, where there is one, and close it at once. Raises what ``schema_version`` does."""
     if database.path.exists():
         with database.cursor() as cursor:
             cursor.execute("SELECT 1").fetchall()
@@ -95,7 +66,17 @@ def check_opens(database: Database) -> None:
 
 
 @contextmanager
-def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyConnection]:
+def _read_only(database: Database, patience: float, remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """As ``_connected``; an error of DuckDB, also of the block, becomes a ``BlindspotError`` with this remedy."""
+    try:
+        with _connected(database, patience) as connection:
+            yield connection
+    except duckdb.Error as error:
+        raise BlindspotError(f"the store {database.path} cannot be read: {first_line(error)}", remedy=remedy) from error
+
+
+@contextmanager
+def _connected(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that cannot write; where this process has the file open for writing, a cursor of that."""
     deadline = time.monotonic() + patience
     database.close()
@@ -107,11 +88,11 @@ def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyC
                 yield cursor
             return
         except duckdb.IOException as error:
-            if not _HELD.search(str(error)):
+            if not HELD.search(str(error)):
                 raise
             if time.monotonic() > deadline:
                 raise StoreBusy(
-                    f"the store {database.path} is held by {_holder(error)} for more than {patience:g} seconds",
+                    f"the store {database.path} is held by {holder(error)} for more than {patience:g} seconds",
                     remedy="close that program, or wait for it, then try again",
                 ) from error
             time.sleep(RETRY_SECONDS)
@@ -122,8 +103,8 @@ def _read_only(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyC
 
 
 def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFacts:
-    tables = {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
-    version = _version(connection, database, tables)
+    tables = tables_of(connection)
+    version = _version(connection, database)
     runs: list[RunRecord] = []
     if "run" in tables:
         found = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
@@ -132,23 +113,13 @@ def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFa
     if "encoder_reference" in tables:
         sql = "SELECT reference FROM encoder_reference WHERE NOT is_removed ORDER BY reference"
         references = [row[0] for row in connection.execute(sql).fetchall()]
-    # Reading every column is what finds a damaged block: DuckDB compares the checksums of what it reads.
+    # Every column is read to find damaged blocks: DuckDB compares the checksums of what it reads.
     counts = [_read_all(connection, table) for table in sorted(tables)]
     return StoreFacts(version, len(migrations()), tuple(runs), tuple(references), sum(counts))
 
 
-def _version(connection: duckdb.DuckDBPyConnection, database: Database, tables: set[str]) -> int:
-    version = 0
-    if "schema_migration" in tables:
-        rows = connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()
-        version = int(rows[0][0])
-    if version > len(migrations()):
-        raise BlindspotError(
-            f"the store {database.path} has schema version {version}",
-            expected=f"at most {len(migrations())}",
-            remedy="a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder",
-        )
-    return version
+def _version(connection: duckdb.DuckDBPyConnection, database: Database) -> int:
+    return version_of(connection, database.path) if "schema_migration" in tables_of(connection) else 0
 
 
 def _read_all(connection: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -1,4 +1,4 @@
-"""Runs as records: what identifies one, and what the store knows of it."""
+"""Runs as records: their identity, and what the store knows of them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class RunState(StrEnum):
 
 @dataclass(frozen=True)
 class RunCount:
-    """How many runs of a diagnostic on a dataset there are, finished or not."""
-
     diagnostic: str
     dataset: str
     finished: bool
@@ -56,11 +54,7 @@ class RunPlan:
     own_support: bool = True
 
     def check_fitted_on_its_items(self) -> None:
-        """Refuse a run whose transform was fitted on another dataset, before its space is computed again.
-
-        Raises:
-            BlindspotError: it was.
-        """
+        """Raise ``BlindspotError`` for a transform fitted on another dataset: its space cannot be computed again."""
         if FIT_ON in self.params:
             raise BlindspotError(
                 f"the transform of run {self.run_id} was fitted on '{self.params[FIT_ON]}'; only its stored results "
@@ -70,12 +64,12 @@ class RunPlan:
 
     @property
     def table(self) -> str:
-        """The table that its per-item rows stand in."""
+        """The table of its per-item rows."""
         return result_table(self.diagnostic, self.diagnostic_version)
 
 
 class StoredJson(Mapping[str, Any]):
-    """A JSON object that is parsed when it is first looked at: lists of runs look at few."""
+    """A JSON object, parsed when it is first read: of a list of runs few are."""
 
     def __init__(self, text: str | None) -> None:
         self._text = text
@@ -99,9 +93,9 @@ class StoredJson(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as the store knows it. Times are UTC; what comes after the manifest speaks of its embeddings.
+    """A run as the store knows it; times are UTC. ``metrics`` has the scores that the query asked for.
 
-    ``metrics`` has the scores that were asked for when it was read.
+    The fields after the manifest describe its embeddings.
     """
 
     run_seq: int
@@ -124,12 +118,16 @@ class RunRecord:
         return self.plan.run_id
 
 
-class RunFilter(TypedDict, total=False):
-    """What runs of the store are wanted; what is left out does not filter.
+class RunQuery(TypedDict, total=False):
+    """Which runs are wanted, and what is read of them; a key that is left out does not filter.
 
-    ``run_id`` is how their ids begin, ``version`` that of the diagnostic; ``dataset`` may be another name of the same
-    content (``Repository.remember_alias``). ``current`` keeps those over the newest
-    content of their dataset: a user's file may have changed, and its old pairs with it.
+    Attributes:
+        run_id: the beginning of their ids.
+        version: of the diagnostic.
+        dataset: also another name of the same content (``Repository.remember_alias``).
+        current: only runs over the newest content of their dataset; a user's file may have changed.
+        metrics: the scores to read, all for None; thousands of runs are read much faster with a few.
+        limit, skip: at most so many, after so many.
     """
 
     run_id: str
@@ -142,6 +140,9 @@ class RunFilter(TypedDict, total=False):
     state: RunState | None
     current: bool
     run_seqs: Sequence[int]
+    metrics: Sequence[str] | None
+    limit: int | None
+    skip: int
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class RunPage:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The best runs on one dataset that can be compared, the best first, out of how many variants there are."""
+    """The best comparable runs on one dataset, best first, and the number of variants they were chosen from."""
 
     variants: int
     runs: tuple[RunRecord, ...]
@@ -166,14 +167,7 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class StoredReference:
-    """An encoder that was added by reference, or removed.
-
-    Attributes:
-        reference: its canonical reference.
-        checked_at: when it was last looked at, UTC.
-        is_removed: whether it was removed since.
-        facts: what was found then; {} where it was never looked at.
-    """
+    """An encoder that was added by reference: when it was checked last (UTC), and the facts found then, if any."""
 
     reference: str
     checked_at: datetime
@@ -217,7 +211,7 @@ def record_of(row: Mapping[str, Any]) -> RunRecord:
 
 
 def _alive(process_id: int, started_at: datetime) -> bool:
-    """Whether the process that began a run at ``started_at`` still lives (numbers are used again; 0 is nobody)."""
+    """Whether the process that began a run at ``started_at`` still lives; process ids are used again, 0 is none."""
     if process_id == 0:
         return False
     try:

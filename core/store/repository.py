@@ -1,4 +1,4 @@
-"""What is in the store, as records; the only module that runs SQL."""
+"""The store's records; with ``purging``, ``inspection`` and ``db`` the only module that runs SQL."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -20,27 +21,27 @@ from core.diagnostic import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
-from core.store.db import Database, query
+from core.store.db import Database, query, tables_of
 from core.store.records import (
     Leaderboard,
     RunCount,
-    RunFilter,
     RunPage,
     RunPlan,
+    RunQuery,
     RunRecord,
     RunState,
     StoredReference,
     record_of,
 )
-from core.store.rows import metric_rows, store_dataset
 from core.types import Bool, Variant
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
+_RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 MANY = 100  # runs whose ids begin alike: more are not counted
 
 
 class Repository:
-    """The store at a path. Every method opens, reads or writes, and lets go."""
+    """The store at a path. Every method opens it, reads or writes, and closes it; reading never creates one."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -49,49 +50,43 @@ class Repository:
     def at(cls, path: Path) -> Repository:
         return cls(Database(path))
 
+    def _rows(self, name: str, params: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        """What a query finds; nothing where there is no store yet."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            rows: list[tuple[Any, ...]] = cursor.execute(query(name), params).fetchall()
+        return rows
+
+    def _write(self, name: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """Run a query in a transaction of its own."""
+        with self.database.transaction() as cursor:
+            rows: list[tuple[Any, ...]] = cursor.execute(query(name), params).fetchall()
+        return rows
+
     # --- reading
 
-    def runs(
-        self,
-        *,
-        metrics: Sequence[str] | None = None,
-        limit: int | None = None,
-        skip: int = 0,
-        **wanted: Unpack[RunFilter],
-    ) -> list[RunRecord]:
-        """Runs, newest first. An empty store is not created by reading it.
+    def runs(self, **wanted: Unpack[RunQuery]) -> list[RunRecord]:
+        """Runs, newest first."""
+        return list(self.page(**wanted).runs)
 
-        Args:
-            metrics: names of the scores that are wanted; all where it is left out. Reading thousands of runs takes
-                a fraction of the time with a few.
-            limit, skip: at most so many, after so many.
-            wanted: what they must be, see ``RunFilter``.
-        """
-        return list(self.page(metrics=metrics, limit=limit, skip=skip, **wanted).runs)
+    def finished(self, entry: DiagnosticEntry, **wanted: Unpack[RunQuery]) -> list[RunRecord]:
+        """Finished runs of this version of a diagnostic over the current content of their datasets, newest first."""
+        wanted.update({"diagnostic": entry.id, "version": entry.version, "state": RunState.DONE, "current": True})
+        return self.runs(**wanted)
 
-    def page(
-        self,
-        *,
-        metrics: Sequence[str] | None = None,
-        limit: int | None = None,
-        skip: int = 0,
-        **wanted: Unpack[RunFilter],
-    ) -> RunPage:
+    def page(self, **wanted: Unpack[RunQuery]) -> RunPage:
         """As ``runs``, and how many there are without the limit."""
         if not self.database.path.exists():
             return RunPage(0, ())
-        state, params = wanted.get("state"), wanted.get("params")
+        state, params, metrics = wanted.get("state"), wanted.get("params"), wanted.get("metrics")
         variants, run_seqs = wanted.get("variants"), wanted.get("run_seqs")
-        # Whether a run that has not ended goes on or was interrupted, only its record tells; there are few.
+        limit, skip = wanted.get("limit"), wanted.get("skip", 0)
+        # SQL cannot tell a run that goes on from one whose process died; there are few of them.
         unfinished = state in {RunState.RUNNING, RunState.INTERRUPTED}
-        filters = {
-            "run_id": wanted.get("run_id"),
-            "diagnostic": wanted.get("diagnostic"),
-            "version": wanted.get("version"),
-            "encoder": wanted.get("encoder"),
+        filters = {name: wanted.get(name) for name in ("run_id", "diagnostic", "version", "encoder", "dataset")} | {
             "variants": None if variants is None else [str(v) for v in variants],
-            "dataset": wanted.get("dataset"),
-            "params": None if params is None else json.dumps(dict(params), sort_keys=True),
+            "params": None if params is None else _json(params),
             "status": "running" if unfinished else state,
             "current": wanted.get("current", False),
             "run_seqs": None if run_seqs is None else list(run_seqs),
@@ -110,10 +105,7 @@ class Repository:
 
     def counts(self) -> list[RunCount]:
         """How many runs there are per diagnostic, dataset and whether they are finished."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("runs/count")).fetchall()
+        rows = self._rows("runs/count")
         return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
     def leaderboards(
@@ -124,29 +116,25 @@ class Repository:
         metrics: Sequence[str] | None,
         top: int,
     ) -> list[Leaderboard]:
-        """Per dataset the runs of a diagnostic that can be compared, the best first; the dataset that was run last
-        comes first.
+        """Per dataset the comparable runs of a diagnostic, best first; the dataset that was run last comes first.
 
-        Which run of a variant counts, and on which support, is as in ``ui.tables.on_one_support``.
+        Which run of a variant counts, and on which support, is as in ``ui.widgets.tables.on_one_support``.
 
         Args:
             variants: only these; all where it is empty.
-            metrics: names of the scores that are wanted; all for None.
+            metrics: the scores to read; all for None.
             top: at most so many runs per dataset.
         """
-        if not self.database.path.exists():
-            return []
         filters = {
             "diagnostic": entry.id,
             "version": entry.version,
-            "params": json.dumps(dict(params), sort_keys=True),
+            "params": _json(params),
             "variants": [str(v) for v in variants] or None,
             "headline": entry.headline,
             "sign": -1 if entry.headline_is_lower_better else 1,
             "top": top,
         }
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("runs/leaderboard"), filters).fetchall()
+        rows = self._rows("runs/leaderboard", filters)
         if not rows:
             return []
         records = {r.run_seq: r for r in self.runs(run_seqs=[row[0] for row in rows], metrics=metrics)}
@@ -160,41 +148,29 @@ class Repository:
 
     def variants(self) -> list[Variant]:
         """Variants with a finished run, in order of first appearance (which decides their colours)."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            return [Variant(*row) for row in cursor.execute(query("runs/variants")).fetchall()]
+        return [Variant(*row) for row in self._rows("runs/variants")]
 
     def datasets(self) -> list[str]:
         """Ids of datasets with a finished run, in order of first appearance."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            return [row[0] for row in cursor.execute(query("datasets/tested")).fetchall()]
+        return [row[0] for row in self._rows("datasets/tested")]
 
     def references(self) -> list[StoredReference]:
-        """Encoders that were added by reference or removed, in order of their names."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("encoders/references")).fetchall()
+        """Encoders that were added by reference or removed, by name."""
         return [
-            StoredReference(name, at.replace(tzinfo=UTC), gone, json.loads(facts)) for name, at, gone, facts in rows
+            StoredReference(name, at.replace(tzinfo=UTC), gone, json.loads(facts))
+            for name, at, gone, facts in self._rows("encoders/references")
         ]
 
     def embeddings(self) -> list[EmbeddingFacts]:
         """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            return [EmbeddingFacts(*row) for row in cursor.execute(query("encoders/embeddings")).fetchall()]
+        return [EmbeddingFacts(*row) for row in self._rows("encoders/embeddings")]
+
+    def digest(self) -> str:
+        """Changes with the finished runs, the judgements and who may see them; "" of an empty store. Cheap."""
+        return "-".join(str(part) for row in self._rows("store_digest") for part in row)
 
     def run(self, run_id: str) -> RunRecord:
-        """One run, by its id or the beginning of it.
-
-        Raises:
-            InputError: none or several begin so.
-        """
+        """One run, by its id or the beginning of it; raises ``InputError`` if none or several begin so."""
         found = self.runs(run_id=run_id, limit=MANY) if run_id else []
         if len(found) != 1:
             raise InputError(
@@ -211,14 +187,15 @@ class Repository:
         stored_as = KINDS[entry.dataset_kind].stored_as
         name = f"items/{stored_as if texts and stored_as else 'without_texts'}"
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
+        sql = sql.replace("{ranks}", _RANKS if "greater_filtered" in entry.schema.names else "")
         with self.database.cursor() as cursor:
             table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
         return pd.DataFrame(table.to_pandas())
 
     def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the runs whose per-item rows are there."""
+        """Those of the runs whose per-item rows are in the store."""
         with self.database.cursor() as cursor:
-            if entry.table not in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
+            if entry.table not in tables_of(cursor):
                 return frozenset()
             sql = query("runs/with_items").replace("{table}", entry.table)
             return frozenset(row[0] for row in cursor.execute(sql, {"run_ids": list(run_ids)}).fetchall())
@@ -226,88 +203,75 @@ class Repository:
     def texts(self, dataset_digest: str, numbers: Sequence[int]) -> dict[int, str]:
         """Texts of a stored dataset by their numbers."""
         params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}
-        with self.database.cursor() as cursor:
-            return dict(cursor.execute(query("datasets/texts"), params).fetchall())
+        return dict(self._rows("datasets/texts", params))
 
     def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
         """Item numbers of all the mates that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
-        with self.database.cursor() as cursor:
-            return frozenset(row[0] for row in cursor.execute(query("datasets/mates"), params).fetchall())
+        return frozenset(row[0] for row in self._rows("datasets/mates", params))
 
     def support(self, support_digest: str) -> Bool:
         """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``support_digest`` that is not ""."""
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("runs/support"), {"support_digest": support_digest}).fetchall()
-        items, ranked = rows[0]
+        items, ranked = self._rows("runs/support", {"support_digest": support_digest})[0]
         return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
 
     # --- writing
 
     def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:
         """Keep what encoding cost."""
-        with self.database.transaction() as cursor:
-            cursor.execute(
-                query("encoders/remember_embedding"),
-                {
-                    "digest": facts.digest,
-                    "encoder": facts.encoder,
-                    "revision": facts.revision,
-                    "dimension": facts.dimension,
-                    "parameters": info.parameters,
-                    "memory_bytes": info.memory_bytes,
-                    "texts": facts.texts,
-                    "seconds": facts.seconds,
-                    "device": facts.device,
-                },
-            )
+        params = {
+            "digest": facts.digest,
+            "encoder": facts.encoder,
+            "revision": facts.revision,
+            "dimension": facts.dimension,
+            "parameters": info.parameters,
+            "memory_bytes": info.memory_bytes,
+            "texts": facts.texts,
+            "seconds": facts.seconds,
+            "device": facts.device,
+        }
+        self._write("encoders/remember_embedding", params)
 
     def remember_alias(self, dataset: str, dataset_digest: str) -> None:
-        """Note that a stored dataset's content was asked for under another name: its runs are this name's too."""
-        with self.database.transaction() as cursor:
-            cursor.execute(query("datasets/remember_alias"), {"dataset": dataset, "dataset_digest": dataset_digest})
+        """Note another name of a stored dataset's content: its runs are this name's too."""
+        self._write("datasets/remember_alias", {"dataset": dataset, "dataset_digest": dataset_digest})
 
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
-        """Keep an encoder among those that are here, with what looking at it found; again after it was removed."""
-        with self.database.transaction() as cursor:
-            cursor.execute(
-                query("encoders/remember_reference"),
-                {"reference": reference, "checked_at": _now(), "facts": json.dumps(dict(facts), sort_keys=True)},
-            )
+        """Keep an encoder with what looking at it found; also one that was removed before."""
+        params = {"reference": reference, "checked_at": _now(), "facts": _json(facts)}
+        self._write("encoders/remember_reference", params)
 
     def remove_reference(self, reference: str) -> None:
         """Note that an encoder was removed. Its runs stay, and what their embeddings cost."""
-        with self.database.transaction() as cursor:
-            cursor.execute(query("encoders/remove_reference"), {"reference": reference, "now": _now()})
+        self._write("encoders/remove_reference", {"reference": reference, "now": _now()})
 
     def forget_embeddings(self, encoder: str) -> None:
-        """Drop what encoding cost where no run stands on it any more."""
-        with self.database.transaction() as cursor:
-            cursor.execute(query("encoders/forget_embeddings"), {"encoder": encoder})
+        """Drop what encoding cost where no run uses the embeddings any more."""
+        self._write("encoders/forget_embeddings", {"encoder": encoder})
+
+    def forget_costs(self, digests: Sequence[str]) -> int:
+        """As ``forget_embeddings``, of some embeddings; how many were dropped."""
+        return len(self._write("encoders/forget_costs", {"digests": list(digests)}))
 
     def begin(self, plan: RunPlan) -> int:
-        """Note that this process computes a run; one that was interrupted is taken over. Its ``run_seq``."""
-        with self.database.transaction() as cursor:
-            rows = cursor.execute(
-                query("runs/begin"),
-                {
-                    "run_id": plan.run_id,
-                    "diagnostic": plan.diagnostic,
-                    "diagnostic_version": plan.diagnostic_version,
-                    "encoder": plan.variant.encoder,
-                    "transform": plan.variant.transform,
-                    "dataset": plan.dataset,
-                    "dataset_digest": plan.dataset_digest,
-                    "params": json.dumps(dict(plan.params), sort_keys=True),
-                    "process_id": os.getpid(),
-                    "started_at": _now(),
-                    "embedding_digest": plan.embedding_digest,
-                    "support": json.dumps(plan.support),
-                    "support_digest": plan.support_digest,
-                    "own_support": plan.own_support,
-                },
-            ).fetchall()
-        return int(rows[0][0])
+        """Note that this process computes a run, or takes over an interrupted one. Returns its ``run_seq``."""
+        params = {
+            "run_id": plan.run_id,
+            "diagnostic": plan.diagnostic,
+            "diagnostic_version": plan.diagnostic_version,
+            "encoder": plan.variant.encoder,
+            "transform": plan.variant.transform,
+            "dataset": plan.dataset,
+            "dataset_digest": plan.dataset_digest,
+            "params": _json(plan.params),
+            "process_id": os.getpid(),
+            "started_at": _now(),
+            "embedding_digest": plan.embedding_digest,
+            "support": json.dumps(plan.support),
+            "support_digest": plan.support_digest,
+            "own_support": plan.own_support,
+        }
+        return int(self._write("runs/begin", params)[0][0])
 
     def finish(
         self,
@@ -321,11 +285,11 @@ class Repository:
     ) -> None:
         """Store a run's scores, items and manifest, in one transaction.
 
+        A run that another process has finished meanwhile stays as it is: its numbers are the same.
+
         Args:
             dataset: the whole of it.
-            ranked: the part of it that was looked at, where it was chosen; which one it was is kept.
-
-        A run that another process finished meanwhile stays as it is: its numbers are the same.
+            ranked: the part that the run looked at; its support is kept.
 
         Raises:
             BlindspotError: the run was deleted meanwhile.
@@ -334,10 +298,10 @@ class Repository:
             raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
         columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
         item_numbers = np.arange(result.items.num_rows) if result.item_numbers is None else result.item_numbers
-        numbers = pa.array(item_numbers.astype(np.int32))
-        seqs = pa.array(np.full(result.items.num_rows, run_seq, dtype=np.int32))
-        items = result.items.cast(entry.schema).add_column(0, "item_no", numbers).add_column(0, "run_seq", seqs)
-        metrics = metric_rows(run_seq, result.metrics)
+        items = result.items.cast(entry.schema).add_column(0, "item_no", pa.array(item_numbers.astype(np.int32)))
+        metrics = pa.table(
+            {"name": list(result.metrics), "value": pa.array(list(result.metrics.values()), pa.float64())}
+        )
         with self.database.transaction() as cursor:
             status = cursor.execute("SELECT status FROM run WHERE run_seq = ?", [run_seq]).fetchall()
             if not status:
@@ -353,22 +317,20 @@ class Repository:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
                 cursor.execute(query("runs/remember_support"), params)
-            cursor.from_arrow(metrics).insert_into("metric")
-            cursor.from_arrow(items).insert_into(entry.table)
-            cursor.execute(
-                query("runs/finish"),
-                {
-                    "run_seq": run_seq,
-                    "finished_at": _now(),
-                    "coverage": json.dumps(dict(result.coverage)),
-                    "timings": json.dumps(dict(timings)),
-                    "manifest": json.dumps(dict(manifest), sort_keys=True),
-                },
-            )
+            cursor.from_arrow(_numbered("run_seq", run_seq, metrics)).insert_into("metric")
+            cursor.from_arrow(_numbered("run_seq", run_seq, items)).insert_into(entry.table)
+            params = {
+                "run_seq": run_seq,
+                "finished_at": _now(),
+                "coverage": json.dumps(dict(result.coverage)),
+                "timings": json.dumps(dict(timings)),
+                "manifest": _json(manifest),
+            }
+            cursor.execute(query("runs/finish"), params)
 
     @contextmanager
     def running(self, plan: RunPlan) -> Iterator[int]:
-        """``begin``, for the length of a with block that ends with ``finish``; one that fails abandons the run."""
+        """``begin`` for a with block that ends with ``finish``; a block that fails abandons the run."""
         run_seq = self.begin(plan)
         try:
             yield run_seq
@@ -378,18 +340,48 @@ class Repository:
             raise
 
     def abandon(self, run_seq: int) -> None:
-        """Note that a run was given up by this process, which lives on; it counts as interrupted."""
-        with self.database.transaction() as cursor:
-            cursor.execute(query("runs/abandon"), {"run_seq": run_seq, "process_id": os.getpid()})
+        """Note that this process gave a run up and lives on; the run counts as interrupted."""
+        self._write("runs/abandon", {"run_seq": run_seq, "process_id": os.getpid()})
+
+    def drop_interrupted(self, run: RunRecord) -> bool:
+        """Remove a run that was begun and not finished. False where it was taken over, finished or removed since."""
+        started_at = run.started_at.astimezone(UTC).replace(tzinfo=None)
+        return bool(self._write("runs/drop_interrupted", {"run_seq": run.run_seq, "started_at": started_at}))
 
     def delete(self, run: RunRecord) -> None:
         """Remove a run with its scores and items, also of a diagnostic that this version no longer has."""
-        table = run.plan.table
         with self.database.transaction() as cursor:
-            if table in {row[0] for row in cursor.execute("SHOW TABLES").fetchall()}:
+            for table in tables_of(cursor) & {run.plan.table}:
                 cursor.execute(f'DELETE FROM "{table}" WHERE run_seq = ?', [run.run_seq])
             cursor.execute("DELETE FROM metric WHERE run_seq = ?", [run.run_seq])
             cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
+
+
+def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
+    """Store a dataset's texts, and the rows that name them by number, once per content."""
+    digest = dataset.content_digest
+    if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
+        return
+    rows = cursor.execute(
+        "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
+        [dataset.id, digest, dataset.kind],
+    ).fetchall()
+    seq = int(rows[0][0])
+    numbers = np.arange(len(dataset.items), dtype=np.int32)
+    texts = pa.table({"text_no": numbers, "text": pa.array(dataset.items, pa.string())})
+    cursor.from_arrow(_numbered("dataset_seq", seq, texts)).insert_into("dataset_text")
+    if dataset.stored_as:
+        stored = pa.table(dataset.stored_rows())
+        cursor.from_arrow(_numbered("dataset_seq", seq, stored)).insert_into(f"dataset_{dataset.stored_as}")
+
+
+def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:
+    """The table with one number in a new first column."""
+    return table.add_column(0, column, pa.array(np.full(table.num_rows, number, dtype=np.int32)))
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(dict(value), sort_keys=True)
 
 
 def _now() -> datetime:

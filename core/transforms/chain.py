@@ -1,9 +1,9 @@
 """Transforms: post-processing fitted on a corpus and applied to embeddings.
 
-A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128`` (DESIGN
-section 6). Every step is fitted in float64 on what the steps before it make of the corpus, and gives float32.
-To add a step: in ``core.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it,
-here a line in ``STEPS``.
+A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128``. Every step is
+fitted in float64 on what the steps before it make of the corpus, and gives float32. To add a step: in
+``core.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line in
+``STEPS``.
 """
 
 from __future__ import annotations
@@ -14,17 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.errors import BlindspotError, InputError, unknown
-from core.transforms.steps import (
-    Center,
-    FittedStep,
-    Normalize,
-    Pca,
-    RandomProject,
-    Removal,
-    Truncate,
-    Whiten,
-    ZScore,
-)
+from core.transforms.steps import Center, FittedStep, Normalize, Projection, Removal, Truncate, ZScore
 from core.types import CancelToken, Float32
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
@@ -37,7 +27,7 @@ class Argument:
     """The whole number from 1 up that a step takes.
 
     Attributes:
-        name: as it stands in ``abtt:K``.
+        name: as in ``abtt:K``.
         meaning: half a sentence; of an optional argument without ``default`` it says what leaving it out means.
     """
 
@@ -83,11 +73,7 @@ class Step:
         return f"{self.description} Written {self.usage}, {a.name}: {a.meaning}{default}."
 
     def check(self, given: str | None) -> int | None:
-        """The argument's value, the default filled in.
-
-        Raises:
-            InputError: it is missing, not taken, or no whole number from 1 up.
-        """
+        """The argument's value, the default filled in."""
         if self.argument is None:
             if given is not None:
                 raise InputError(
@@ -150,7 +136,7 @@ STEPS = {
         Step(
             "whiten",
             "BERT-whitening (Su et al. 2021): centre, rotate and scale to uncorrelated dimensions of unit variance.",
-            Whiten.fit,
+            Projection.whiten,
             Argument(
                 "K", "how many dimensions to keep, those of largest variance; all that vary if left out", required=False
             ),
@@ -158,7 +144,7 @@ STEPS = {
         Step(
             "pca",
             "Centre and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
-            Pca.fit,
+            Projection.pca,
             Argument("D", "how many dimensions to keep", required=True),
         ),
         Step(
@@ -172,7 +158,7 @@ STEPS = {
             "random-project",
             "Project on random directions (Gaussian, always the same ones), to fewer or more dimensions; lengths stay "
             "as they are in expectation.",
-            RandomProject.fit,
+            Projection.random,
             Argument("D", "how many dimensions to make", required=True),
             learns=False,
         ),
@@ -283,7 +269,7 @@ class TransformChain:
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
-            BlindspotError: the corpus holds NaN or infinite values; or a flow is not to be had.
+            BlindspotError: the corpus holds NaN or infinite values; or no flow can be trained here.
         """
         n, d_in = corpus.shape
         fitted: list[FittedStep] = []

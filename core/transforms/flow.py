@@ -1,6 +1,6 @@
 """A small invertible flow from embeddings to a standard Gaussian (Li et al. 2020, BERT-flow, section 3.2).
 
-RealNVP (Dinh et al. 2017) stands for the paper's Glow: affine couplings, each of which scales and shifts one half of
+RealNVP (Dinh et al. 2017) replaces the paper's Glow: affine couplings, each of which scales and shifts one half of
 the coordinates by what a network makes of the other half. It is trained by maximum likelihood on the items,
 standardised column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
 threads, the processor and the version of torch; on one machine with one number of threads it is always the same.
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import InputError
-from core.numerics.principal import blocks, column_means, require_finite
+from core.numerics.principal import blocks, require_finite
+from core.transforms.steps import mean_and_sd
 from core.types import CancelToken, Float32, Float64, Int64, Progress
 
 SEED = 20_201_103
@@ -94,27 +95,16 @@ class Flow:
 
     def apply(self, embeddings: Float32) -> Float32:
         """Latent vectors, computed in float64."""
-        return self._by_blocks(embeddings, inverse=False)
-
-    def invert(self, latent: Float32) -> Float32:
-        """The embeddings ``[n, d]`` that ``apply`` makes these latent vectors of, up to 1e-4 of rounding."""
-        return self._by_blocks(latent, inverse=True)
-
-    def _by_blocks(self, rows: Float32, *, inverse: bool) -> Float32:
         import torch
 
         network = _network(self.d_out)
         network.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in self.weights.items()})
         network = network.double().eval()
-        out = np.empty((len(rows), self.d_out), dtype=np.float32)
+        out = np.empty((len(embeddings), self.d_out), dtype=np.float32)
         with torch.inference_mode():
             transform = network().transform
-            for part, block in blocks(rows):
-                if inverse:
-                    found = transform.inv(torch.from_numpy(block)).numpy() * self.scale + self.mean
-                else:
-                    found = transform(torch.from_numpy((block - self.mean) / self.scale)).numpy()
-                out[part] = found
+            for part, block in blocks(embeddings):
+                out[part] = transform(torch.from_numpy((block - self.mean) / self.scale)).numpy()
         return out
 
 
@@ -179,11 +169,7 @@ def train(corpus: Float32, progress: Progress, cancel: CancelToken) -> Flow:
 
 
 def check(corpus: Float32) -> None:
-    """Refuse what no flow can be trained on.
-
-    Raises:
-        InputError: too few rows or columns.
-    """
+    """Refuse items that no flow can be trained on; raises ``InputError`` for too few rows or columns."""
     n, d = corpus.shape
     if d < 2:
         raise InputError(
@@ -199,29 +185,16 @@ def check(corpus: Float32) -> None:
 
 
 def _standard(corpus: Float32) -> tuple[Float64, Float64]:
-    """Mean and standard deviation by column; 1 for what float32 does not tell from a constant column.
-
-    Raises:
-        InputError: no column varies.
-        BlindspotError: NaN or infinite values.
-    """
-    mean = column_means(corpus)
-    squares, largest = np.zeros_like(mean), np.zeros_like(mean)
-    for _, block in blocks(corpus):
-        squares += ((block - mean) ** 2).sum(axis=0)
-        largest = np.maximum(largest, np.abs(block).max(axis=0))
-    require_finite(squares)
-    sd = np.sqrt(squares / len(corpus))
-    varies = sd > np.finfo(np.float32).eps * largest
-    if not varies.any():
+    """Mean and standard deviation by column, 1 for a constant one."""
+    mean, sd = mean_and_sd(corpus)
+    if not sd.any():
         raise InputError(
             f"transform 'flow' finds no variance in the {len(corpus)} items", expected="items with different embeddings"
         )
-    return mean, np.where(varies, sd, 1.0)
+    return mean, np.where(sd > 0, sd, 1.0)
 
 
 def _network(dimension: int) -> Any:
-    """The untrained network, a ``zuko.flows.Flow``."""
     import zuko
 
     univariate = partial(zuko.transforms.MonotonicAffineTransform, slope=SLOPE)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from core.errors import InputError
-from core.numerics.principal import (
-    PrincipalAxes,
-    blocks,
-    column_means,
-    principal_axes,
-    require_finite,
-)
+from core.numerics.principal import PrincipalAxes, blocks, column_means, principal_axes, require_finite
 from core.numerics.similarity import row_norms
 from core.types import Float32, Float64
+
+RANDOM_SEED = 20_190_828
+MOST_RANDOM = 8_192  # dimensions
 
 
 class FittedStep(Protocol):
@@ -64,9 +61,8 @@ class Center:
 class ZScore:
     """Column by column ``(x - mean) / sd`` (``mean``, ``sd``: ``[d] float64``, population sd of the corpus).
 
-    A constant column tells no two items apart: it becomes 0, for every text, rather than a division by nothing.
-    Constant means that its sd is within what float32 rounds off its largest value; such an ``sd`` is kept as 0.
-    Facts: the number of constant columns, and the smallest and largest sd of the others.
+    A constant column (``sd`` 0) tells no two items apart: it becomes 0, for every text, rather than a division by
+    nothing. Facts: the number of constant columns, and the smallest and largest sd of the others.
     """
 
     mean: Float64
@@ -74,15 +70,7 @@ class ZScore:
 
     @classmethod
     def fit(cls, corpus: Float32) -> ZScore:
-        mean = column_means(corpus)
-        squares = np.zeros_like(mean)
-        largest = np.zeros_like(mean)
-        for _, block in blocks(corpus):
-            squares += ((block - mean) ** 2).sum(axis=0)
-            largest = np.maximum(largest, np.abs(block).max(axis=0))
-        require_finite(squares)
-        sd = np.sqrt(squares / len(corpus))
-        return cls(mean, np.where(sd > np.finfo(np.float32).eps * largest, sd, 0.0))
+        return cls(*mean_and_sd(corpus))
 
     @property
     def d_out(self) -> int:
@@ -129,7 +117,7 @@ class Removal:
     Attributes:
         origin: ``[d] float64``; zeros where nothing is subtracted.
         directions: ``[d, k] float64``, orthonormal columns U.
-        facts: the share of the corpus's variance (``abtt``) or squared length (``pcr``) that lay along them.
+        facts: the share of the corpus's variance (``abtt``) or squared length (``pcr``) along them.
     """
 
     origin: Float64
@@ -167,32 +155,33 @@ class Removal:
 
 
 @dataclass(frozen=True, eq=False)
-class Whiten:
-    """``(x - mean) W`` (Su et al. 2021, equations 5 to 10), W the first k columns of ``U diag(1/sqrt(lambda))``.
-
-    U and lambda are the eigenvectors and eigenvalues of the corpus's population covariance, largest first: the
-    whitened corpus has mean zero and the identity as covariance. A direction that holds only noise
-    (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k all the others are
-    kept, and a k that asks for more is refused. Scaling all n - 1 directions in which n items can vary makes every
-    two of them equally distant: that is refused too. Facts: the share of the variance kept, and the largest over the
-    smallest eigenvalue kept.
+class Projection:
+    """``(x - origin) W``: other dimensions, fewer or more.
 
     Attributes:
-        mean: ``[d] float64``.
+        origin: ``[d] float64``; zeros where nothing is subtracted.
         weights: ``[d, k] float64``, W.
     """
 
-    mean: Float64
+    origin: Float64
     weights: Float64
     facts: Mapping[str, float]
 
     @classmethod
-    def fit(cls, corpus: Float32, k: int | None) -> Whiten:
-        dimension = corpus.shape[1]
+    def whiten(cls, corpus: Float32, k: int | None) -> Projection:
+        """Whitening (Su et al. 2021, equations 5 to 10), W the first k columns of ``U diag(1/sqrt(lambda))``.
+
+        U and lambda are the eigenvectors and eigenvalues of the corpus's population covariance, largest first: the
+        whitened corpus has mean zero and the identity as covariance. A direction that holds only noise
+        (``PrincipalAxes.rank``; MiniLM has three) cannot be scaled to unit variance: without k all the others are
+        kept, and a k that asks for more is refused. Scaling all n - 1 directions in which n items can vary makes every
+        two of them equally distant: that is refused too. Facts: the share of the variance kept, and the largest over
+        the smallest eigenvalue kept.
+        """
+        items, dimension = corpus.shape
         if k is not None:
             _require_at_most(f"whiten:{k}", k, dimension, dimension)
-        items = len(corpus)
-        if (dimension if k is None else k) >= items - 1 > 0:
+        if (k or dimension) >= items - 1 > 0:
             fewer = f", or at most whiten:{items - 2}" if items > 2 else ""
             raise InputError(
                 f"transform 'whiten{'' if k is None else f':{k}'}' scales {k or dimension} directions to unit "
@@ -200,16 +189,10 @@ class Whiten:
                 expected=f"more than {(k or dimension) + 1} items{fewer}",
                 remedy="fit it on a larger dataset (--fit-on), or keep fewer dimensions",
             )
-        mean = column_means(corpus)
-        axes = principal_axes(corpus, mean)
-        if axes.rank == 0:
-            raise InputError(
-                f"transform 'whiten' finds no variance in the {len(corpus)} item(s)",
-                expected="items with different embeddings",
-            )
+        mean, axes = _varying_axes("whiten", corpus)
         if k is not None and k > axes.rank:
             raise InputError(
-                f"transform 'whiten:{k}' scales {k} directions to unit variance; the {len(corpus)} items vary along "
+                f"transform 'whiten:{k}' scales {k} directions to unit variance; the {items} items vary along "
                 f"{axes.rank} of {dimension}",
                 expected=f"at most whiten:{axes.rank}",
             )
@@ -218,32 +201,13 @@ class Whiten:
         facts = {"explained_variance_kept": axes.share(k), "condition": float(variances[0] / variances[-1])}
         return cls(mean, axes.directions[:, :k] / np.sqrt(variances), facts)
 
-    @property
-    def d_out(self) -> int:
-        return int(self.weights.shape[1])
-
-    def apply(self, embeddings: Float32) -> Float32:
-        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.weights))
-
-
-@dataclass(frozen=True, eq=False)
-class Pca:
-    """``(x - mean) U``, U the first k principal axes of the corpus: fewer dimensions, and nothing is scaled.
-
-    Axes along which the corpus does not vary at all are arbitrary: k must be below the number of items. Fact: the
-    share of the variance kept.
-
-    Attributes:
-        mean: ``[d] float64``.
-        axes: ``[d, k] float64``, orthonormal columns U.
-    """
-
-    mean: Float64
-    axes: Float64
-    facts: Mapping[str, float]
-
     @classmethod
-    def fit(cls, corpus: Float32, k: int) -> Pca:
+    def pca(cls, corpus: Float32, k: int) -> Projection:
+        """W the first k principal axes of the corpus; nothing is scaled.
+
+        Axes along which the corpus does not vary at all are arbitrary: k must be below the number of items. Fact: the
+        share of the variance kept.
+        """
         n, dimension = corpus.shape
         _require_at_most(f"pca:{k}", k, dimension, dimension)
         if k >= n:
@@ -251,20 +215,29 @@ class Pca:
                 f"transform 'pca:{k}' needs more than {k} items, there are {n}",
                 expected=f"at most pca:{n - 1}" if n > 1 else "items with different embeddings",
             )
-        mean = column_means(corpus)
-        found = principal_axes(corpus, mean)
-        if found.rank == 0:
+        mean, axes = _varying_axes("pca", corpus)
+        return cls(mean, axes.directions[:, :k].copy(), {"explained_variance_kept": axes.share(k)})
+
+    @classmethod
+    def random(cls, corpus: Float32, d: int) -> Projection:
+        """W of independent Gaussian entries of variance 1/d, the same for the same dimensions. Fact: the seed.
+
+        Squared lengths and dot products stay as they are in expectation, whether there are fewer or more dimensions
+        (Johnson & Lindenstrauss 1984).
+        """
+        if d > MOST_RANDOM:
             raise InputError(
-                f"transform 'pca' finds no variance in the {n} items", expected="items with different embeddings"
+                f"transform 'random-project:{d}' asks for {d} dimensions", expected=f"at most {MOST_RANDOM}"
             )
-        return cls(mean, found.directions[:, :k].copy(), {"explained_variance_kept": found.share(k)})
+        drawn = np.random.default_rng(RANDOM_SEED).standard_normal((corpus.shape[1], d))
+        return cls(np.zeros(corpus.shape[1]), drawn / np.sqrt(d), {"seed": RANDOM_SEED})
 
     @property
     def d_out(self) -> int:
-        return int(self.axes.shape[1])
+        return int(self.weights.shape[1])
 
     def apply(self, embeddings: Float32) -> Float32:
-        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) @ self.axes))
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.origin) @ self.weights))
 
 
 @dataclass(frozen=True)
@@ -286,41 +259,25 @@ class Truncate:
         return np.ascontiguousarray(embeddings[:, : self.d_out], dtype=np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class RandomProject:
-    """``x R`` with independent Gaussian entries of variance 1/d' in R (``weights``: ``[d, d'] float64``).
+def mean_and_sd(corpus: Float32) -> tuple[Float64, Float64]:
+    """Mean and population standard deviation by column, ``[d] float64`` each.
 
-    Squared lengths and dot products stay as they are in expectation, whether d' is below or above d (Johnson &
-    Lindenstrauss 1984). R depends on ``SEED``, d and d' only. Fact: the seed.
+    The latter is 0 where it is within what float32 rounds off the column's largest value.
+
+    Raises:
+        BlindspotError: NaN or infinite values.
     """
-
-    SEED: ClassVar[int] = 20_190_828
-    MOST: ClassVar[int] = 8_192  # dimensions
-
-    weights: Float64
-
-    @classmethod
-    def fit(cls, corpus: Float32, d: int) -> RandomProject:
-        dimension = corpus.shape[1]
-        if d > cls.MOST:
-            raise InputError(f"transform 'random-project:{d}' asks for {d} dimensions", expected=f"at most {cls.MOST}")
-        drawn = np.random.default_rng(cls.SEED).standard_normal((dimension, d))
-        return cls(drawn / np.sqrt(d))
-
-    @property
-    def d_out(self) -> int:
-        return int(self.weights.shape[1])
-
-    @property
-    def facts(self) -> Mapping[str, float]:
-        return {"seed": self.SEED}
-
-    def apply(self, embeddings: Float32) -> Float32:
-        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray(x @ self.weights))
+    mean = column_means(corpus)
+    squares, largest = np.zeros_like(mean), np.zeros_like(mean)
+    for _, block in blocks(corpus):
+        squares += ((block - mean) ** 2).sum(axis=0)
+        largest = np.maximum(largest, np.abs(block).max(axis=0))
+    require_finite(squares)
+    sd = np.sqrt(squares / len(corpus))
+    return mean, np.where(sd > np.finfo(np.float32).eps * largest, sd, 0.0)
 
 
 def _by_blocks(embeddings: Float32, d_out: int, function: Callable[[Float64], Float64]) -> Float32:
-    """Apply a function of rows in float64, a block of rows at a time; ``[n, d_out] float32``."""
     out = np.empty((len(embeddings), d_out), dtype=np.float32)
     for part, block in blocks(embeddings):
         out[part] = function(block)
@@ -345,3 +302,15 @@ def _axes_to_remove(step: str, corpus: Float32, origin: Float64, k: int) -> Prin
             expected=f"at most {step}:{axes.rank - 1}" if axes.rank > 1 else "items with different embeddings",
         )
     return axes
+
+
+def _varying_axes(step: str, corpus: Float32) -> tuple[Float64, PrincipalAxes]:
+    """The mean, and axes of which at least one varies."""
+    mean = column_means(corpus)
+    axes = principal_axes(corpus, mean)
+    if axes.rank == 0:
+        raise InputError(
+            f"transform '{step}' finds no variance in the {len(corpus)} item(s)",
+            expected="items with different embeddings",
+        )
+    return mean, axes

@@ -1,7 +1,7 @@
-"""The two protocols, and vectors as that of the published EvalRank toolkit prepares them.
+"""The two protocols of EvalRank, and vectors prepared as the published toolkit does.
 
 ``definition`` is the paper's; ``toolkit`` is the arithmetic of github.com/BinWang28/EvalRank-Embedding-Evaluation, for
-scores that stand beside published ones.
+scores that are compared with published ones.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.encoders.base import Encoder, VocabularyEncoder
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.transforms.chain import FittedChain, FlowSource, TransformChain
 from core.transforms.steps import Center
 from core.types import Bool, Float32, Float64
 
 DEFINITION, TOOLKIT = "definition", "toolkit"
-UNKNOWN_SENTENCE = 1e-9  # in every dimension: what the toolkit takes for a sentence of unknown words only
+UNKNOWN_SENTENCE = 1e-9  # in every dimension: the toolkit's vector of a sentence without a known word
 
 
 def look_up(encoder: Encoder) -> Encoder:
@@ -31,10 +31,10 @@ def prepare(
     items: Sequence[str],
     vocabulary: Float32 | None,
     chain: TransformChain,
-    metric: Metric,
+    metric: Similarity,
     flows: FlowSource | None = None,
 ) -> tuple[Float32 | Float64, FittedChain]:
-    """What the toolkit would rank, ``[n, d]``, and the transform that it went through.
+    """The vectors that the toolkit would rank, ``[n, d]``, and their fitted transform.
 
     Centering comes first, whatever the chain: words are centred over the whole file of word vectors
     (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalised for cosine only. Unknown words
@@ -73,9 +73,9 @@ def _mean(rows: Float32 | Float64) -> Float64:
     return np.asarray(np.ascontiguousarray(rows).mean(axis=0), dtype=np.float64)
 
 
-def _unit(rows: Float32 | Float64, metric: Metric) -> Float32 | Float64:
+def _unit(rows: Float32 | Float64, metric: Similarity) -> Float32 | Float64:
     """Unit rows for cosine, in the precision that they come in; a zero row stays zero."""
-    if metric is not Metric.COS:
+    if metric is not Similarity.COS:
         return rows
     lengths = np.linalg.norm(rows, axis=1)[:, np.newaxis]
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))

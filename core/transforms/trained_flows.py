@@ -55,11 +55,7 @@ class StoredFlows:
         return found
 
     def read(self, key: str) -> Flow | None:
-        """What is stored under a key, or None.
-
-        Raises:
-            DataCorrupt: the file is damaged.
-        """
+        """What is stored under a key, or None; raises ``DataCorrupt`` if the file is damaged."""
         return _KEPT.read(self._path(key))
 
     def _path(self, key: str) -> Path:

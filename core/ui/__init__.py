@@ -1,4 +1,4 @@
-"""What pages are made of: scaffolding, pickers, background work, empty states. The only part of core with streamlit."""
+"""Parts that pages share: the frame, pickers, background work, empty states."""
 
 from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.frame import how_computed, page

@@ -1,8 +1,8 @@
-"""Nothing that fails on a page reaches the reader as Streamlit's own error box: it is said in one line in its place.
+"""Error boundaries: what fails on a page is one line in its place, never Streamlit's own error box.
 
-What is not ours to foresee is logged with its traceback under a short number, which the line names. Around every page
-stands ``errors_shown`` (app.py), around every fragment too (``fragment``), and around parts that the rest of their page
-does not need; what fails before a page begins, a callback say, comes to ``failed_before_page``.
+Unexpected errors are logged with their traceback under a short number, which the line names. ``errors_shown`` wraps
+every page (app.py), every fragment, and parts that the rest of their page can do without; what fails before a page
+begins, such as a callback, goes to ``failed_before_page``.
 """
 
 from __future__ import annotations
@@ -31,18 +31,15 @@ NOT_NOW = "This cannot be shown at the moment: try again later."
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """What a part of a page could not do, in words in its place; what stands around it goes on."""
+    """Show an error of this part of a page in its place; the rest of the page goes on."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - whatever it is: logged, and said
+    except Exception as error:  # noqa: BLE001 - whatever it is: logged, and shown
         st.error(said_of(error), icon=_ICON)
 
 
 def fragment(function: Callable[P, None], run_every: float | None = None) -> Callable[P, None]:
-    """``st.fragment`` that says in its own place what it could not do.
-
-    Drawn again alone, it has no ``errors_shown`` of app.py around it; drawn with its page, it leaves the rest standing.
-    """
+    """``st.fragment`` with an error boundary of its own: redrawn alone, it runs outside of app.py's."""
 
     @wraps(function)
     def shown(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -53,7 +50,7 @@ def fragment(function: Callable[P, None], run_every: float | None = None) -> Cal
 
 
 def repeated(every: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """``fragment`` that is drawn again every so many seconds."""
+    """``fragment`` that is redrawn every so many seconds."""
 
     def wrapped(function: Callable[P, None]) -> Callable[P, None]:
         return fragment(function, every)
@@ -62,10 +59,9 @@ def repeated(every: float) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
 
 def failed_before_page(error: Exception) -> bool:
-    """For ``App(on_script_error=...)``: what failed before the page began is said on the page, which is then drawn.
+    """For ``App(on_script_error=...)``: keep an error from before the page began, and draw the page, which shows it.
 
-    Streamlit has logged it. Without this, nothing but its error box would be left of the page. True: it need not show
-    that box.
+    Streamlit has logged it already. Returns True: Streamlit need not show its error box.
     """
     said, context = _in_words(error), get_script_run_ctx()
     if context is None or context.script_requests is None or _FAILED in st.session_state:  # or we would go in circles
@@ -80,13 +76,13 @@ def failed_before_page(error: Exception) -> bool:
 
 
 def tell_failure() -> None:
-    """On the page that is drawn after ``failed_before_page``: what it was."""
+    """Show, on the page that is drawn after ``failed_before_page``, what failed."""
     if said := st.session_state.pop(_FAILED, None):
         st.error(said, icon=_ICON)
 
 
 def said_of(error: Exception) -> str:
-    """Log an error; what to say of it, as markdown."""
+    """Log an error; its message for the page, as markdown."""
     if isinstance(error, BlindspotError):
         log.warning("a part of a page could not be shown: %s", error)
         return _in_words(error)

@@ -1,4 +1,4 @@
-"""What every page has: a title, the question that it answers, how it is computed."""
+"""Frame of every page: its title, the question that it answers, how it is computed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.ui.widgets.work import job_panel
 
 
 def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
-    """A page's first call: its title, what the reader can learn, and running work; the shared picks.
+    """Begin a page: title, question and running work; returns the shared picks.
 
-    Where Streamlit ran the page without app.py, hand over to app.py.
+    Hands over to app.py where Streamlit ran the page without it.
     """
     if not ran_through_app():
         configure()
@@ -23,8 +23,8 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     st.title(title, anchor=False)
     st.markdown(question)
     tell_failure()
-    # In places of their own: where they come and go, all below would move on, and stay on screen a second time, greyed,
-    # until the page is drawn to its end.
+    # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
+    # time, greyed, until the whole page is drawn.
     with st.container():
         stale_link_notice()
     with st.container():

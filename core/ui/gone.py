@@ -1,7 +1,7 @@
-"""What of a user's is gone or was changed into something else since it was used: left out, so that the rest works.
+"""Users' files that are gone or changed since they were used: left out, so that the rest works.
 
-A dataset is a file of the user's that was run once; an encoder a folder or a file of vectors. Any of them may have been
-removed, moved or written anew meanwhile; what was computed stays in the store.
+Datasets and encoders of users are files and folders that may be removed, moved or rewritten at any time; what was
+computed stays in the store.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DatasetEntry, find_dataset
 from core.datasets.kinds.base import Dataset
-from core.datasets.own import files as own
-from core.encoders import catalog as encoders
+from core.datasets.own.files import is_own, path_of
+from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
 from core.runs import spaces
 from core.types import Variant
@@ -26,20 +25,16 @@ _ICON = ":material/report:"
 _NAMES_SHOWN = 5
 
 
-def readable_datasets(*, told: bool = False) -> dict[str, DatasetEntry]:
-    """The datasets that can be worked on, by their references: ``known_datasets`` without what cannot be read.
-
-    Args:
-        told: whether to say which were left out.
-    """
+def readable_datasets(*, warn: bool = False) -> dict[str, DatasetEntry]:
+    """``known_datasets`` that can be read, by reference; ``warn`` says on the page which were left out."""
     found: dict[str, DatasetEntry] = {}
     left_out = []
     for reference in known_datasets():
         try:
-            found[reference] = datasets.find(reference)
+            found[reference] = find_dataset(reference)
         except BlindspotError:
-            left_out.append(own.path_of(reference).name if own.is_own(reference) else reference)
-    if left_out and told:
+            left_out.append(path_of(reference).name if is_own(reference) else reference)
+    if left_out and warn:
         more = f" and {len(left_out) - _NAMES_SHOWN} others" if len(left_out) > _NAMES_SHOWN else ""
         st.caption(
             as_text(
@@ -51,11 +46,11 @@ def readable_datasets(*, told: bool = False) -> dict[str, DatasetEntry]:
 
 
 def usable(variants: Sequence[Variant]) -> list[Variant]:
-    """The variants whose encoder can be run; says once per encoder which cannot, and why."""
+    """The variants whose encoder can be run; warns once per encoder that cannot."""
     wrong: dict[str, str] = {}
     for reference in dict.fromkeys(variant.encoder for variant in variants):
         try:
-            encoders.resolve(reference, settings())
+            resolve_encoder(reference, settings())
         except BlindspotError as error:
             wrong[reference] = str(error)
     for reference, why in wrong.items():
@@ -64,16 +59,15 @@ def usable(variants: Sequence[Variant]) -> list[Variant]:
     return [variant for variant in variants if variant.encoder not in wrong]
 
 
-def encoded(variants: Sequence[Variant], dataset: Dataset, *, told: bool) -> dict[Variant, bool]:
-    """Per variant whether its embeddings of a dataset are here; without those whose encoder is gone.
+def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dict[Variant, bool]:
+    """Per variant whether its embeddings of a dataset are stored; variants whose encoder is gone are left out.
 
-    Args:
-        told: whether to say which those are, and why: where the reader picked them.
+    ``warn`` warns about those, for variants that the reader picked.
     """
     try:
         away = spaces.lacking(variants, dataset, settings())
     except BlindspotError:
-        pass  # one of them is gone: which one is found out below
+        pass  # one of them is gone; which one is found below
     else:
         return {variant: variant.encoder not in away for variant in variants}
     out = {}
@@ -81,6 +75,6 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, told: bool) -> dic
         try:
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
-            if told:
+            if warn:
                 st.warning(as_text(f"{variant.label} cannot be shown: {error}"), icon=_ICON)
     return out

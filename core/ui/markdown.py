@@ -11,13 +11,12 @@ _SIGN = re.compile(
     rf"|:(?=(?:shimmer|small|color|help|badge|(?:{_COLOURS})(?:-background|-badge)?)(?![A-Za-z0-9_-]))"  # :red, :red[x]
     r"|-(?=-|>)|<(?=-)|[<>~](?==)"  # -> and the like, which become arrows, dashes and signs
 )
-_JOINER = "\N{WORD JOINER}"  # not seen; backslashes do not help, since signs are put in after they are read
+_JOINER = "\N{WORD JOINER}"  # invisible; backslashes do not help, since Streamlit inserts signs after reading them
 
 
 def as_text(text: str) -> str:
-    """Markdown that shows ``text`` as it is: no emphasis, images, formulas or colours, no links but addresses,
-    no icons, no arrows.
+    """Markdown that shows ``text`` as it is: no emphasis, images, formulas, colours, icons or arrows; addresses link.
 
-    A bare address would become a link with the backslashes in it; a broken ``://`` is put together only afterwards.
+    ``://`` is escaped in the middle: otherwise a bare address would become a link with the backslashes in it.
     """
     return MARKUP.sub(r"\\\1", _SIGN.sub(rf"\g<0>{_JOINER}", text)).replace("://", r":\//")

@@ -1,4 +1,4 @@
-"""Which pages there are. A page's url_path is its file's stem, so that a cold deep link finds it."""
+"""Pages of the app. A page's url_path is its file's stem, so that a cold deep link finds it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core.diagnostic import Page as DiagnosticPage
-from core.diagnostic import every
+from core.diagnostic import all_diagnostics
 from core.settings import ASSETS, ROOT
 from core.ui.shutdown import end_soon_when_told
 
@@ -20,11 +20,7 @@ _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its file's stem, which is its address, its title and an icon.
-
-    Attributes:
-        pickers: whether the shared pickers stand beside it; not where people judge without knowing the encoders.
-    """
+    """A page; ``stem`` is its file and its address. No ``pickers`` where people judge without knowing the encoders."""
 
     stem: str
     title: str
@@ -32,7 +28,7 @@ class PageEntry:
     pickers: bool = True
 
 
-# What is not the page of a diagnostic.
+# Pages that belong to no diagnostic.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
         PageEntry("overview", "Overview", ":material/dashboard:"),
@@ -57,9 +53,9 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
 
 @cache
 def sections() -> Mapping[str, tuple[PageEntry, ...]]:
-    """All pages by section, in the sidebar's order: diagnostics' first, but where they ask for another place."""
+    """All pages by section, in the sidebar's order: diagnostics first, except those that come ``after`` a page."""
     found: dict[str, list[PageEntry]] = {}
-    of_diagnostics = list(dict.fromkeys(entry.page for entry in every().values() if entry.page))
+    of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
         own = [page for page in of_diagnostics if page.section == section]
         found[section] = [*(_entry(page) for page in own if not page.after), *fixed]
@@ -74,10 +70,10 @@ def _entry(page: DiagnosticPage) -> PageEntry:
 
 
 def pages() -> dict[str, list[Page]]:
-    """The pages for ``st.navigation``, grouped.
+    """The pages for ``st.navigation``, by section.
 
-    Streamlit gives its default page the empty address and no other. So the default is a hidden page that runs
-    the first page's file, and every page in the sidebar, the first one too, has its own address.
+    Streamlit's default page has no address but the empty one. So the default is a hidden page that runs the first
+    page's file, and every page in the sidebar has its own address.
     """
     first = next(iter(sections().values()))[0]
     home = st.Page(_file(first), title=first.title, url_path="home", default=True, visibility="hidden")
@@ -89,7 +85,7 @@ def pages() -> dict[str, list[Page]]:
 
 
 def has_pickers(page: str) -> bool:
-    """Whether the shared pickers stand beside the page of an address."""
+    """Whether the page of an address shows the shared pickers."""
     return all(entry.pickers for entries in sections().values() for entry in entries if entry.stem == page)
 
 
@@ -106,17 +102,16 @@ def set_up() -> None:
 
 
 def configure() -> None:
-    """Title, icon and layout of the browser's page; before any ``st.navigation``.
+    """Title, icon and layout of the browser's page; call it before any ``st.navigation``.
 
-    Where no icon was set, the browser takes that of the page in the sidebar, and gets it from a server outside.
+    Without an icon the browser would fetch that of the page in the sidebar from an outside server.
     """
     st.set_page_config(page_title="Blindspot", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 
 
 def ran_through_app() -> bool:
-    """Whether app.py ran this page, asked once per run.
+    """Whether app.py ran this page; ask once per run.
 
-    Because there is a ``pages/`` folder, Streamlit runs a page that is opened by its address on a fresh server
-    on its own, without app.py.
+    Since there is a ``pages/`` folder, a fresh server runs a page that is opened by its address without app.py.
     """
     return bool(st.session_state.pop(_IN_APP, False))

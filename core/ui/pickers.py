@@ -10,29 +10,23 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from core.datasets import catalog as datasets
 from core.datasets import uploads
-from core.numerics.similarity import Metric
+from core.datasets.catalog import DATASETS, OWN_PREFIX
+from core.numerics.similarity import Similarity
 from core.types import Variant
 from core.ui.navigation import has_pickers
-from core.ui.resources import (
-    allowed,
-    repository,
-    settings,
-    shared_settings,
-    upload_settings,
-    visitor,
-)
-
-# Numbers in addresses that no widget can hold: Streamlit's own reading of them ends in an exception.
+from core.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
+from core.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
 _TEXTS = frozenset({"q", "search", "sent_search", "session", "facilitator", "set", "area", "data", "enc"})
 
 
 def drop_impossible_numbers() -> None:
-    """Take parameters out of the address whose values read as numbers that are not finite or far too large; texts,
-    which may say such things, stay. Call it before any widget that is bound to the address."""
+    """Remove numbers from the address that no widget can hold: not finite, or too large for a browser.
+
+    Streamlit fails on them. Call it before any widget that is bound to the address.
+    """
     impossible = [
         name
         for name in st.query_params
@@ -57,7 +51,7 @@ def _is_impossible(value: str) -> bool:
 
 # Defaults never enter the address, so they must never change.
 DEFAULT_DATASET = "demo-pairs"
-DEFAULT_METRIC = Metric.COS.value
+DEFAULT_METRIC = Similarity.COS.value
 PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
 _NAMES = ("data", "enc", "metric", "protocol")
@@ -69,7 +63,7 @@ _FOLLOWED = "via"  # marks an address that a link of the app's own names
 
 @dataclass(frozen=True)
 class Picks:
-    """What the reader has picked; no variants means all that there are."""
+    """The reader's picks; no variants means all."""
 
     dataset: str
     metric: str
@@ -78,7 +72,7 @@ class Picks:
 
     @property
     def params(self) -> dict[str, str]:
-        """The parameters of a diagnostic that are picked."""
+        """The picked parameters of a diagnostic."""
         return {"metric": self.metric, "protocol": self.protocol}
 
     def keeps(self, variant: Variant) -> bool:
@@ -92,7 +86,7 @@ class Picks:
 
 
 def picked_variants() -> tuple[Variant, ...]:
-    """The variants that are picked; none where no picker was drawn yet."""
+    """The picked variants; none where no picker was drawn yet."""
     picks: Picks | None = st.session_state.get(_PICKED)
     return picks.variants if picks else ()
 
@@ -103,7 +97,7 @@ def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str,
 
 
 def shared_pickers(page: str) -> Picks:
-    """Render the pickers; called by app.py, before the page, with the page's path."""
+    """Draw the pickers; app.py calls it before the page, with the page's path."""
     drop_impossible_numbers()
     if not has_pickers(page):
         return _keep_out_of_sight(page)
@@ -111,7 +105,7 @@ def shared_pickers(page: str) -> Picks:
     known = [str(v) for v in repository().variants()]
     choices = pickable_datasets()
     addresses = [_in_address(name) for name in choices]
-    _note_stale_link({"data": addresses, "metric": list(Metric), "protocol": PROTOCOLS, "enc": known})
+    _note_stale_link({"data": addresses, "metric": list(Similarity), "protocol": PROTOCOLS, "enc": known})
     _follow_link(dict(zip(addresses, choices, strict=True)), known)
     with st.sidebar:
         dataset = st.selectbox(
@@ -134,46 +128,35 @@ def shared_pickers(page: str) -> Picks:
             placeholder="All that were run" if known else "None yet",
             help="An encoder and the transform of its embeddings, as encoder~transform. Empty means all.",
         )
-        metric = st.segmented_control(
-            "Similarity",
-            [m.value for m in Metric],
-            default=DEFAULT_METRIC,
-            required=True,
-            key="metric",
-            bind="query-params",
-            help="cos: cosine. l2: 1/(1 + distance).",
-        )
-        protocol = st.segmented_control(
+        metric = one_of("Similarity", Similarity, "metric", "cos: cosine. l2: 1/(1 + distance).")
+        protocol = one_of(
             "Protocol",
             PROTOCOLS,
-            default=DEFAULT_PROTOCOL,
-            required=True,
-            key="protocol",
-            bind="query-params",
-            help="How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published "
+            "protocol",
+            "How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published "
             "toolkit's arithmetic, rounding included; only its scores can be compared with published ones.",
         )
-    picks = Picks(dataset, str(metric), str(protocol), tuple(Variant.parse(v) for v in variants))
+    picks = Picks(dataset, metric.value, protocol, tuple(Variant.parse(v) for v in variants))
     st.session_state[_PICKED] = picks
     return picks
 
 
 def known_datasets() -> list[str]:
-    """References of all that can be worked on together: the catalog, what was uploaded, and users' files that were run.
+    """References of the catalog's datasets, of uploads, and of users' files that were run.
 
     No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
-    only while one of them is picked: what is computed on them is kept apart.
+    only while one of them is picked: their results are kept apart.
     """
     if not allowed().server_files and not settings().session:
-        return list(datasets.DATASETS)
+        return list(DATASETS)
     own = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
-        own += [name for name in repository().datasets() if name.startswith(datasets.OWN_PREFIX)]
-    return [*datasets.DATASETS, *dict.fromkeys(own)]
+        own += [name for name in repository().datasets() if name.startswith(OWN_PREFIX)]
+    return [*DATASETS, *dict.fromkeys(own)]
 
 
 def pickable_datasets() -> list[str]:
-    """What can be worked on, and on a demo the reader's own uploads also while none of them is picked."""
+    """``known_datasets``; on a demo the reader's own uploads, too, while none of them is picked."""
     mine = [upload.reference for upload in uploads.found(upload_settings())] if visitor() else []
     return list(dict.fromkeys([*known_datasets(), *mine]))
 
@@ -184,17 +167,16 @@ def _in_address(reference: str) -> str:
 
 
 def pick_dataset(reference: str) -> None:
-    """Pick a dataset from within a page: to be called in a callback, before the picker stands."""
+    """Pick a dataset from within a page; call it in a callback, before the picker is drawn."""
     st.session_state["data"] = reference
     _forget_pair()
 
 
 def _keep_over_change_of_page(page: str) -> None:
-    """Carry the picks to another page also when its link was clicked before the pickers stood in the browser.
+    """Keep the picks when a page's link was clicked before the browser had drawn the pickers.
 
-    Then the browser sends neither their values nor the address's parameters (the sidebar's links come first, a cold
-    picker a second or two later), and Streamlit would start from the defaults. Going back in the browser's history
-    stays as it is: there Streamlit lets the address win over what is set here.
+    The browser then sends neither their values nor the address's parameters, and Streamlit would start from the
+    defaults. Going back in the history is not affected: there Streamlit lets the address win.
     """
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
@@ -208,7 +190,7 @@ def _keep_over_change_of_page(page: str) -> None:
 
 
 def _keep_out_of_sight(page: str) -> Picks:
-    """The picks on a page without pickers, kept for the next page; nothing on screen or in the address names them."""
+    """Keep the picks for the next page, without pickers on screen or names in the address."""
     st.session_state[_PAGE] = page
     st.session_state.pop(_STALE, None)
     for name in {*_NAMES, _FOLLOWED} & set(st.query_params):
@@ -219,9 +201,9 @@ def _keep_out_of_sight(page: str) -> Picks:
 
 
 def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -> None:
-    """Take the picks of the app's own link: on a change of page, pickers that stand keep their values otherwise.
+    """Take the picks of the app's own link, which carries a mark: pickers that are on screen would keep their values.
 
-    Only with its mark. Any other address may be a moment behind the pickers.
+    Any other address may be a moment behind the pickers.
     """
     if _FOLLOWED not in st.query_params:
         return
@@ -231,7 +213,7 @@ def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -
         if st.session_state.get("data") != dataset:
             _forget_pair()
         st.session_state["data"] = dataset
-    if (metric := address.get("metric")) in list(Metric):
+    if (metric := address.get("metric")) in list(Similarity):
         st.session_state["metric"] = metric
     if (protocol := address.get("protocol")) in PROTOCOLS:
         st.session_state["protocol"] = protocol
@@ -239,7 +221,7 @@ def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -
 
 
 def _forget_pair() -> None:
-    """A pair's or an item's number means nothing in another dataset, and no more does an area of ranks."""
+    """Forget the numbers of a pair and an item and an area of ranks: they mean nothing in another dataset."""
     for number in ("pair", "item"):
         if number in st.session_state:
             st.session_state[number] = None
@@ -248,7 +230,7 @@ def _forget_pair() -> None:
 
 
 def stale_link_notice() -> None:
-    """Say what a link named that is not here; Streamlit drops such values without a word."""
+    """Name what a link asked for and is not here; Streamlit drops such values silently."""
     if missing := st.session_state.get(_STALE):
         text, button = st.columns([6, 1], vertical_alignment="center")
         text.warning(f"This link names what is not here: {missing}. The rest is shown.", icon=":material/link_off:")

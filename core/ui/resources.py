@@ -1,8 +1,7 @@
-"""What pages work with: settings, the store, the worker, the theme.
+"""Resources of pages: settings, the store, the job queue, caches, the theme.
 
-All sessions of a server share them. On a demo, a session that has picked a text of its own works in a part of the
-cache that is its own: ``settings()`` and ``repository()`` then are of that part, so that nothing of it comes among
-what the others see.
+All sessions of a server share them. On a demo, a session that has picked an upload of its own works in its own part of
+the cache: ``settings()`` and ``repository()`` are then of that part, so that others see nothing of it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Cached(Protocol[P, R_co]):
     def clear(self) -> None: ...
 
 
-# --- what pages keep between two readings
+# --- caches
 
 
 def _content(dataset: Dataset) -> object:
@@ -65,7 +64,7 @@ def _content(dataset: Dataset) -> object:
 
 
 def on_disk(path: Path) -> object:
-    """A file as it lies there now: a key that others have after a change."""
+    """Cache key of a file; another one after any change of it."""
     try:
         stat = path.stat()
     except OSError:
@@ -97,20 +96,15 @@ KEYS: Keys = {
 
 
 def cached(
-    most: int,
-    spinner: str | bool = False,
-    *,
-    shared: bool = False,
-    ttl: float | None = None,
-    keys: Keys | None = None,
+    most: int, spinner: str | bool = False, *, shared: bool = False, ttl: float | None = None, keys: Keys | None = None
 ) -> Callable[[Callable[P, R_co]], Cached[P, R_co]]:
-    """Keeps what a function of a page returns, by its arguments; one whose name begins with _ follows from the others.
+    """Cache what a page's function returns, by its arguments; those whose names begin with _ follow from the others.
 
     Args:
-        most: so many results are kept.
-        shared: all get the same object, which nobody may change; else everybody a copy.
-        ttl: for so many seconds.
-        keys: what identifies arguments of classes that are not among ``KEYS``.
+        most: entries.
+        shared: all callers get the same object, which nobody may change; otherwise each gets a copy.
+        ttl: seconds.
+        keys: identify arguments of classes that are not in ``KEYS``.
     """
     keep: Callable[..., Any] = st.cache_resource if shared else st.cache_data
     decorate: Callable[[Callable[P, R_co]], Cached[P, R_co]] = keep(
@@ -121,16 +115,16 @@ def cached(
 
 @cached(4, "Reading the dataset …", shared=True)
 def load(entry: DatasetEntry) -> Dataset:
-    """A dataset whose files are here; shared, since nothing changes it."""
+    """A dataset whose files are here."""
     return fetch.load(entry, settings())
 
 
-# --- what all sessions share
+# --- shared by all sessions
 
 
 @st.cache_resource(show_spinner=False)
 def shared_settings() -> Settings:
-    """The server's settings, whoever asks."""
+    """The server's settings."""
     found = Settings.from_environment()
     if not policy.of(found).changes:
         visitors.clear_left_over(found)
@@ -139,13 +133,13 @@ def shared_settings() -> Settings:
 
 @st.cache_resource(show_spinner=False)
 def shared_repository() -> Repository:
-    """The store of what all sessions see."""
+    """The store that all sessions see."""
     return Repository.at(shared_settings().store)
 
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobQueue:
-    joblog.say_on_stderr()
+    joblog.echo_to_stderr()
     return JobQueue(shared_settings(), shared_repository())
 
 
@@ -160,7 +154,7 @@ def allowed() -> Policy:
 
 
 def visitor() -> Visitor | None:
-    """Who reads: a demo tells its visitors apart; None on a machine of one's own."""
+    """The reader, on a demo; None on one's own machine."""
     return None if allowed().changes else _visitor()
 
 
@@ -170,13 +164,13 @@ def _has_picked_own() -> bool:
 
 
 def settings() -> Settings:
-    """The server's settings; on a demo those of the visitor's own part while one of their uploads is picked."""
+    """The server's settings; on a demo the visitor's own while one of their uploads is picked."""
     reader = visitor()
     return reader.place.settings if reader and _has_picked_own() else shared_settings()
 
 
 def upload_settings() -> Settings:
-    """The settings of the place where the reader's uploads are kept."""
+    """The settings of the reader's uploads."""
     reader = visitor()
     return reader.place.settings if reader else shared_settings()
 

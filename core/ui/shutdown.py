@@ -1,8 +1,8 @@
-"""The end of the server: soon after it is told to end, whatever it is doing, and as if nothing had been interrupted.
+"""Quick, clean shutdown of the server on a signal, whatever it is doing.
 
-Left alone, a server that computes takes as long as torch's import or the open connections want, and sometimes
-aborts: threads of C++ libraries outlive the interpreter that they call. Here the job is cancelled at once, and the
-process is over when it has noticed, or has not for too long. A process that is killed loses nothing either.
+By itself a server that computes waits for torch's import and for open connections, and sometimes aborts: threads of
+C++ libraries outlive the interpreter that they call. Here the job is cancelled at once, and the process exits when the
+job has noticed, or after a short wait. A process that is killed loses nothing either.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from core.jobs.queue import JobQueue
 from core.store.repository import Repository
 from core.ui.resources import jobs, shared_repository
 
-JOB_SECONDS = 1.6  # for the job to notice that it is cancelled: it looks every batch
+JOB_SECONDS = 1.6  # for the job to notice that it is cancelled: it checks every batch
 STORE_SECONDS = 0.2  # for those who read or write the store at this moment
-SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGBREAK")  # those that Streamlit minds, where the system has them
+SIGNALS = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGBREAK")  # those that Streamlit handles, where the system has them
 
 
 @st.cache_resource(show_spinner=False)
 def end_soon_when_told() -> None:
-    """From now on the server ends soon after a signal; a test's pretended server is left alone."""
+    """Make the server end soon after a signal; AppTest's mock server is left alone."""
     server = runtime.get_instance() if runtime.exists() else None
     if type(server) is not runtime.Runtime or not isinstance(stopped := server.stopped, Future):
         return
-    told: SimpleQueue[int] = SimpleQueue()  # which a signal's handler may write to at any moment
+    told: SimpleQueue[int] = SimpleQueue()  # a signal handler may write to it at any moment
     watcher = threading.Thread(
         target=_end_when_told, args=(told, jobs(), shared_repository()), name="blindspot-end", daemon=True
     )
@@ -46,7 +46,7 @@ def end_soon_when_told() -> None:
 
 
 def _listen(told: SimpleQueue[int], watcher: threading.Thread) -> None:
-    """Hear of the signals instead of the web server."""
+    """Handle the signals instead of the web server."""
     if threading.current_thread() is not threading.main_thread():
         return
     were_told = threading.Event()
@@ -56,7 +56,7 @@ def _listen(told: SimpleQueue[int], watcher: threading.Thread) -> None:
 
         def handle(which: int, frame: FrameType | None) -> None:
             if were_told.is_set() and callable(before):
-                before(which, frame)  # who insists gets what the server itself does, which the job may not survive
+                before(which, frame)  # a second signal gets the server's own handler, which the job may not survive
             were_told.set()
             told.put(which)
 
@@ -65,7 +65,7 @@ def _listen(told: SimpleQueue[int], watcher: threading.Thread) -> None:
     for name in SIGNALS:
         if hasattr(signal, name):
             chained(getattr(signal, name))
-    # The server may have closed before the watcher ends the process, which then is not to be finalised.
+    # The server may have closed before the watcher ends the process, which must not be finalised then.
     atexit.register(lambda: watcher.join() if were_told.is_set() else None)
 
 

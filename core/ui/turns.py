@@ -1,7 +1,7 @@
-"""Work that a page does itself while its reader waits: little of it at a time, and none for a reader who has gone.
+"""Turns for work that a page does while its reader waits: few at a time, and none for a reader who has left.
 
-An address alone can start such work, and be opened and closed by the hundred. Whatever takes longer than a moment and
-depends on what a reader types takes a turn.
+An address alone can start such work, and be opened and closed by the hundred. So whatever takes longer than a moment
+and depends on what a reader types takes a turn.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ import streamlit as st
 
 from core.types import CancelToken
 
-AT_ONCE = max(1, (os.cpu_count() or 1) // 2)  # half the cores stay with those who only look
+AT_ONCE = max(1, (os.cpu_count() or 1) // 2)  # half the cores are left to readers who only look
 LOOK_SECONDS = 0.2
 _TURNS = threading.BoundedSemaphore(AT_ONCE)
 
 
 class WhileRead(CancelToken):
-    """Ends the work of a page that its reader has left, or wants otherwise by now.
-
-    Streamlit ends a run of a page, by an exception of its own, where it next looks at the session's state.
-    """
+    """Ends the work of a page that its reader has left or changed: reading the session's state then raises."""
 
     def check(self) -> None:
         st.session_state.get("_is_still_read")

@@ -1,4 +1,4 @@
-"""How variants look: the same on every page, and told apart where they are shown together."""
+"""Looks of variants: the same on every page, and different where they are shown together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from core.ui.resources import repository, scheme
 
 
 def variant_styles(shown: Iterable[Variant]) -> Mapping[Variant, Style]:
-    """The look of every variant in the store, by first appearance, and of ``shown`` beside them.
+    """The look of every variant in the store, by first appearance, and of ``shown``.
 
-    No two of ``shown`` have one colour, as far as the palette goes. What is picked in the sidebar is told apart as a
-    whole, so that it looks the same on every page, whichever of it a page shows.
+    No two of ``shown`` have the same colour, as far as the palette goes. Neither have the picks in the sidebar, so that
+    they look the same on every page, whichever of them it shows.
     """
     together = dict.fromkeys(shown)
     stored = repository().variants()

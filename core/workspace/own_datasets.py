@@ -1,12 +1,13 @@
-"""What Blindspot keeps of a user's dataset, and how all of it is deleted: upload, runs, rows, texts, embeddings."""
+"""Deletion of all that is kept of a user's dataset: upload, runs, rows, texts, embeddings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from core import policy
-from core.datasets import catalog, uploads
-from core.datasets.own import files as own
+from core.datasets import uploads
+from core.datasets.catalog import OWN_FILE, canonical_dataset
+from core.datasets.own.files import is_own
 from core.datasets.uploads import Upload
 from core.diagnostics.evalrank import training_overlap
 from core.encoders.cache import EmbeddingCache
@@ -16,18 +17,17 @@ from core.store import purging
 from core.store.purging import StoredContent
 from core.store.records import RunState
 from core.store.repository import Repository
+from core.texts import counted
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What there is of a dataset, and of nothing else.
+    """What is kept of a dataset, and of nothing else.
 
     Attributes:
         reference: in its canonical form.
-        upload: where it was uploaded; None for a file of the user's, which stays.
-        stored: in the store.
-        embeddings: digests of embeddings on disk, those of encoders that share a pass among them; ``size``: their
-            bytes.
+        upload: None for a file of the user's, which stays.
+        embeddings: digests of embeddings on disk, ``size`` bytes; also of encoders that share a pass.
     """
 
     reference: str
@@ -42,15 +42,15 @@ class Kept:
 
     @property
     def in_words(self) -> str:
-        """What ``purge`` would delete, and what would stay."""
+        """What ``purge`` deletes, and what stays."""
         counts = [
-            (len(self.stored.runs), "run"),
-            (self.stored.rows, "row of results"),
-            (self.stored.texts, "stored text"),
-            (len(self.embeddings), "set of embeddings"),
+            (len(self.stored.runs), "run", ""),
+            (self.stored.rows, "row of results", "rows of results"),
+            (self.stored.texts, "stored text", ""),
+            (len(self.embeddings), "set of embeddings", "sets of embeddings"),
         ]
         parts = ["the upload"] if self.upload else []
-        parts += [f"{n:,} {what if n == 1 else _plural(what)}" for n, what in counts if n]
+        parts += [counted(n, what, plural) for n, what, plural in counts if n]
         if self.embeddings:
             parts[-1] += f" ({self.size / 1e6:,.1f} MB)"
         shared = ", ".join(self.stored.shared_with)
@@ -58,36 +58,33 @@ class Kept:
         return (", ".join(parts) or "nothing") + stays
 
 
-def _plural(what: str) -> str:
-    noun, space, rest = what.partition(" of ")
-    return f"{noun}s{space}{rest}" if space else f"{what}s"
-
-
 def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
-    """What there is of a user's dataset; its file may be gone.
+    """What is kept of a user's dataset; its file may be gone.
 
     Raises:
         InputError: a dataset of the catalog, or no dataset.
     """
-    name = catalog.canonical(reference)
-    if not own.is_own(name):
+    name = canonical_dataset(reference)
+    if not is_own(name):
         raise InputError(
             f"'{name}' is a dataset of the catalog, and its texts are nobody's own",
-            expected=f"a file of yours, {catalog.OWN_FILE}",
+            expected=f"a file of yours, {OWN_FILE}",
             remedy="single runs are deleted with: python -m core runs delete ID",
         )
-    upload = next((u for u in uploads.found(settings) if catalog.canonical(u.reference) == name), None)
+    upload = next((u for u in uploads.found(settings) if canonical_dataset(u.reference) == name), None)
     stored = purging.content_of(name, repository.database)
     on_disk = _embeddings(stored, settings, repository)
     return Kept(name, upload, stored, tuple(on_disk), sum(on_disk.values()))
 
 
 def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
-    """Delete a user's dataset with all that was computed on it; a file that was not uploaded stays. What was deleted.
+    """Delete a user's dataset with all that was computed on it, but not a file that was not uploaded.
+
+    Returns what was deleted.
 
     Raises:
         InputError: as ``kept``; or this server's visitors may not change what is stored.
-        BlindspotError: work on it is under way, or the disk does not let us.
+        BlindspotError: work on it is under way, or the file system refused.
     """
     policy.of(settings).check_change("what is stored cannot be deleted")
     found = kept(reference, settings, repository)
@@ -108,7 +105,7 @@ def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
 
 
 def _embeddings(stored: StoredContent, settings: Settings, repository: Repository) -> dict[str, int]:
-    """Digests and sizes of the embeddings on disk that only these runs stand on, or encoders of the same pass."""
+    """Digests and sizes of the embeddings on disk that only these runs use, or encoders of the same pass."""
     inventory = EmbeddingCache(settings.embeddings).inventory().embeddings
     passes = {one.facts.forward_pass for one in inventory if one.facts.digest in stored.embeddings}
     elsewhere = {run.plan.embedding_digest for run in repository.runs(metrics=[])} - stored.embeddings

@@ -14,17 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from tests.bad_inputs.case import (
-    BadInput,
-    Edge,
-    Maker,
-    content,
-    folder_named,
-    link_to,
-    made_by,
-    pipe,
-    referred,
-)
+from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe, referred
 
 WORDS = "a 1 2 3\nb 4 5 6\nc 7 8 9\n"
 CONFIG = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 16}
@@ -73,20 +63,21 @@ def _vectors() -> Iterator[BadInput]:
         "v.txt.gz",
         is_large=True,
     )
-    yield _case("vectors: empty", text(""), "is empty")
+    yield _case("vectors: empty", text(""), "is empty (0 bytes)")
     yield _case("vectors: a header alone", text("3 3\n"), "header promises 3 words")
     yield _case("vectors: more words promised", text(f"4 3\n{WORDS}"), "has 3 words, but its header promises 4")
-    yield _case("vectors: fewer words promised", text(f"2 3\n{WORDS}"), "one more")
-    yield _case("vectors: another dimension promised", text(f"3 2\n{WORDS}"), "3 numbers in the row", "expected 2")
+    yield _case("vectors: fewer words promised", text(f"2 3\n{WORDS}"), "line 4: the header promises 2 words")
+    yield _case("vectors: another dimension promised", text(f"3 2\n{WORDS}"), "line 2: 3 numbers", "expected 2")
     yield _case("vectors: 3 TB promised", text(f"999999999999 750\n{WORDS}"), "promises 999,999,999,999 words")
-    yield _case("vectors: NaN", text(f"{WORDS}dog 1 nan 3\n"), "line 4", "NaN")
+    yield _case("vectors: NaN", text(f"{WORDS}dog 1 nan 3\n"), "line 4: the vector of 'dog' holds NaN")
     yield _case("vectors: infinity", text(f"{WORDS}dog 1 inf 3\n"), "line 4", "infinite")
-    yield _case("vectors: ragged", text(f"{WORDS}dog 1 2\n"), "line 4: 2 numbers", "expected 3")
+    yield _case("vectors: ragged", text(f"{WORDS}dog 1 2\n"), "line 4: 2 numbers in the row of 'dog'; expected 3")
     yield _case("vectors: null bytes", text(f"{WORDS}d\0g 1 2 3\n"), "binary file of no known kind")
-    yield _case("vectors: prose", text("It was the best of times.\n"), "holds no word vectors")
+    yield _case("vectors: prose", text("It was the best of times.\n"), "holds no word vectors: its first line is 'It")
     yield _case("vectors: HTML", text("<html><script>alert(1)</script></html>\n"), "holds no word vectors")
-    yield _case("vectors: pickle", text(pickle.dumps({"a": [1.0]})), "pickle, which can run code")
-    yield _case("vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "damaged gzip")
+    yield _case("vectors: a program", text(b"\x7fELF" + bytes(range(256))), "is a program (ELF)")
+    yield _case("vectors: pickle", text(pickle.dumps({"a": [1.0]})), "is a pickle, which can run code when read")
+    yield _case("vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "is a damaged gzip")
     yield _case("vectors: a folder", referred("vectors", folder_named("v.txt")), "is a folder")
     yield _case("vectors: a pipe", referred("vectors", pipe("v.txt")), "no regular file")
     yield _case("vectors: an endless device", referred("vectors", link_to("v.txt", "/dev/zero")), "no regular file")
@@ -139,14 +130,14 @@ def _tables() -> Iterator[BadInput]:
         is_large=True,
     )
     yield _case("table: empty", text("t.csv", ""), "is empty")
-    yield _case("table: a header alone", text("t.csv", "text,embedding\n"), "no rows")
+    yield _case("table: a header alone", text("t.csv", "text,embedding\n"), "has columns and no rows")
     yield _case("table: no embeddings", text("t.csv", "text,label\na,b\n"), "no column 'embedding'")
-    yield _case("table: ragged", text("t.csv", 'text,embedding\na,"[1, 2]"\nb,"[1]"\n'), "line 3", "1 numbers")
+    yield _case("table: ragged", text("t.csv", 'text,embedding\na,"[1, 2]"\nb,"[1]"\n'), "line 3: 1 numbers")
     yield _case("table: NaN", text("t.jsonl", '{"text": "a", "embedding": [NaN]}\n'), "line 1", "NaN")
     yield _case("table: deep JSON", text("t.jsonl", "[" * 100_000), "line 1: broken JSON")
     yield _case("table: deep JSON in a cell", text("t.csv", 'text,embedding\na,"' + "[" * 50_000 + '"\n'), "line 2")
     yield _case("table: a lying array", _npy(_array("(750000000000, 4)")), "its header claims an array of shape")
-    yield _case("table: pickled array", _npy(_saved(np.array([[{}]], dtype=object))), "pickle")
+    yield _case("table: pickled array", _npy(_saved(np.array([[{}]], dtype=object))), "an array of objects (a pickle)")
     yield _case("table: code in the header", _npy(_array("(1, __import__('os'))")), "damaged header")
     yield _case(
         "table: more texts than rows",
@@ -154,6 +145,9 @@ def _tables() -> Iterator[BadInput]:
         "has 3 lines",
         "2 rows",
     )
+    yield _case("table: a program", text("t.csv", b"\x7fELF" + bytes(range(128))), "no column 'text'")
+    yield _case("table: no file", lambda folder: f"table:{folder}/t.csv", "there is no file", "t.csv")
+    yield _case("table: a zero byte in the path", lambda folder: f"table:{folder}/a\0b.csv", "zero character")
     yield _case("table: a folder", referred("table", folder_named("t.parquet")), "is a folder")
     yield _case("table: a pipe", referred("table", pipe("t.csv")), "no regular file")
     yield _case(
@@ -259,7 +253,7 @@ def _models() -> Iterator[BadInput]:
         return _case(f"model: {name}", _model(spoil), *says, is_large=is_large)
 
     weights = "model.safetensors"
-    yield case("pickles only", _pickles_only, "can run code", "expected model.safetensors")
+    yield case("pickles only", _pickles_only, "pytorch_model.bin, which can run code", "expected model.safetensors")
     yield case(
         "auto_map",
         _with("config.json", CONFIG | {"auto_map": {"AutoModel": "m.Mine"}}),

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import io
-import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from core.files.typed_tables import TableFormat
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle
-from tests.bad_inputs.case import (
-    BadInput,
-    Edge,
-    Maker,
-    content,
-    folder_named,
-    link_to,
-    made_by,
-    pipe,
-)
-from tests.support.judgement_samples import comparative_set, votes
-
-_SAMPLE = Bundle(comparative_set(), tuple(votes([("Anna", 0, 0), ("Ben", 0, 2)])))
+from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
+from tests.support.bundle_files import described, edited, members, sample, swapped, zipped
 
 
 def cases() -> Iterator[BadInput]:
@@ -37,42 +21,12 @@ def cases() -> Iterator[BadInput]:
 # --- judgement bundles
 
 
-def sample() -> bytes:
-    """A bundle as it should be."""
-    return bundles.pack(_SAMPLE, TableFormat.CSV)
-
-
-def _members() -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(sample())) as file:
-        return {name: file.read(name) for name in file.namelist()}
-
-
-def _zipped(members: dict[str, bytes], change: Callable[[zipfile.ZipInfo], object] = lambda _: None) -> bytes:
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, data in members.items():
-            entry = zipfile.ZipInfo(name)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            change(entry)
-            file.writestr(entry, data)
-    return sink.getvalue()
-
-
-def _edited(name: str, data: bytes | None) -> bytes:
-    members = {k: v for k, v in _members().items() if k != name}
-    return _zipped(members if data is None else members | {name: data})
-
-
-def _described(**changes: object) -> bytes:
-    return _edited("set.json", json.dumps(json.loads(_members()["set.json"]) | changes).encode())
-
-
 def _as_links(entry: zipfile.ZipInfo) -> None:
     entry.create_system, entry.external_attr = 3, 0o120777 << 16
 
 
 def _bomb(path: Path) -> None:
-    path.write_bytes(_edited("votes.csv", b"0" * 2**27))
+    path.write_bytes(edited(votes=b"0" * 2**27))
 
 
 def _bundles() -> Iterator[BadInput]:
@@ -84,37 +38,22 @@ def _bundles() -> Iterator[BadInput]:
     yield case("empty", b"", "no zip")
     yield case("half", sample()[:900], "no zip, or a broken one")
     yield case("bomb", made_by("b.zip", _bomb), "unpacks to more than", is_large=True)
-    yield case("many files", _zipped({f"{i}.csv": b"" for i in range(99)}), "very many files")
-    yield case("traversal", _zipped(_members() | {"../../x": b"x"}), "nothing but set.json")
-    yield case("absolute path", _zipped(_members() | {"/etc/passwd": b"x"}), "nothing but set.json")
-    yield case("link", _zipped({**_members(), "set.json": b"/etc/passwd"}, _as_links), "link")
-    yield case("a missing table", _edited("votes.csv", None), "no files of 'votes'")
-    yield case("deep JSON", _edited("set.json", b"[" * 100_000), "set.json is broken")
-    yield case("NaN in the set", _described(manifest={"x": float("nan")}), "no number")
-    yield case("a newer version", _described(version=99), "newer Blindspot")
-    yield case("another id", _described(set_id="0" * 12), "not those of the set")
-    yield case("traversal in the id", _described(set_id="../../../x"), "set")
+    yield case("many files", zipped({f"{i}.csv": b"" for i in range(99)}), "very many files")
+    yield case("traversal", zipped(members(sample()) | {"../../x": b"x"}), "nothing but set.json")
+    yield case("absolute path", zipped(members(sample()) | {"/etc/passwd": b"x"}), "nothing but set.json")
+    yield case("link", zipped(members(sample()) | {"set.json": b"/etc/passwd"}, change=_as_links), "link")
+    yield case("a missing table", edited(votes=None), "no files of 'votes'")
+    yield case("deep JSON", edited(set=b"[" * 100_000), "set.json is broken")
+    yield case("NaN in the set", described(manifest={"x": float("nan")}), "set.json is broken: NaN is no number")
+    yield case("a newer version", described(version=99), "newer Blindspot")
+    yield case("another id", described(set_id="0" * 12), "not those of the set")
+    yield case("traversal in the id", described(set_id="../../../x"), "set")
+    yield case("votes of NaN seconds", edited(votes=swapped("c0at1,2.5", "c0at1,nan")), "'nan' in the column 'seconds'")
     yield case(
-        "votes of NaN seconds",
-        _edited("votes.csv", _members()["votes.csv"].replace(b"2.5", b"nan")),
-        "'nan' in the column 'seconds'",
+        "duplicate votes", edited(votes=swapped("Ben,0,2,c0at1", "Anna,0,2,c0at1")), "two votes of 'Anna' on item 0"
     )
-    yield case(
-        "duplicate votes",
-        _edited("votes.csv", _members()["votes.csv"].replace(b"Ben,0,2,c0at1", b"Anna,0,2,c0at1")),
-        "two votes of 'Anna'",
-    )
-    yield case(
-        "a cell of 1 MB",
-        _edited("votes.csv", _members()["votes.csv"].replace(b"Ben", b"B" * 2**20)),
-        "votes.csv",
-        "1,048,576 characters",
-    )
-    yield case(
-        "huge integers",
-        _edited("votes.csv", _members()["votes.csv"].replace(b"Ben,0", b"Ben,1" + b"0" * 30)),
-        "votes.csv",
-    )
+    yield case("a cell of 1 MB", edited(votes=swapped("Ben", "B" * 2**20)), "votes.csv", "1,048,576 characters")
+    yield case("huge integers", edited(votes=swapped("Ben,0", "Ben,1" + "0" * 30)), "votes.csv")
     yield case("a folder", folder_named("b.zip"), "is a folder")
     yield case("a pipe", pipe("b.zip"), "no regular file")
     yield case("an endless device", link_to("b.zip", "/dev/zero"), "no regular file")
@@ -135,7 +74,7 @@ def _queries() -> Iterator[BadInput]:
     yield case("one of 1 MB", content("q.txt", "x" * 2**20), "1,048,576 characters")
     yield case("a cell of 1 MB", content("q.csv", "word,category\ndog," + "x" * 2**20 + "\n"), "1,048,576 characters")
     yield case("no column", content("q.csv", "a,b\n1,2\n"), "no column of queries")
-    yield case("ragged", content("q.csv", "word,category\ndog\n"), "line 2: 1 cell(s)")
+    yield case("ragged", content("q.csv", "word,category\ndog\n"), "q.csv, line 2: 1 cell(s); expected 2")
     yield case("5 MB", content("q.txt", "dog\n" * 1_300_000), "at most 4,194,304")
     yield case("a pipe", pipe("q.txt"), "no regular file")
     yield case("an endless device", link_to("q.txt", "/dev/zero"), "no regular file")
@@ -157,7 +96,7 @@ def _sweeps() -> Iterator[BadInput]:
     yield case("great depth", "encoders = " + "[" * 100_000, "is no TOML")
     yield case("deep keys", "a" + ".a" * 100_000 + " = 1\n", "100,000 dots", "at most")
     yield case("a key twice", lists + 'encoders = ["x"]\n', "is no TOML")
-    yield case("numbers", lists.replace('"minilm"', "5"), "'encoders' holds 5")
+    yield case("numbers", lists.replace('"minilm"', "5"), "'encoders' holds 5", "a list of strings")
     yield case("dates", lists.replace('"demo-pairs"', "1979-05-27"), "'datasets' holds")
     yield case("a huge integer", lists.replace('"minilm"', "1" * 9_999), "is no TOML")
     yield case("an unknown key", lists + "run = 'rm -rf'\n", "unknown key")

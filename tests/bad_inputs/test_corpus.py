@@ -10,8 +10,6 @@ import contextlib
 import json
 import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,17 +18,18 @@ import pytest
 import typer
 
 from core import cli
-from core.datasets.own import files as own
+from core.datasets.own.files import tabulate
 from core.errors import LONGEST_PART, InputError, visible
-from core.runs import encoders_here as encoder_library
-from core.runs import pipeline
-from core.settings import ROOT, Settings
+from core.runs import encoders_here, pipeline
+from core.settings import Settings
 from core.store.repository import Repository
 from core.studies.judgement import bundles, own_queries
 from core.studies.judgement.store import Judgements
 from tests.bad_inputs import encoders, others, texts
 from tests.bad_inputs.case import BadInput, Edge
 from tests.conftest import make_settings
+from tests.support.bundle_files import sample
+from tests.support.commands import python
 from tests.support.loopback import serving
 
 CASES = [*texts.cases(), *encoders.cases(), *others.cases()]
@@ -53,18 +52,8 @@ def command(case: BadInput, target: str | Path, folder: Path) -> list[str]:
         case Edge.BUNDLE:
             return ["judge", "import", str(target)]
         case Edge.QUERIES:
-            pair = ["--encoder", "random-projection", "--encoder", "random-projection-64"]
-            return [
-                "judge",
-                "make",
-                "--task",
-                "comparative",
-                *pair,
-                "--dataset",
-                "demo-words",
-                "--queries",
-                str(target),
-            ]
+            asked = "judge make --task comparative --encoder random-projection --encoder random-projection-64"
+            return [*asked.split(), "--dataset", "demo-words", "--queries", str(target)]
         case Edge.SWEEP:
             return ["sweep", str(target)]
         case _:
@@ -80,19 +69,20 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pipeline.request("heros", "random-projection", "none", "demo-minimal", {}, settings), settings, repository
     )
     judgements = Judgements.at(settings.store)
-    bundles.take_in(others.sample(), judgements)
+    bundles.take_in(sample(), judgements)
     for database in (repository.database, judgements.database):
         database.close()  # else the file is written once more when it is let go
     return settings.cache
 
 
 @pytest.fixture
-def settings(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    for name in ("BLINDSPOT_MIRROR", "BLINDSPOT_MODE"):
-        monkeypatch.delenv(name, raising=False)
+def settings(cache: Path) -> Settings:
     return make_settings(cache)
+
+
+@pytest.fixture(autouse=True)
+def in_environment(environment: Settings) -> None:
+    """Commands find the cache."""
 
 
 @pytest.fixture(scope="module")
@@ -181,10 +171,10 @@ def on_a_page(case: BadInput, target: str | Path, folder: Path, settings: Settin
     sent = file.read_bytes() if can_be_sent else b""
     read: Callable[[], object]
     if case.edge is Edge.ENCODER and (scheme not in UPLOADED_AS or not can_be_sent):
-        read = partial(encoder_library.add, str(target), settings, Repository.at(settings.store))
+        read = partial(encoders_here.add, str(target), settings, Repository.at(settings.store))
     elif case.edge is Edge.ENCODER:
         files = [(f.name, f.read_bytes()) for f in sorted(folder.iterdir()) if f.suffix in {file.suffix, ".txt"}]
-        read = partial(encoder_library.add_upload, files, settings, Repository.at(settings.store))
+        read = partial(encoders_here.add_upload, files, settings, Repository.at(settings.store))
     elif not can_be_sent:
         return None
     elif case.edge is Edge.TEXTS:
@@ -201,7 +191,7 @@ def on_a_page(case: BadInput, target: str | Path, folder: Path, settings: Settin
 
 
 def _as_uploaded(name: str, data: bytes) -> object:
-    return own.tabulate(Path(name), data).contents()
+    return tabulate(Path(name), data).contents()
 
 
 def _can_be_sent(file: Path) -> bool:
@@ -217,14 +207,7 @@ def test_in_a_process_of_its_own(name: str, settings: Settings, tmp_path: Path) 
     case = next(case for case in CASES if case.name == name)
     words = command(case, case.make(tmp_path), tmp_path)
     with untouched(settings):
-        done = subprocess.run(
-            [sys.executable, "-m", "core", *words],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
+        done = python("-m", "core", *words, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stdout) == (case.code, ""), done.stderr
     assert len(done.stderr.splitlines()) == 1
     check_message(case, done.stderr.removesuffix("\n"))
@@ -253,15 +236,7 @@ def test_what_is_large_is_refused_in_little_memory(settings: Settings, tmp_path:
         folder.mkdir()
         commands.append(command(case, case.make(folder), folder))
     with untouched(settings):
-        done = subprocess.run(
-            [sys.executable, "-c", READ_ALL],
-            input=json.dumps(commands),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=2 * PATIENCE_SECONDS,
-            check=False,
-        )
+        done = python("-c", READ_ALL, given=json.dumps(commands), timeout=2 * PATIENCE_SECONDS)
     *codes, kilobytes = done.stdout.split()
     lines = done.stderr.splitlines()
     assert codes == [str(case.code) for case in LARGE], done.stderr
@@ -285,9 +260,9 @@ def test_a_mirror_that_serves_something_else(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from core.datasets import catalog
+    from core.datasets.catalog import find_dataset
 
-    file = catalog.find("ws353").files[0]
+    file = find_dataset("ws353").files[0]
     with serving() as mirror, untouched(settings), in_time():
         mirror.files[f"/{file.source}/{file.path}"] = content
         monkeypatch.setenv("BLINDSPOT_MIRROR", mirror.url)

@@ -6,7 +6,6 @@ A few examples each, always the same ones; ``make trust`` takes a hundred times 
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import struct
 import zipfile
@@ -21,14 +20,14 @@ from hypothesis import strategies as st
 from core.datasets import uploads
 from core.datasets.own import files as own
 from core.encoders import references
-from core.encoders.catalog import canonical
+from core.encoders.catalog import canonical_encoder
 from core.encoders.table import files as table_files
 from core.encoders.word_vectors import files as vector_files
 from core.errors import BlindspotError, visible
 from core.runs import sweeps
 from core.studies.judgement import bundles, own_queries
 from core.transforms.chain import TransformChain
-from tests.bad_inputs import others
+from tests.support.bundle_files import members, sample, zipped
 
 FEW, MANY = 30, 2_000
 SECONDS = 5  # for one input of a few kilobytes; a parser that is quadratic takes far longer
@@ -102,15 +101,10 @@ def vectors(draw: st.DrawFn) -> bytes:
 @st.composite
 def zips(draw: st.DrawFn) -> bytes:
     """Almost a bundle of judgements: a real one with a member changed, or bytes changed."""
-    with zipfile.ZipFile(io.BytesIO(others.sample())) as file:
-        members = {name: file.read(name) for name in file.namelist()}
-    name = draw(st.sampled_from(sorted(members)))
-    members[name] = draw(spoilt(members[name]) | separated() | objects())
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as file:
-        for member, data in members.items():
-            file.writestr(member, data)
-    return draw(spoilt(sink.getvalue()))
+    files = members(sample())
+    name = draw(st.sampled_from(sorted(files)))
+    files[name] = draw(spoilt(files[name]) | separated() | objects())
+    return draw(spoilt(zipped(files, zipfile.ZIP_STORED)))
 
 
 WORDS = st.text(max_size=30) | st.lists(
@@ -144,10 +138,10 @@ def _table(path: Path) -> object:
 
 
 def _references(word: str) -> None:
-    for read in (canonical, own.path_of, uploads.safe_name, TransformChain.parse):
+    for read in (canonical_encoder, own.path_of, uploads.safe_name, TransformChain.parse):
         _only_known_errors(lambda read=read: read(word))  # type: ignore[misc]
     for scheme in ("dir", "hf", "vectors", "table"):
-        _only_known_errors(lambda scheme=scheme: canonical(f"{scheme}:{word}"))  # type: ignore[misc]
+        _only_known_errors(lambda scheme=scheme: canonical_encoder(f"{scheme}:{word}"))  # type: ignore[misc]
     _only_known_errors(lambda: references.ModelParams.parse(word, word))
 
 

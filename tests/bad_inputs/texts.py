@@ -9,16 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from tests.bad_inputs.case import (
-    BadInput,
-    Edge,
-    Maker,
-    content,
-    folder_named,
-    link_to,
-    made_by,
-    pipe,
-)
+from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
 
 GOOD = "query,mate\nA dog runs.,A dog is running.\nIt rains.,Rain falls.\n"
 LABELLED = [(f"a sentence number {i}", "yes" if i % 2 else "no") for i in range(24)]
@@ -93,7 +84,7 @@ def cases() -> Iterator[BadInput]:
         "no header", _csv("A dog runs.,A dog is running.\nIt rains.,Rain falls.\nOh no.,No.\n"), "first line", "names"
     )
     yield _case("a mark and nothing else", _csv(bom), "is empty")
-    yield _case("UTF-16", _csv(GOOD.encode("utf-16")), "UTF-16", "save it as UTF-8")
+    yield _case("UTF-16", _csv(GOOD.encode("utf-16")), "is UTF-16; expected a UTF-8", "save it as UTF-8")
     yield _case("UTF-16 without a mark", _csv(GOOD.encode("utf-16-le")), "zero byte", "UTF-8")
     yield _case("UTF-32", _csv(GOOD.encode("utf-32")), "UTF-8")
     yield _case("Latin-1", _csv("query,mate\ncafé,bar\nthé,tea\n".encode("latin-1")), "not UTF-8", "byte 14")
@@ -183,7 +174,7 @@ def cases() -> Iterator[BadInput]:
     yield _case("names twice", _csv("query,query\na,b\nc,d\n"), "two columns 'query'")
     yield _case("an empty file", _csv(""), "is empty")
     yield _case("a header alone", _csv("query,mate\n"), "a header and no rows")
-    yield _case("one column", _csv("query\na\nb\n"), "one column")
+    yield _case("one column", _csv("query\na\nb\n"), "one column, 'query'", "a comma between")
     yield _case("rows of nothing", _csv("query,mate\n,\n,\n"), "line 2", "nothing there")
     yield _case("white space alone", _csv(" \n\t\n  \n"), "is empty")
     yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no two columns of text")
@@ -206,7 +197,7 @@ def cases() -> Iterator[BadInput]:
     yield _case("a terabyte", made_by("t.csv", _sparse), "1,099,511,627,776 bytes", "at most")
     yield _case("a workbook", content("t.xlsx", b"PK\x03\x04"), "cannot tell the format", ".csv")
     yield _case("a zip named .csv", _csv(b"PK\x03\x04\x14\x00" + bytes(40)), "zip")
-    yield _case("no such file", lambda folder: folder / "no.csv", "there is no file")
+    yield _case("no such file", lambda folder: folder / "no.csv", "there is no file", "no.csv")
     yield _case("a name that is no text", content(os_name(), GOOD), "name", "UTF-8")
 
 

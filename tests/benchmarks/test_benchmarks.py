@@ -12,12 +12,13 @@ import pytest
 
 from core.benchmarks import app, backend, catalog, encoding, measuring, ranking
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.errors import InputError
 from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs import pipeline
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, no_progress
@@ -63,7 +64,7 @@ def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pyte
 
 def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     pytest.importorskip("openvino")
-    few = fetch.load(datasets.find("demo-pairs"), settings).items[:40]
+    few = fetch.load(find_dataset("demo-pairs"), settings).items[:40]
     monkeypatch.setattr(backend, "sentences", lambda *_: few)
     ratio, difference = backend.encode_backend(no_progress)
     assert ratio.value > 0
@@ -79,7 +80,7 @@ def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:
     assert not set(query_items.tolist()) & set(mates.tolist())
     again, _, _ = ranking.ranking_problem(dimension, items, queries)
     assert np.array_equal(matrix, again)
-    counts = rank_pairs(matrix, query_items, mates, Metric.COS, no_progress, CancelToken())
+    counts = rank_pairs(matrix, query_items, mates, Similarity.COS, no_progress, CancelToken())
     assert np.median(counts.greater) == 0  # the mate lies near its query
     assert counts.ties.sum() == 0
 
@@ -104,7 +105,7 @@ def test_rank_vs_gemm_reports_the_worst_dimension_first(monkeypatch: pytest.Monk
 
 
 def test_poolings_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = fetch.load(datasets.find("demo-pairs"), Settings.from_environment({}))
+    dataset = fetch.load(find_dataset("demo-pairs"), Settings.from_environment({}))
     few = replace(dataset, items=dataset.items[:20])
     monkeypatch.setattr(encoding.fetch, "load", lambda _entry, _settings: few)
     (result,) = catalog.run(["encode_poolings"]).results
@@ -138,7 +139,7 @@ def test_sentences_that_are_not_here_are_told_and_not_replaced(
 
 
 def test_sentences_are_drawn_once_and_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = fetch.load(datasets.find("demo-pairs"), Settings.from_environment({}))
+    dataset = fetch.load(find_dataset("demo-pairs"), Settings.from_environment({}))
     monkeypatch.setattr(encoding.fetch, "load", lambda _entry, _settings: dataset)
     some = encoding.sentences(Settings.from_environment({}), 50)
     assert len(set(some)) == 50
@@ -151,7 +152,7 @@ def test_reruns_are_runs_of_their_own_from_cached_embeddings(monkeypatch: pytest
     runs: list[tuple[str, str, int, Path]] = []
     real = pipeline.run
 
-    def run(request: pipeline.RunRequest, settings: Settings, repository: Repository) -> pipeline.RunOutcome:
+    def run(request: RunRequest, settings: Settings, repository: Repository) -> pipeline.RunOutcome:
         cheap = replace(request, variant=replace(request.variant, encoder="random-projection"))
         outcome = real(cheap, settings, repository)
         encoded_now = outcome.record.manifest["embeddings"]["encoded_now"]
@@ -161,7 +162,7 @@ def test_reruns_are_runs_of_their_own_from_cached_embeddings(monkeypatch: pytest
     monkeypatch.setattr(encoding.pipeline, "run", run)
     monkeypatch.setattr(encoding, "FIRST_RUNS", 1)
     worst, *each = catalog.run(["rerun"]).results
-    texts = len(fetch.load(datasets.find("demo-pairs"), Settings.from_environment({})).items)
+    texts = len(fetch.load(find_dataset("demo-pairs"), Settings.from_environment({})).items)
     assert [run[:3] for run in runs] == [("none", "cos", texts), ("none", "l2", 0), ("center", "cos", 0)] * 2
     assert len({cache for *_, cache in runs}) == 2
     assert [result.name for result in each] == ["rerun_metric", "rerun_transform"]

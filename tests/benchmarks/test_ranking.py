@@ -12,7 +12,7 @@ from core.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, reside
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, no_progress
 
 NOTHING = np.empty(0, dtype=np.int64)
@@ -33,10 +33,10 @@ def test_the_toolkits_way_gives_the_toolkits_ranks() -> None:
     mates = np.roll(mates, 7)  # ranks of every size
     mates[0] = queries[0]
     found = [ranking.rank_as_toolkit(matrix, int(q), int(y)) for q, y in zip(queries, mates, strict=True)]
-    expected = rank_pairs_as_toolkit(
-        matrix, queries, mates, Metric.COS, Exclusions(NOTHING, NOTHING), no_progress, CancelToken()
+    expected, _, _ = rank_pairs_as_toolkit(
+        matrix, queries, mates, Similarity.COS, Exclusions(NOTHING, NOTHING), no_progress, CancelToken()
     )
-    assert np.abs(np.array(found) - expected.rank).max() <= 1, "but for where the mate's own score is rounded to"
+    assert np.abs(np.array(found) - expected.shown).max() <= 1, "but for where the mate's own score is rounded to"
     assert max(found) > 100
 
 

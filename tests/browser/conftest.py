@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,14 +13,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.settings import ROOT
+from tests.support.app_client import AppServer
 
 CHROMIUM = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""
 ARGUMENTS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
-START_SECONDS = 180
 FAILED = pytest.StashKey[bool]()
 # Waiting costs nothing where there is nothing to wait for, and beside other work a server and a browser may get a
 # tenth of a core: the newcomer's way takes 10 s on a quiet machine, 205 s on a fifth of a core.
@@ -59,42 +53,17 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Start ``streamlit run app.py`` on a cache folder, with environment variables; its address. Stopped after the
-    test."""
-    servers: list[subprocess.Popen[bytes]] = []
+    """Start the app on a cache folder, with environment variables; its address. Stopped after the test."""
+    servers: list[AppServer] = []
 
     def started(cache: Path, **variables: str) -> str:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"}
-        environment.pop("BLINDSPOT_MIRROR", None)
-        environment |= variables
-        log = (tmp_path / f"server-{port}.log").open("wb")
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        command += ["--server.address", "127.0.0.1"]
-        servers.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
-        address = f"http://127.0.0.1:{port}"
-        _wait_for(f"{address}/_stcore/health", servers[-1], Path(log.name))
-        return address
+        servers.append(AppServer(cache, tmp_path / f"server-{len(servers)}.log", **variables))
+        return servers[-1].address
 
     yield started
     for server in servers:
-        server.terminate()
-        server.wait(120)
-
-
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            raise RuntimeError(f"the server ended at once:\n{log.read_text()}")
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise RuntimeError(f"the server did not answer within {START_SECONDS} s:\n{log.read_text()}")
+        server.process.terminate()
+        server.process.wait(120)
 
 
 class Reader:
@@ -105,9 +74,9 @@ class Reader:
 
     def open(self, address: str) -> Reader:
         self.page.goto(address)
-        return self.settle()
+        return self.set_properties()
 
-    def settle(self) -> Reader:
+    def set_properties(self) -> Reader:
         """Wait until the script has run; then assert on content, not on time."""
         self.page.wait_for_selector(
             '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=PATIENCE_MS, state="attached"
@@ -129,7 +98,7 @@ class Reader:
         wanted = self.page.get_by_role("option", name=option)
         deadline = time.monotonic() + PATIENCE_MS / 1000
         while True:
-            self.settle().page.get_by_role("combobox", name=which).click()
+            self.set_properties().page.get_by_role("combobox", name=which).click()
             try:
                 wanted.click(timeout=5_000)
             except PlaywrightTimeout:
@@ -137,7 +106,7 @@ class Reader:
                     raise
                 self.page.keyboard.press("Escape")
             else:
-                return self.settle()
+                return self.set_properties()
 
     def choose_first_row(self, table: Locator, key: str) -> Locator:
         """Choose a table's first row, and wait for the element that it opens; again where a rerun replaced the table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
@@ -28,14 +27,14 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     visitor.see("run_demo").get_by_role("button").click()
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
     visitor.see("dots_evalrank")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
     runs = Repository.at(cache / "results.duckdb").runs()
     assert {str(r.plan.variant) for r in runs} == {"minilm~none", "minilm~center"}
 
     visitor.page.get_by_role("link", name="See which pairs they get wrong").click()
     visitor.see("curve")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     drill = visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
     expect(drill).to_contain_text("Query")
     pair = visitor.at("pair").get_by_role("spinbutton").input_value()
@@ -66,7 +65,7 @@ def test_a_page_opened_cold_by_its_address(serve: Serve, reader: NewReader, demo
     expect(visitor.page.get_by_role("heading", name=entry.title, level=1)).to_be_visible()
     if entry.pickers:
         visitor.see("data")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     assert urlparse(visitor.page.url).path == f"/{entry.stem}"
     for other in PAGES:
         expect(visitor.page.get_by_test_id("stSidebarNav").get_by_text(other.title, exact=True)).to_be_visible()
@@ -80,7 +79,7 @@ def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(
     for scheme in ("light", "dark"):
         visitor = reader(scheme).open(f"{address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
-        visitor.settle().healthy()
+        visitor.set_properties().healthy()
         expect(visitor.at("pair").get_by_role("spinbutton")).to_have_value("7")
         expect(visitor.at("enc")).to_contain_text("minilm~center")
         for part in query.split("&"):
@@ -122,12 +121,8 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     assert len(Repository.at(cache / "results.duckdb").runs()) == 4
 
 
-def test_a_chain_of_transforms_is_typed_mended_and_run(
-    serve: Serve, reader: NewReader, demo_cache: Path, tmp_path: Path
-) -> None:
-    cache = tmp_path / "copy"
-    shutil.copytree(demo_cache, cache)
-    visitor = reader().open(f"{serve(cache)}/evalrank")
+def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: NewReader, demo_copy: Path) -> None:
+    visitor = reader().open(f"{serve(demo_copy)}/evalrank")
     visitor.see("curve")
     visitor.page.get_by_text("Run another variant").click()
     box, run = visitor.at("new_transform").get_by_role("combobox"), visitor.at("run_new").get_by_role("button")
@@ -141,23 +136,23 @@ def test_a_chain_of_transforms_is_typed_mended_and_run(
             expect(run).to_be_disabled()
     run.click()
     expect(visitor.page.get_by_text("minilm + abtt:2+whiten:100", exact=True).first).to_be_visible()  # in the legend
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     again = reader().open(f"{visitor.page.url.partition('?')[0]}?enc=minilm~abtt:2%2Bwhiten:100&pair=7")
     expect(again.see("drill")).to_contain_text("minilm + abtt:2+whiten:100")
-    again.settle().healthy()
+    again.set_properties().healthy()
 
 
 def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
     visitor = reader().open(f"{serve(demo_cache)}/evalrank")
     visitor.see("curve")
-    visitor.settle()
+    visitor.set_properties()
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
     number = visitor.at("pair").get_by_role("spinbutton")
     for typed in ("7", "0"):
         number.fill(typed)
         number.press("Enter")
         visitor.address_has(f"pair={typed}")
-        visitor.settle()
+        visitor.set_properties()
         expect(number).to_have_value(typed)
 
 
@@ -181,5 +176,5 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(
     expect(visitor.at("enc")).to_contain_text("minilm~center")
     visitor.address_has("enc=minilm~center")
     visitor.address_has("metric=l2")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0

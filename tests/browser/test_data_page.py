@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.datasets import catalog
+from core.datasets.catalog import DATASETS, find_dataset
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.loopback import serving
@@ -22,16 +22,16 @@ expect.set_options(timeout=PATIENCE_MS)
 def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
     serve: Serve, reader: NewReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = catalog.find("evalrank-word").files[0]
+    file = find_dataset("evalrank-word").files[0]
     with serving() as mirror:
         mirror.files[f"/{file.source}/{file.path}"] = b"x" * file.size  # never the right one
         mirror.gate.clear()
         address = serve(tmp_path / "cache", BLINDSPOT_MIRROR=mirror.url, NO_PROXY="127.0.0.1")
         visitor = reader().open(f"{address}/data")
         visitor.see("data")
-        visitor.settle()
+        visitor.set_properties()
         table = visitor.page.locator("[class*='st-key-datasets_']").get_by_test_id("stDataFrameResizable")
-        row = list(catalog.DATASETS).index("evalrank-word")
+        row = list(DATASETS).index("evalrank-word")
         table.click(position={"x": 16, "y": 35 * (row + 1) + 16})  # that row's box to choose, below the header
         visitor.address_has("data=evalrank-word")
         expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()
@@ -48,7 +48,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
             expect(other.at("fetch").get_by_role("button", name="Download", exact=True)).to_be_enabled()
         visitor.at("fetch").get_by_role("button").click()
         expect(visitor.page.get_by_text(f"{file.path} is not the file that Blindspot knows")).to_be_visible()
-        visitor.settle().healthy()
+        visitor.set_properties().healthy()
 
 
 def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.page.get_by_role("link", name="Test encoders on it").click()
     visitor.see("run_new").get_by_role("button").click()
     visitor.see("curve")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     (run,) = Repository.at(cache / "results.duckdb").runs()
     assert run.plan.dataset == f"file:{folder / 'my_pairs.jsonl'}"
     assert run.metrics["pairs"] == 2
@@ -80,5 +80,5 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.see("remove_for_good").get_by_role("button").click()
     expect(visitor.page.get_by_text("Stored runs on it stay")).to_be_visible()
     expect(visitor.at("data").get_by_role("combobox")).to_have_value("demo-pairs")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     assert not folder.exists()

@@ -30,7 +30,7 @@ def test_no_page_of_a_demo_asks_for_anything_from_elsewhere(
         visitor.page.goto("about:blank")
         visitor.open(f"{address}/{stem}")
         expect(visitor.page.get_by_role("heading", name=title, level=1)).to_be_visible()
-        visitor.settle().healthy()
+        visitor.set_properties().healthy()
 
     # what a text in a page could at most try, its browser refuses; outside of the fixture's count
     with browser.new_context() as context:
@@ -70,16 +70,16 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     link = first.page.url
     first.page.get_by_test_id("stSidebarNav").get_by_text("EvalRank", exact=True).click()
     first.see("new_transform")
-    first.settle()
+    first.set_properties()
     first.see("run_new").get_by_role("button").click()
     first.see("curve")
-    first.settle().healthy()
+    first.set_properties().healthy()
 
     second = reader().open(link)
     expect(second.page.get_by_text("This link names what is not here")).to_be_visible()
     assert second.page.get_by_text("secret").count() == 0
     second.open(f"{address}/evalrank")
-    second.settle().healthy()
+    second.set_properties().healthy()
     assert second.page.get_by_text("diary").count() == 0
     assert Repository.at(cache / "results.duckdb").runs() == []
     (home,) = (cache / "sessions").iterdir()

@@ -10,7 +10,7 @@ import pyarrow.csv
 import pytest
 from playwright.sync_api import expect
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 
@@ -27,7 +27,7 @@ def ranks(cache: Path) -> list[tuple[float, float]]:
         str(r.plan.variant): r.run_id for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"
     }
     sides = [
-        repository.items(diagnostics.find("evalrank"), [runs[v]], texts=True)["rank"].tolist()
+        repository.items(find_diagnostic("evalrank"), [runs[v]], texts=True)["rank"].tolist()
         for v in ("minilm~none", "minilm~center")
     ]
     repository.database.close()
@@ -56,7 +56,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     address = serve(demo_cache)
     visitor = reader().open(f"{address}/evalrank?a=minilm~none&b=minilm~center&ranks=raw")
     visitor.see("scatter")
-    visitor.settle()
+    visitor.set_properties()
     drag_a_box(visitor, (0.2, 0.95), (0.15, 0.95))
     said = visitor.page.get_by_text("pairs selected in the figure")
     expect(said).to_be_visible()
@@ -74,7 +74,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     # it survives a sort
     visitor.at("direction").get_by_text("low to high").click()
     visitor.address_has("direction=low to high")
-    visitor.settle()
+    visitor.set_properties()
     expect(said).to_have_text(f"{count} pairs selected in the figure")
 
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
@@ -86,7 +86,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     expect(visitor.at("pair").get_by_role("spinbutton")).to_have_value(pair)
     visitor.address_has(f"pair={pair}")
     visitor.address_has(f"area={area}")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
 
     # what is downloaded is the filtered table
     with visitor.page.expect_download(timeout=PATIENCE_MS) as download:
@@ -105,7 +105,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     expect(second.at("a").get_by_role("combobox")).to_have_value("minilm~none")
     expect(second.at("b").get_by_role("combobox")).to_have_value("minilm~center")
     expect(second.at("drill")).to_contain_text("words")
-    second.settle().healthy()
+    second.set_properties().healthy()
 
     second.at("clear_area").get_by_role("button").click()
     expect(second.page.get_by_text(f"{len(inside)} pairs. Choose a row")).to_be_visible()
@@ -116,7 +116,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
 def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
     visitor = reader().open(f"{serve(demo_cache)}/evalrank?a=minilm~none&b=minilm~center")
     plot = visitor.see("scatter")
-    visitor.settle()
+    visitor.set_properties()
     plot.scroll_into_view_if_needed()
     plot.hover()
     plot.locator("[data-attr='dragmode'][data-val='lasso']").click()
@@ -135,7 +135,7 @@ def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) 
     assert 0 < count < len(ranks(demo_cache))
     expect(visitor.page.get_by_text(f"{count} pairs. Choose a row")).to_be_visible()
     expect(visitor.at("area").get_by_role("textbox")).to_have_value("")
-    visitor.settle()
+    visitor.set_properties()
     visitor.at("clear_area").get_by_role("button").click()
     expect(said).to_have_count(0)
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()

@@ -181,7 +181,7 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
             visitor.see("nickname").get_by_role("textbox").fill("Ada :red -> b")
             visitor.page.keyboard.press("Enter")
         expect(visitor.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
-        visitor.settle()  # until then the cards may be those of the page before
+        visitor.set_properties()  # until then the cards may be those of the page before
         expect(card(visitor.page, 2)).to_be_visible()
         expect(visitor.at("enc")).to_have_count(0)
         visitor.page.wait_for_function("!location.search.includes('enc=')")

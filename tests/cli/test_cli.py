@@ -1,4 +1,4 @@
-"""The command line: what scripts rely on (DESIGN 6), in real child processes where streams and exit codes count."""
+"""The command line: what scripts rely on, in real child processes where streams and exit codes count."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core import cli
-from core import diagnostic as diagnostics
-from core.benchmarks import ranking as ranking_benchmark
+from core.benchmarks import ranking
 from core.cli import output as cli_output
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
 from core.datasets.kinds.pairs import PairSet
-from core.datasets.published import pairs as loaders
-from core.encoders import catalog as encoders
+from core.datasets.published.pairs import evalrank
+from core.diagnostic import all_diagnostics, find_diagnostic
+from core.encoders.catalog import ENCODERS
 from core.files.export import unguarded
 from core.settings import ROOT, Settings
 from core.store.records import RunState
@@ -41,14 +39,7 @@ from core.types import CancelToken
 from tests.support import store_samples
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command, Said
 from tests.support.loopback import free_port
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    Gate,
-    GramEncoder,
-    dataset_entry,
-    register_dataset,
-    register_encoder,
-)
+from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, dataset_entry, register_dataset, register_encoder
 
 SCORES = ("mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mean_rank", "median_rank")
 WAYS = ("", "_optimistic", "_pessimistic", "_filtered")
@@ -58,55 +49,6 @@ CEILINGS = {f"{score}_ceiling" for score in SCORES[:5]}
 DEMO = ("run", "evalrank", "--encoder", "minilm", "--dataset", "demo-pairs")
 SMALL = ("run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs")
 PATIENCE_SECONDS = 300
-
-
-@pytest.fixture
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The settings of the test, in the environment."""
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
-    monkeypatch.delenv("BLINDSPOT_MODE", raising=False)
-    return settings
-
-
-@pytest.fixture
-def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run a command in this process, without progress: on a busy machine there would be some."""
-    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
-
-    def run(*arguments: str) -> Said:
-        capsys.readouterr()
-        code = cli.main(arguments)
-        return Said(code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def child(environment: Settings) -> Command:
-    """Run a command in a process of its own, as a script would."""
-
-    def run(*arguments: str, **variables: str) -> Said:
-        done = subprocess.run(
-            [sys.executable, "-m", "core", *arguments],
-            cwd=ROOT,
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
-
-    return run
-
-
-@pytest.fixture
-def encoded(demo_cache: Path, environment: Settings) -> Settings:
-    """A cache that has MiniLM's embeddings of the demo and no runs."""
-    shutil.copytree(demo_cache / "embeddings", environment.embeddings)
-    return environment
 
 
 @pytest.fixture
@@ -159,11 +101,7 @@ def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Sett
 def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Settings) -> None:
     controller, terminal = pytest.importorskip("pty").openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "core", *DEMO, "--json"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        text=True,
+        [sys.executable, "-m", "core", *DEMO, "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=terminal, text=True
     ) as process:
         os.close(terminal)
         shown = b""
@@ -201,9 +139,8 @@ def test_progress_lines_go_to_stderr(small: PairSet, blindspot: Command, monkeyp
 
 def test_chains_of_transforms_run_on_the_demo(encoded: Settings, blindspot: Command) -> None:
     chains = {"zscore+normalize": 384, "abtt:2": 384, "pcr": 384, "whiten": 381, "center+whiten:64": 64}
-    said = blindspot(*DEMO, *(f"--transform={chain}" for chain in (*chains, "truncate:128")), "--json")
-    assert said.code == 0, said.err
-    runs = {run["transform"]: run for run in said.json["runs"]}
+    found = blindspot.json(*DEMO, *(f"--transform={chain}" for chain in (*chains, "truncate:128")))
+    runs = {run["transform"]: run for run in found["runs"]}
     assert set(runs) == {"zscore+normalize", "abtt:2", "pcr:1", "whiten", "center+whiten:64", "truncate:128"}
     for chain, dimension in chains.items():
         run = runs["pcr:1" if chain == "pcr" else chain]
@@ -215,9 +152,10 @@ def test_chains_of_transforms_run_on_the_demo(encoded: Settings, blindspot: Comm
 
 
 def test_more_dimensions_than_there_are_is_one_line_and_exit_code_2(encoded: Settings, blindspot: Command) -> None:
-    said = blindspot(*DEMO, "--transform", "truncate:385")
-    assert said.code == 2
-    assert said.error == "transform 'truncate:385' does not fit embeddings of 384 dimensions; expected at most 384"
+    assert (
+        blindspot.error(*DEMO, "--transform", "truncate:385")
+        == "transform 'truncate:385' does not fit embeddings of 384 dimensions; expected at most 384"
+    )
 
 
 def test_several_encoders_datasets_and_transforms_are_all_combined_once(
@@ -225,15 +163,14 @@ def test_several_encoders_datasets_and_transforms_are_all_combined_once(
 ) -> None:
     other = register_dataset(monkeypatch, replace(small, id="other-pairs", queries=small.mates, mates=small.queries))
     options = ["--encoder", "bigrams", "--dataset", other.id, "--transform", "none", "--transform", "center"]
-    said = blindspot(*SMALL, *options, "--transform", "none", "--encoder", "trigrams", "--json")
-    assert said.code == 0, said.err
-    assert [(run["dataset"], run["encoder"], run["transform"]) for run in said.json["runs"]] == [
+    found = blindspot.json(*SMALL, *options, "--transform", "none", "--encoder", "trigrams")
+    assert [(run["dataset"], run["encoder"], run["transform"]) for run in found["runs"]] == [
         (dataset, encoder, transform)
         for dataset in ("small-pairs", "other-pairs")
         for encoder in ("trigrams", "bigrams")
         for transform in ("none", "center")
     ]
-    assert len({run["run_id"] for run in said.json["runs"]}) == 8
+    assert len({run["run_id"] for run in found["runs"]}) == 8
 
 
 @pytest.mark.parametrize("dataset", ["small-pairs", "demo-pairs"])
@@ -241,13 +178,12 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
     small: PairSet, blindspot: Command, dataset: str
 ) -> None:
     command = ("run", "evalrank", "--encoder", "trigrams", "--dataset", dataset, "--metric", "l2")
-    said = blindspot(*command)
-    assert said.code == 0, said.err
-    (run,) = blindspot(*command, "--json").json["runs"]
+    out = blindspot.out(*command)
+    (run,) = blindspot.json(*command)["runs"]
     assert run["params"] == {"metric": "l2", "protocol": "definition"}
     rows = {
         cells[0]: cells[1]
-        for line in said.out.splitlines()
+        for line in out.splitlines()
         if line.startswith("│") and len(cells := line.replace("│", " ").split()) == 2
     }
     for name in (*SCORES, "mrr_filtered", "hits@10_filtered"):
@@ -255,7 +191,7 @@ def test_run_without_json_shows_scores_and_tells_computed_from_found(
     for name in COUNTS:
         assert rows[name] == f"{run['metrics'][name]:,.0f}"
     assert not any(name.endswith(("_optimistic", "_pessimistic", "_ceiling")) for name in rows)
-    assert f"run {run['run_id']}: computed\n" in said.out
+    assert f"run {run['run_id']}: computed\n" in out
     assert f"run {run['run_id']}: found in the store\n" in blindspot(*command).out
 
 
@@ -286,7 +222,7 @@ def test_columns_are_named_where_their_names_do_not_say_it(blindspot: Command, t
     assert stored["dataset"] == f"file:{path}?query=first%20one&mate=second"
     reading = stored["manifest"]["dataset"]["reading"]
     assert (reading["query"], reading["mate"]) == ("first one", "second")
-    (again,) = blindspot(*run[:-1], stored["dataset"], "--json").json["runs"]
+    (again,) = blindspot.json(*run[:-1], stored["dataset"])["runs"]
     assert (again["run_id"], again["computed"]) == (stored["run_id"], False)
     sweep = ("sweep", "--diagnostic", "evalrank", *run[2:], *named)
     assert blindspot(*sweep).json["runs"][0]["run_id"] == stored["run_id"]
@@ -309,9 +245,8 @@ def test_pairs_of_ones_own_in_every_format(
         path.write_text("\n".join({"csv": ";", "tsv": "\t"}[ending].join(row) for row in (names, *OWN)), "utf-8")
     monkeypatch.chdir(tmp_path)
     options = ("run", "evalrank", "--encoder", "minilm", "--dataset")
-    said = blindspot(*options, f"file:own.{ending}", "--transform", "none", "--transform", "center", "--json")
-    assert said.code == 0, said.err
-    for run in said.json["runs"]:
+    found = blindspot.json(*options, f"file:own.{ending}", "--transform", "none", "--transform", "center")
+    for run in found["runs"]:
         assert run["dataset"] == f"file:{path}"
         metrics = run["metrics"]
         assert (metrics["pairs"], metrics["background"], metrics["self_pairs"]) == (4, 5, 1)
@@ -333,7 +268,7 @@ def test_pairs_of_ones_own_in_every_format(
 
     again = blindspot(*options, f"file:{path}")
     assert again.code == 0, again.err
-    assert f"run {said.json['runs'][0]['run_id']}: found in the store\n" in again.out
+    assert f"run {found['runs'][0]['run_id']}: found in the store\n" in again.out
     assert (
         f"read own.{ending}: query is column 'Sentence 1' (by its name) and mate is column 'Sentence 2' (by its name); "
         "4 pairs, 5 texts, repeated pairs: 1, pairs of a text with itself: 1\n"
@@ -342,10 +277,10 @@ def test_pairs_of_ones_own_in_every_format(
     copy = path.rename(tmp_path / f"moved.{ending}")
     moved = blindspot(*options, f"file:{copy}")
     assert f"found in the store, where file:{path} has the same pairs" in moved.out
-    by_new_name = blindspot("runs", "--dataset", f"file:{copy}", "--json").json["runs"]
-    assert said.json["runs"][0]["run_id"] in [run["run_id"] for run in by_new_name], "the pages find it so, too"
+    by_new_name = blindspot.json("runs", "--dataset", f"file:{copy}")["runs"]
+    assert found["runs"][0]["run_id"] in [run["run_id"] for run in by_new_name], "the pages find it so, too"
     assert len(by_new_name) == 2
-    assert len(blindspot("runs", "--dataset", f"file:own.{ending}", "--json").json["runs"]) == 2, "by the path alone"
+    assert len(blindspot.json("runs", "--dataset", f"file:own.{ending}")["runs"]) == 2, "by the path alone"
     assert blindspot("data", "fetch", f"file:{copy}").out == f"file:{copy}: your file, nothing to download\n"
     assert blindspot("data", "verify", f"file:{copy}").out == f"file:{copy}: your file\n"
     assert path.name not in blindspot("data", "list").out + blindspot("list").out
@@ -354,9 +289,10 @@ def test_pairs_of_ones_own_in_every_format(
 def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environment: Settings, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("query,mate\na,b\nc\n", "utf-8")
-    said = blindspot(*DEMO, "--dataset", f"file:{path}", "--json")
-    assert said.code == 2
-    assert said.error == f"{path}, line 3: 1 cell(s); expected 2, as in the first line"
+    assert (
+        blindspot.error(*DEMO, "--dataset", f"file:{path}", "--json")
+        == f"{path}, line 3: 1 cell(s); expected 2, as in the first line"
+    )
     assert not environment.cache.exists()
 
 
@@ -375,13 +311,7 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
         ([*DEMO, "--dataset", "fil:pairs.csv"], ["unknown dataset", "file:PATH"]),
         ([*DEMO, "--dataset", "evalrank_sent"], ["unknown dataset", "did you mean 'evalrank-sent'?"]),
         ([*DEMO, "--transform", "centre"], ["unknown transform 'centre'", "did you mean 'center'?"]),
-        ([*DEMO, "--transform", "center+nnoe"], ["unknown transform 'nnoe'", "did you mean 'none'?"]),
-        ([*DEMO, "--transform", ""], ["unknown transform ''", "expected one of "]),
-        ([*DEMO, "--transform", "center:2"], ["'center'", "argument '2'", "without an argument"]),
-        ([*DEMO, "--transform", "abtt"], ["'abtt' was given no argument", "'abtt:K'", "how many components"]),
-        ([*DEMO, "--transform", "center+whiten:x"], ["'whiten'", "argument 'x'", "a whole number from 1"]),
         ([*DEMO, "--metric", "cso"], ["unknown metric 'cso'", "cos, l2", "did you mean 'cos'?"]),
-        ([*DEMO, "--metric", "euclidean"], ["unknown metric 'euclidean'", "cos, l2"]),
         ([*DEMO, "--protocol", "defintion"], ["unknown protocol", "did you mean 'definition'?"]),
         (["run"], ["Missing argument 'diagnostic'"]),
         (["run", "evalrank", "--encoder", "minilm"], ["Missing option '--dataset'"]),
@@ -413,10 +343,9 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
 def test_bad_input_is_one_line_and_exit_code_2(
     blindspot: Command, environment: Settings, arguments: Sequence[str], parts: Sequence[str]
 ) -> None:
-    said = blindspot(*arguments)
-    assert said.code == 2
+    error = blindspot.error(*arguments)
     for part in parts:
-        assert part in said.error
+        assert part in error
     assert not environment.cache.exists()  # nothing was begun
 
 
@@ -433,38 +362,23 @@ def test_a_setting_that_means_nothing_is_bad_input(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch, command: Sequence[str], name: str, value: str, part: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    said = blindspot(*command)
-    assert said.code == 2
-    assert name in said.error
-    assert part in said.error
+    error = blindspot.error(*command)
+    assert name in error
+    assert part in error
 
 
 def test_all_is_checked_before_anything_is_computed(small: PairSet, blindspot: Command, environment: Settings) -> None:
-    said = blindspot(*SMALL, "--encoder", "quadgrams", "--json")
-    assert said.code == 2
-    assert "did you mean" in said.error
+    assert "did you mean" in blindspot.error(*SMALL, "--encoder", "quadgrams", "--json")
     assert not environment.cache.exists()
-
-
-def test_errors_of_a_child_process(child: Command) -> None:
-    """The same in real processes: one line on stderr, nothing on stdout, the exit code."""
-    bad_input = child(*DEMO, "--encoder", "minlm", "--json")
-    assert bad_input.code == 2
-    assert "did you mean 'minilm'?" in bad_input.error
-    bad_usage = child("run", "evalrank", "--encoder", "minilm")
-    assert bad_usage.code == 2
-    assert "--dataset" in bad_usage.error
-    bad_setting = child("runs", BLINDSPOT_DEVICE="gpu")
-    assert bad_setting.code == 2
-    assert "BLINDSPOT_DEVICE" in bad_setting.error
 
 
 def test_no_network_is_one_line_and_exit_code_1(child: Command, environment: Settings) -> None:
     mirror = f"http://127.0.0.1:{free_port()}"
-    said = child("run", "evalrank", "--encoder", "minilm", "--dataset", "evalrank-sent", BLINDSPOT_MIRROR=mirror)
-    assert said.code == 1
-    assert f"cannot reach {mirror}/evalrank/" in said.error
-    assert "BLINDSPOT_MIRROR" in said.error
+    error = child.error(
+        "run", "evalrank", "--encoder", "minilm", "--dataset", "evalrank-sent", BLINDSPOT_MIRROR=mirror, code=1
+    )
+    assert f"cannot reach {mirror}/evalrank/" in error
+    assert "BLINDSPOT_MIRROR" in error
     assert only_files(environment.cache) == []
 
 
@@ -495,9 +409,10 @@ def test_what_nobody_foresaw_is_one_line_too(
 
     register_encoder(monkeypatch, GramEncoder("broken", before=breaks))
     broken = ("run", "evalrank", "--encoder", "broken", "--dataset", small.id)
-    said = blindspot(*broken)
-    assert said.code == 1
-    assert said.error == "unexpected ZeroDivisionError: one line and another; run it with --debug to see where"
+    assert (
+        blindspot.error(*broken, code=1)
+        == "unexpected ZeroDivisionError: one line and another; run it with --debug to see where"
+    )
     assert "in breaks" in blindspot(*broken, "--debug").err
 
 
@@ -515,9 +430,10 @@ def test_ctrl_c_is_one_line_and_the_work_is_resumed(
 
     encoder = register_encoder(monkeypatch, GramEncoder("slow", before=interrupted))
     command = ("run", "evalrank", "--encoder", "slow", "--dataset", "demo-pairs")
-    said = blindspot(*command, *(["--debug"] if debug else []))
-    assert said.code == 1
-    assert said.error == "interrupted; what was encoded so far is kept: run it again to continue"
+    assert (
+        blindspot.error(*command, *(["--debug"] if debug else []), code=1)
+        == "interrupted; what was encoded so far is kept: run it again to continue"
+    )
     (run,) = Repository.at(environment.store).runs()
     assert run.state is RunState.INTERRUPTED
     assert blindspot(*command).code == 0
@@ -545,10 +461,9 @@ def test_ctrl_c_while_it_starts_is_one_line(
 
 
 def test_help_is_help(blindspot: Command) -> None:
-    said = blindspot("--help")
-    assert said.code == 0
+    out = blindspot.out("--help")
     for command in ("list", "run", "data", "runs", "export", "bench"):
-        assert f" {command} " in said.out
+        assert f" {command} " in out
     assert blindspot("run", "--help").code == 0
     assert blindspot().code == 2  # nothing was asked for
     assert blindspot("data").code == 2
@@ -567,43 +482,40 @@ def test_a_gpu_that_is_not_there_matters_only_when_encoding(
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cuda")
     assert blindspot("list").code == 0
     assert blindspot("runs").code == 0
-    said = blindspot(*DEMO, "--json")
-    assert said.code == 1
-    assert "BLINDSPOT_DEVICE is 'cuda' but this machine shows 0 CUDA device(s)" in said.error
+    assert "BLINDSPOT_DEVICE is 'cuda' but this machine shows 0 CUDA device(s)" in blindspot.error(
+        *DEMO, "--json", code=1
+    )
     assert only_files(environment.embeddings) == []
 
     shutil.copytree(demo_cache / "embeddings", environment.embeddings, dirs_exist_ok=True)
-    said = blindspot(*DEMO, "--json")  # nothing is left to encode
-    assert said.code == 0, said.err
-    assert said.json["runs"][0]["computed"] is True
+    assert blindspot.json(*DEMO)["runs"][0]["computed"] is True
 
 
 # --- list
 
 
 def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
-    said = blindspot("list", "--json")
-    assert said.code == 0
-    ids = {name: [row["id"] for row in rows] for name, rows in said.json.items()}
+    found = blindspot.json("list")
+    ids = {name: [row["id"] for row in rows] for name, rows in found.items()}
     assert ids == {
-        "encoders": list(encoders.ENCODERS),
+        "encoders": list(ENCODERS),
         "transforms": list(STEPS),
-        "datasets": list(datasets.DATASETS),
-        "diagnostics": list(diagnostics.every()),
+        "datasets": list(DATASETS),
+        "diagnostics": list(all_diagnostics()),
     }
     assert "minilm" in ids["encoders"]
     assert set(ids["transforms"]) >= set("none center zscore normalize abtt pcr whiten truncate".split())
-    help_of = {row["id"]: row["description"] for row in said.json["transforms"]}
+    help_of = {row["id"]: row["description"] for row in found["transforms"]}
     assert "abtt:K" in help_of["abtt"]
     assert "1 if left out" in help_of["pcr"]
     assert {"demo-pairs", "demo-words", "evalrank-sent", "evalrank-word"} <= set(ids["datasets"])
     assert "file:PATH" in blindspot("list", "datasets").out
     assert "evalrank" in ids["diagnostics"]
-    assert all(set(row) == {"id", "description"} for rows in said.json.values() for row in rows)
-    assert all(row["description"] for rows in said.json.values() for row in rows)
+    assert all(set(row) == {"id", "description"} for rows in found.values() for row in rows)
+    assert all(row["description"] for rows in found.values() for row in rows)
     table = blindspot("list").out
-    for name, rows in said.json.items():
-        assert blindspot("list", name, "--json").json == {name: rows}
+    for name, rows in found.items():
+        assert blindspot.json("list", name) == {name: rows}
         assert name.capitalize() in table
         assert all(f"│ {row['id']} " in table for row in rows)
 
@@ -612,23 +524,23 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
 
 
 def test_an_empty_store_says_what_to_do_and_is_not_created(blindspot: Command, environment: Settings) -> None:
-    said = blindspot("runs")
-    assert said.code == 0
-    assert said.out == "No runs yet. Try: python -m core run evalrank --encoder minilm --dataset demo-pairs\n"
-    assert blindspot("runs", "--json").json == {"runs": []}
+    assert (
+        blindspot.out("runs") == "No runs yet. Try: python -m core run evalrank --encoder minilm --dataset demo-pairs\n"
+    )
+    assert blindspot.json("runs") == {"runs": []}
     assert not environment.cache.exists()
 
 
 def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, environment: Settings) -> None:
-    computed = blindspot(*SMALL, "--transform", "none", "--transform", "center", "--json").json["runs"]
+    computed = blindspot.json(*SMALL, "--transform", "none", "--transform", "center")["runs"]
     first, second = ({key: run[key] for key in run if key != "computed"} | {"state": "done"} for run in computed)
 
-    assert blindspot("runs", "--json").json == {"runs": [second, first]}  # newest first
-    assert blindspot("runs", "--dataset", small.id, "--diagnostic", "evalrank", "--json").json["runs"] == [
+    assert blindspot.json("runs") == {"runs": [second, first]}  # newest first
+    assert blindspot.json("runs", "--dataset", small.id, "--diagnostic", "evalrank")["runs"] == [
         second,
         first,
     ]
-    assert blindspot("runs", "--dataset", "demo-pairs", "--json").json == {"runs": []}
+    assert blindspot.json("runs", "--dataset", "demo-pairs") == {"runs": []}
     assert blindspot("runs", "--dataset", "demo-pairs").out == "No such runs.\n"
     table = blindspot("runs").out
     for run in (first, second):
@@ -642,16 +554,16 @@ def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, e
 
     said = blindspot("runs", "delete", first["run_id"][:8])
     assert (said.code, said.out) == (0, f"run {first['run_id']} deleted\n")
-    assert blindspot("runs", "--json").json == {"runs": [second]}
+    assert blindspot.json("runs") == {"runs": [second]}
     gone = blindspot("runs", "show", first["run_id"])
     assert gone.code == 2
     assert "no runs" in gone.error
     with Repository.at(environment.store).database.cursor() as cursor:
-        for table_name in ("metric", diagnostics.find("evalrank").table):
+        for table_name in ("metric", find_diagnostic("evalrank").table):
             seqs = cursor.execute(f"SELECT count(DISTINCT run_seq) FROM {table_name}").fetchall()
             assert seqs == [(1,)]
 
-    (again,) = blindspot(*SMALL, "--json").json["runs"]
+    (again,) = blindspot.json(*SMALL)["runs"]
     assert again["computed"] is True
     assert again["run_id"] == first["run_id"]
     assert again["metrics"] == first["metrics"]
@@ -663,9 +575,7 @@ def test_the_beginning_of_several_ids_names_none(blindspot: Command, environment
     for run_id in ("aa11" * 4, "aa22" * 4):
         store_samples.store_run(repository, run_id, store_samples.pair_set())
     for command in (["runs", "show"], ["runs", "delete"], ["export", "--output", str(tmp_path / "x.csv")]):
-        said = blindspot(*command, "aa")
-        assert said.code == 2
-        assert "2 runs have an id that begins with 'aa'" in said.error
+        assert "2 runs have an id that begins with 'aa'" in blindspot.error(*command, "aa")
     assert len(repository.runs()) == 2
     assert not (tmp_path / "x.csv").exists()
     assert blindspot("runs", "show", "aa2").json["run_id"] == "aa22" * 4
@@ -677,15 +587,13 @@ def test_an_interrupted_run_is_listed_but_not_exported(
     repository = Repository.at(environment.store)
     run_seq = repository.begin(store_samples.plan("ab" * 8, store_samples.pair_set()))
     repository.abandon(run_seq)
-    (run,) = blindspot("runs", "--json").json["runs"]
+    (run,) = blindspot.json("runs")["runs"]
     assert (run["state"], run["metrics"]) == ("interrupted", {})
     assert " interrupted " in blindspot("runs").out
-    said = blindspot("export", "ab", "--output", str(tmp_path / "x.csv"))
-    assert said.code == 2
-    assert "is interrupted" in said.error
+    assert "is interrupted" in blindspot.error("export", "ab", "--output", str(tmp_path / "x.csv"))
     assert not (tmp_path / "x.csv").exists()
     assert blindspot("runs", "delete", "ab").code == 0
-    assert blindspot("runs", "--json").json == {"runs": []}
+    assert blindspot.json("runs") == {"runs": []}
 
 
 # --- export
@@ -723,9 +631,10 @@ def check_export(folder: Path, blindspot: Command, run: Mapping[str, Any], datas
     """Both formats hold every pair, its texts, and ranks that give the stored scores."""
     folder.mkdir()
     for name in ("rows.csv", "rows.parquet"):
-        said = blindspot("export", run["run_id"][:10], "--output", str(folder / name))
-        assert said.code == 0, said.err
-        assert said.out == f"{len(dataset.queries)} rows written to {folder / name}\n"
+        assert (
+            blindspot.out("export", run["run_id"][:10], "--output", str(folder / name))
+            == f"{len(dataset.queries)} rows written to {folder / name}\n"
+        )
     assert only_files(folder) == ["rows.csv", "rows.parquet"]
 
     table = parquet.read_table(folder / "rows.parquet")
@@ -756,16 +665,16 @@ def check_export(folder: Path, blindspot: Command, run: Mapping[str, Any], datas
 
 
 def test_an_export_gives_back_the_texts_and_the_scores(encoded: Settings, blindspot: Command, tmp_path: Path) -> None:
-    (run,) = blindspot(*DEMO, "--transform", "center", "--json").json["runs"]
+    (run,) = blindspot.json(*DEMO, "--transform", "center")["runs"]
     folder = tmp_path / "export"
-    check_export(folder, blindspot, run, fetch.load(datasets.find("demo-pairs"), encoded))
+    check_export(folder, blindspot, run, fetch.load(find_dataset("demo-pairs"), encoded))
 
 
 @pytest.mark.parametrize("metric", ["cos", "l2"])
 def test_an_export_keeps_quotes_line_ends_and_ties(
     small: PairSet, blindspot: Command, tmp_path: Path, metric: str
 ) -> None:
-    (run,) = blindspot(*SMALL, "--metric", metric, "--json").json["runs"]
+    (run,) = blindspot.json(*SMALL, "--metric", metric)["runs"]
     assert run["metrics"]["tied_pairs"] > 0
     check_export(tmp_path / "export", blindspot, run, small)
 
@@ -774,7 +683,7 @@ def test_an_export_goes_where_it_is_sent_whatever_the_path_is_called(
     small: PairSet, blindspot: Command, tmp_path: Path
 ) -> None:
     """No part of a path is taken for markup or an emoji, and a long one stays on one line."""
-    (run,) = blindspot(*SMALL, "--json").json["runs"]
+    (run,) = blindspot.json(*SMALL)["runs"]
     file = tmp_path / "[red]new" / ":smile:" / ("long " * 40) / "rows.csv"
     file.parent.mkdir(parents=True)
     said = blindspot("export", run["run_id"], "--output", str(file))
@@ -783,27 +692,23 @@ def test_an_export_goes_where_it_is_sent_whatever_the_path_is_called(
 
 
 def test_an_export_that_cannot_be_written_leaves_nothing(small: PairSet, blindspot: Command, tmp_path: Path) -> None:
-    (run,) = blindspot(*SMALL, "--json").json["runs"]
+    (run,) = blindspot.json(*SMALL)["runs"]
     folder = tmp_path / "export"
     (folder / "folder.csv").mkdir(parents=True)
     (folder / "file").write_text("not a folder")
     for output in (folder / "folder.csv", Path("/proc/rows.parquet")):
-        said = blindspot("export", run["run_id"], "--output", str(output))
-        assert said.code == 1
-        assert "cannot write" in said.error
+        assert "cannot write" in blindspot.error("export", run["run_id"], "--output", str(output), code=1)
     for output in (folder / "file" / "rows.csv", folder / "no" / "such" / "rows.csv"):  # a typo makes no folders
-        said = blindspot("export", run["run_id"], "--output", str(output))
-        assert said.code == 2
-        assert f"there is no folder {output.parent}" in said.error
+        assert f"there is no folder {output.parent}" in blindspot.error(
+            "export", run["run_id"], "--output", str(output)
+        )
     for output in (folder / "rows.xlsx", folder / "rows", folder):
-        said = blindspot("export", run["run_id"], "--output", str(output))
-        assert said.code == 2
-        assert ".csv or .parquet" in said.error
+        assert ".csv or .parquet" in blindspot.error("export", run["run_id"], "--output", str(output))
     assert only_files(folder) == ["file"]
 
 
 def test_an_export_replaces_the_file_of_before(small: PairSet, blindspot: Command, tmp_path: Path) -> None:
-    (run,) = blindspot(*SMALL, "--json").json["runs"]
+    (run,) = blindspot.json(*SMALL)["runs"]
     file = tmp_path / "rows.parquet"
     file.write_text("something else")
     assert blindspot("export", run["run_id"], "--output", str(file)).code == 0
@@ -832,25 +737,25 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environment: Setting
         dataset_entry(SMALL_PAIRS),
         id="filed-pairs",
         files=tuple(files),
-        load=lambda dataset_id, paths: loaders.evalrank(dataset_id, paths[0], paths[1:]),
+        load=lambda dataset_id, paths: evalrank(dataset_id, paths[0], paths[1:]),
     )
-    monkeypatch.setitem(datasets.DATASETS, entry.id, entry)
+    monkeypatch.setitem(DATASETS, entry.id, entry)
     monkeypatch.setenv("BLINDSPOT_MIRROR", str(folder))
     return folder / "somewhere" / "deep"
 
 
 def state_of(blindspot: Command, dataset: str = "filed-pairs") -> str:
-    (state,) = (row["state"] for row in blindspot("data", "list", "--json").json["datasets"] if row["id"] == dataset)
+    (state,) = (row["state"] for row in blindspot.json("data", "list")["datasets"] if row["id"] == dataset)
     return str(state)
 
 
 def test_data_list_describes_every_dataset(blindspot: Command, environment: Settings) -> None:
-    rows = blindspot("data", "list", "--json").json["datasets"]
-    assert [row["id"] for row in rows] == list(datasets.DATASETS)
+    rows = blindspot.json("data", "list")["datasets"]
+    assert [row["id"] for row in rows] == list(DATASETS)
     fields = {"id", "title", "kind", "size", "licence", "citation", "url", "revision", "state"}
     assert all(set(row) == fields for row in rows)
     states = {row["id"]: row["state"] for row in rows}
-    assert states == {e.id: "missing" if e.files else "built in" for e in datasets.DATASETS.values()}
+    assert states == {e.id: "missing" if e.files else "built in" for e in DATASETS.values()}
     assert (states["demo-pairs"], states["evalrank-sent"]) == ("built in", "missing")
     table = blindspot("data", "list").out
     for row in rows:
@@ -866,9 +771,9 @@ def test_data_is_fetched_verified_found_corrupt_and_mended(
 ) -> None:
     folder = environment.data / "somewhere" / "deep"
     assert state_of(blindspot) == "missing"
-    said = blindspot("data", "fetch", "demo-pairs", "filed-pairs")
-    assert said.code == 0, said.err
-    assert said.out == (f"demo-pairs: built in, nothing to download\nfiled-pairs: 2 file(s) verified in {folder}\n")
+    assert blindspot.out("data", "fetch", "demo-pairs", "filed-pairs") == (
+        f"demo-pairs: built in, nothing to download\nfiled-pairs: 2 file(s) verified in {folder}\n"
+    )
     assert only_files(folder) == ["background.txt", "pairs.txt"]
     assert (folder / "pairs.txt").read_bytes() == PAIR_LINES
     assert state_of(blindspot) == "downloaded"
@@ -889,10 +794,9 @@ def test_data_is_fetched_verified_found_corrupt_and_mended(
     (line,) = said.err.splitlines()
     assert line.startswith("error: 1 dataset(s) with corrupt or missing files: filed-pairs;")
     assert "python -m core data fetch filed-pairs" in line
-    said = blindspot("run", "evalrank", "--encoder", "trigrams", "--dataset", "filed-pairs")
-    assert said.code == 1
-    assert "is corrupt" in said.error
-    assert "python -m core data fetch filed-pairs" in said.error
+    error = blindspot.error("run", "evalrank", "--encoder", "trigrams", "--dataset", "filed-pairs", code=1)
+    assert "is corrupt" in error
+    assert "python -m core data fetch filed-pairs" in error
     assert (folder / "pairs.txt").read_bytes() == damaged  # left for whoever wants to look
     assert Repository.at(environment.store).runs() == []
 
@@ -937,19 +841,17 @@ def test_a_bad_mirror_is_one_line_and_leaves_nothing(
         (mirror / "pairs.txt").unlink()
     else:
         (mirror / "pairs.txt").write_bytes(content)
-    said = blindspot(*command)
-    assert said.code == 1
-    assert part in said.error
-    assert "BLINDSPOT_MIRROR" in said.error
+    error = blindspot.error(*command, code=1)
+    assert part in error
+    assert "BLINDSPOT_MIRROR" in error
     assert not environment.cache.exists() or only_files(environment.cache) == []
 
 
 def test_a_mirror_folder_that_is_not_there(blindspot: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BLINDSPOT_MIRROR", str(tmp_path / "nowhere"))
-    said = blindspot("run", "evalrank", "--encoder", "minilm", "--dataset", "evalrank-sent", "--json")
-    assert said.code == 1
-    assert f"the mirror has no {tmp_path / 'nowhere' / 'evalrank'}" in said.error
-    assert "BLINDSPOT_MIRROR" in said.error
+    error = blindspot.error("run", "evalrank", "--encoder", "minilm", "--dataset", "evalrank-sent", "--json", code=1)
+    assert f"the mirror has no {tmp_path / 'nowhere' / 'evalrank'}" in error
+    assert "BLINDSPOT_MIRROR" in error
 
 
 @pytest.mark.realdata
@@ -970,19 +872,16 @@ def test_a_cache_that_cannot_be_written_is_one_line(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "file" / "cache"))
     for command in (SMALL, ("data", "fetch", "filed-pairs")):
-        said = blindspot(*command)
-        assert said.code == 1
-        assert "cannot write" in said.error
-        assert "BLINDSPOT_CACHE" in said.error
+        error = blindspot.error(*command, code=1)
+        assert "cannot write" in error
+        assert "BLINDSPOT_CACHE" in error
 
 
 def test_a_store_that_is_none_is_one_line(small: PairSet, blindspot: Command, environment: Settings) -> None:
     environment.cache.mkdir()
     environment.store.write_bytes(b"this is no database" * 1_000)
     for command in (SMALL, ("runs",), ("runs", "show", "a")):
-        said = blindspot(*command)
-        assert said.code == 1
-        assert str(environment.store) in said.error
+        assert str(environment.store) in blindspot.error(*command, code=1)
     assert environment.store.read_bytes() == b"this is no database" * 1_000
 
 
@@ -992,15 +891,14 @@ def test_a_store_that_is_none_is_one_line(small: PairSet, blindspot: Command, en
 @pytest.fixture
 def tiny_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real benchmark on a problem that takes no time."""
-    problem = functools.partial(ranking_benchmark.ranking_problem, items=300, queries=40)
-    monkeypatch.setattr(ranking_benchmark, "ranking_problem", problem)
+    problem = functools.partial(ranking.ranking_problem, items=300, queries=40)
+    monkeypatch.setattr(ranking, "ranking_problem", problem)
 
 
 def test_bench_prints_one_json_object(tiny_problem: None, blindspot: Command) -> None:
-    said = blindspot("bench", "rank_vs_gemm", "--json")
-    assert said.code == 0, said.err
-    assert set(said.json) == {"machine", "results"}
-    machine, results = said.json["machine"], said.json["results"]
+    found = blindspot.json("bench", "rank_vs_gemm")
+    assert set(found) == {"machine", "results"}
+    machine, results = found["machine"], found["results"]
     assert set(machine) == {"processor", "threads", "memory_gib", "system", "python", "numpy"}
     assert machine["threads"] >= 1
     assert set(results) == {"rank_vs_gemm", "rank_vs_gemm_384", "rank_vs_gemm_768"}
@@ -1012,7 +910,6 @@ def test_bench_prints_one_json_object(tiny_problem: None, blindspot: Command) ->
 
 
 def test_bench_prints_a_table_of_what_was_asked_for(tiny_problem: None, blindspot: Command) -> None:
-    said = blindspot("bench", "rank_vs_gemm")
-    assert said.code == 0, said.err
+    out = blindspot.out("bench", "rank_vs_gemm")
     for name in ("rank_vs_gemm", "rank_vs_gemm_384", "rank_vs_gemm_768"):
-        assert f"│ {name} " in said.out
+        assert f"│ {name} " in out

@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core import cli
-from core.datasets import catalog
-from core.settings import Settings
-
-
-@pytest.fixture(autouse=True)
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
-    return settings
-
-
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = cli.main(["data", "show", *arguments])
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    code, out, _ = said(capsys, *arguments, "--json")
-    assert code == 0
-    found = json.loads(out)
-    assert isinstance(found, dict)
-    return found
+from core.datasets.catalog import find_dataset
+from tests.support.commands import Command
 
 
 @pytest.fixture
@@ -43,8 +18,8 @@ def own(tmp_path: Path) -> str:
     return f"file:{path}"
 
 
-def test_labelled_texts_with_classes_and_what_leaks(own: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = shown(capsys, own, "--rows", "2")
+def test_labelled_texts_with_classes_and_what_leaks(own: str, blindspot: Command) -> None:
+    found = blindspot.json("data", "show", own, "--rows", "2")
     assert found["counts"] == {
         "examples": 24,
         "classes": [{"name": name, "examples": 12, "train": 6, "dev": 0, "test": 6} for name in "pq"],
@@ -58,17 +33,15 @@ def test_labelled_texts_with_classes_and_what_leaks(own: str, capsys: pytest.Cap
         {"number": 0, "label": "p", "split": "train", "first": "text 0"},
         {"number": 1, "label": "p", "split": "test", "first": "text 1"},
     ]
-    code, out, _ = said(capsys, own)
-    assert code == 0
+    out = blindspot.out("data", "show", own)
     assert "always saying 'p': right in 50.0% of the test part" in out
     assert "test examples that stand in training too: 1 of 12 (8.3%)" in out
     assert "read mine.csv: labelled texts: text is column 'text' (by its name)" in out
     assert "dev" not in out.split("always saying")[0].split("Classes of")[1]
 
 
-def test_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "demo-negation", "--rows", "0")
-    assert code == 0
+def test_the_demo(blindspot: Command) -> None:
+    out = blindspot.out("data", "show", "demo-negation", "--rows", "0")
     assert "always saying 'affirmed': right in 71.4% of all examples" in out
     assert "no text stands in it twice" in out
     assert "The first rows" not in out
@@ -83,23 +56,21 @@ def test_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
         ("demo-negation", ("number", "label", "first")),
     ],
 )
-def test_every_kind_has_rows(capsys: pytest.CaptureFixture[str], name: str, headings: tuple[str, ...]) -> None:
-    found = shown(capsys, name, "--rows", "2")
-    assert found["size"] == catalog.find(name).size
+def test_every_kind_has_rows(blindspot: Command, name: str, headings: tuple[str, ...]) -> None:
+    found = blindspot.json("data", "show", name, "--rows", "2")
+    assert found["size"] == find_dataset(name).size
     assert ("counts" in found) == (name == "demo-negation")
-    rows = catalog.find(name).load(name, ()).first_rows(2)
+    rows = find_dataset(name).load(name, ()).first_rows(2)
     assert rows.headings == headings
     assert found["rows"] == [dict(zip(headings, cells, strict=True)) for cells in rows.cells]
     assert len(rows.cells) == (12 if name == "demo-minimal" else 2)
-    assert said(capsys, name)[0] == 0
+    blindspot.out("data", "show", name)
 
 
-def test_bad_files_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_files_are_one_line(tmp_path: Path, blindspot: Command) -> None:
     path = tmp_path / "one.csv"
     path.write_text("text,label\n" + "".join(f"t {i},p\n" for i in range(30)))
-    code, out, err = said(capsys, f"file:{path}")
-    assert (code, out) == (2, "")
-    assert err == (
-        f"error: {path}, column 'label': the class is 'p' in all 30 rows; expected at least two classes; add examples "
-        "of another class, or choose another column\n"
+    assert blindspot.error("data", "show", f"file:{path}") == (
+        f"{path}, column 'label': the class is 'p' in all 30 rows; expected at least two classes; add examples "
+        "of another class, or choose another column"
     )

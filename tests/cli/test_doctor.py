@@ -2,86 +2,47 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from core import cli
-from core.settings import ROOT, Settings
+from core.settings import Settings
+from tests.support.commands import Command, python
 from tests.support.loopback import free_port
 
 PATIENCE_SECONDS = 300
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The settings of the test, and nothing else of ours, in the environment."""
-    for name in [name for name in os.environ if name.upper().startswith("BLINDSPOT")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+@pytest.fixture(autouse=True)
+def environment(environment: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    return settings
+    return environment
 
 
-@pytest.fixture
-def doctor(environment: Settings, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run the command in this process."""
-
-    def run(*arguments: str) -> Said:
-        capsys.readouterr()
-        code = cli.main(["doctor", *arguments])
-        return Said(code, *capsys.readouterr())
-
-    return run
-
-
-def test_a_fresh_installation_has_no_problems(environment: Settings) -> None:
+def test_a_fresh_installation_has_no_problems(child: Command, environment: Settings) -> None:
     """In a process of its own, as a person starts it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "core", "doctor"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "No problems." in done.stdout
+    done = child("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert "No problems." in done.out
     for title in ("Versions", "Settings", "Devices", "Cache", "Encoders", "Datasets", "Uploads", "Store"):
-        assert f"\n{title} " in f"\n{done.stdout}"
-    absent = [line for line in done.stdout.splitlines() if "not downloaded" in line]
+        assert f"\n{title} " in f"\n{done.out}"
+    absent = [line for line in done.out.splitlines() if "not downloaded" in line]
     assert len(absent) == 2, "one line of the table and one note, however many datasets nobody downloaded"
-    assert "python -m core data fetch" in done.stdout
+    assert "python -m core data fetch" in done.out
     assert not environment.cache.exists()
 
 
 def test_problems_are_listed_with_what_to_do(
-    doctor: Callable[..., Said], environment: Settings, monkeypatch: pytest.MonkeyPatch
+    blindspot: Command, environment: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mirror = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setenv("BLINDSPOT_MIRROR", mirror)
     monkeypatch.setenv("BLINDSPOT_CACH", "somewhere")
     monkeypatch.setenv("BLINDSPOT_DEVICE", "gpu")
     environment.cache.write_text("a file", "utf-8")
-    said = doctor()
+    said = blindspot("doctor")
     assert said.code == 1
     summary = said.out.partition("\n4 problems:\n")[2].splitlines()
     assert [line.partition(": ")[0].strip() for line in summary[0:8:2]] == [
@@ -97,8 +58,8 @@ def test_problems_are_listed_with_what_to_do(
     assert line.startswith("error: the doctor found 4 problems: settings BLINDSPOT_DEVICE, settings BLINDSPOT_CACH, ")
 
 
-def test_json(doctor: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> None:
-    said = doctor("--json")
+def test_json(blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = blindspot("doctor", "--json")
     assert (said.code, said.err) == (0, "")
     assert list(said.json) == ["findings", "problems"]
     assert said.json["problems"] == 0
@@ -106,7 +67,7 @@ def test_json(doctor: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> N
     assert {finding["state"] for finding in said.json["findings"]} <= {"ok", "note"}
 
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cuda:99")
-    said = doctor("--json")
+    said = blindspot("doctor", "--json")
     assert said.code == 1
     assert said.json["problems"] == 1
     (problem,) = [finding for finding in said.json["findings"] if finding["state"] == "problem"]
@@ -116,26 +77,25 @@ def test_json(doctor: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_name_that_is_no_text_is_shown_all_the_same(
-    doctor: Callable[..., Said], environment: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    blindspot: Command, environment: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", os.fsdecode(bytes(tmp_path / "c") + b"\xff"))
-    said = doctor("--json")
+    said = blindspot("doctor", "--json")
     assert said.code == 0
     assert f"{tmp_path}/c\ufffd" in said.out
 
 
 def test_a_library_that_is_missing_is_one_line() -> None:
     """Without site-packages none of the requirements is there."""
-    command = [sys.executable, "-S", "-m", "core", "doctor"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = ("-S", "-m", "core", "doctor")
+    done = python(*command)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: a library is missing or broken: No module named ")
     assert line.endswith(f"; install the requirements: {sys.executable} -m pip install -r requirements.txt")
-    done = subprocess.run([*command, "--debug"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = python(*command, "--debug")
     assert done.stderr.startswith("Traceback")
 
 
-def test_it_is_among_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["--help"]) == 0
-    assert " doctor " in capsys.readouterr().out
+def test_it_is_among_the_commands(blindspot: Command) -> None:
+    assert " doctor " in blindspot.out("--help")

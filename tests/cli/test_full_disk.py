@@ -20,6 +20,7 @@ from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.conftest import make_settings
+from tests.support.commands import python
 
 ENCODER = "random-projection-64"
 # A copy of the cache on a disk of its own, of which little or nothing is free; what is left of it, outside.
@@ -119,7 +120,7 @@ def test_a_disk_that_takes_nothing_more(filled: Filled, tmp_path: Path, free: st
         ["unshare", "-rm", "sh", "-c", ON_A_DISK, "sh", *what],
         cwd=ROOT,
         env=environment(disk) | places,
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False
     )  # fmt: skip
     error = one_line(said)
     assert words in error
@@ -143,10 +144,7 @@ def test_a_file_that_may_not_grow(filled: Filled, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     shutil.copytree(filled.settings.cache, cache)
     limit = (cache / "results.duckdb").stat().st_size
-    said = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(limit), *run_of("cos", "random-projection-1024")[3:]],
-        cwd=ROOT, env=environment(cache), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    said = python("-c", LIMITED, str(limit), *run_of("cos", "random-projection-1024")[3:], env=environment(cache))
     error = one_line(said)
     assert "cannot write" in error
     assert "written; free some space" in error or "File too large; free some space" in error

@@ -25,7 +25,7 @@ import duckdb
 import pytest
 
 from core import cli
-from core.cli import output as cli_output
+from core.cli import output
 from core.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from core.doctor import results
 from core.store.db import CONFINED
@@ -107,7 +107,7 @@ def sweep(cache: Path, what: str, write: Connection) -> None:
     os.environ |= environment(cache)
     os.dup2(write.fileno(), 2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    cli_output.SECONDS_BETWEEN_LINES = 0.0
+    output.SECONDS_BETWEEN_LINES = 0.0
     sys.exit(cli.main(["sweep", *what.split(), "--json"]))
 
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from core import cli, policy
-from core.settings import Settings
-from tests.support.small_world import (
-    DOG,
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-)
+from core import policy
+from tests.support.commands import Command
+from tests.support.small_world import DOG, SMALL_PAIRS, GramEncoder
+from tests.support.world import World
 
 
-@pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    register_encoder(monkeypatch, GramEncoder())
-    register_encoder(monkeypatch, GramEncoder("bigrams", size=2))
+@pytest.fixture(autouse=True)
+def small(world: World) -> None:
+    world.add(SMALL_PAIRS, GramEncoder(), GramEncoder("bigrams", size=2))
 
 
 ON_SMALL = ["--dataset", "small-pairs", "--encoder", "trigrams", "--encoder", "bigrams"]
 
 
-def test_an_item_is_encoded_and_looked_up(world: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["neighbours", DOG, *ON_SMALL, "--transform", "none", "--transform", "center", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+def test_an_item_is_encoded_and_looked_up(blindspot: Command) -> None:
+    said = blindspot.json("neighbours", DOG, *ON_SMALL, "--transform", "none", "--transform", "center")
     number = SMALL_PAIRS.items.index(DOG)
     assert said["query"] == {"text": DOG, "item": number}
     assert [(v["encoder"], v["transform"]) for v in said["variants"]] == [
@@ -46,9 +34,10 @@ def test_an_item_is_encoded_and_looked_up(world: None, capsys: pytest.CaptureFix
     assert all(o["k"] == 10 and 0 <= o["jaccard"] <= 1 and 0 <= o["rbo"] <= 1 for o in said["overlap"])
 
 
-def test_a_text_of_ones_own(world: None, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["neighbours", "A dog rests in a [b]park[/b].", *ON_SMALL, "-k", "3", "--metric", "l2"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+def test_a_text_of_ones_own(blindspot: Command) -> None:
+    out = " ".join(
+        blindspot.out("neighbours", "A dog rests in a [b]park[/b].", *ON_SMALL, "-k", "3", "--metric", "l2").split()
+    )
     assert "Nearest to own text 'A dog rests in a [b]park[/b].' among" in out
     assert "rests" in out.partition("among")[2]
     assert "trigrams / bigrams" in out
@@ -64,10 +53,5 @@ def test_a_text_of_ones_own(world: None, capsys: pytest.CaptureFixture[str]) -> 
         (["dog", *ON_SMALL, "--transform", "centre"], "did you mean 'center'"),
     ],
 )
-def test_what_is_wrong_is_said(
-    world: None, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert cli.main(["neighbours", *arguments]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert said.out == ""
+def test_what_is_wrong_is_said(blindspot: Command, arguments: list[str], message: str) -> None:
+    assert message in blindspot.error("neighbours", *arguments)

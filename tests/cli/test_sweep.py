@@ -8,14 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core import cli
-from core.cli import output as cli_output
+from core.cli import output
 from core.cli import sweep as cli_sweep
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.errors import BlindspotError
@@ -24,11 +22,11 @@ from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import CancelToken
-from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Said
+from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command
 from tests.support.loopback import serving
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_encoder
+from tests.support.world import World
 
-Command = Callable[..., Said]
 ENCODERS = ("--encoder", "trigrams", "--encoder", "bigrams")
 DATASETS = ("--dataset", "small-pairs", "--dataset", "small-minimal")
 SMALL = ("sweep", *ENCODERS, *DATASETS, "--diagnostic", "evalrank", "--diagnostic", "heros")
@@ -52,31 +50,9 @@ SMALL_MINIMAL = minimal_pair_set(
 TYPOS = minimal_pair_set("typos", ORIGINALS, {"typo": ["the cat is bgi", "a samll dog runs", "it rians a lot"]})
 
 
-@pytest.fixture
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The settings of the test in the environment, and small things in the catalogs."""
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
-    monkeypatch.delenv("BLINDSPOT_MODE", raising=False)
-    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
-    register_encoder(monkeypatch, GramEncoder("trigrams", 3))
-    register_encoder(monkeypatch, GramEncoder("bigrams", 2))
-    for dataset in (SMALL_PAIRS, SMALL_MINIMAL, TYPOS):
-        register_dataset(monkeypatch, dataset)
-    return settings
-
-
-@pytest.fixture
-def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command in this process."""
-
-    def run(*arguments: str) -> Said:
-        capsys.readouterr()
-        code = cli.main(arguments)
-        return Said(code, *capsys.readouterr())
-
-    return run
+@pytest.fixture(autouse=True)
+def small_things(world: World) -> None:
+    world.add(GramEncoder("trigrams", 3), GramEncoder("bigrams", 2), SMALL_PAIRS, SMALL_MINIMAL, TYPOS)
 
 
 def scores(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -147,7 +123,7 @@ def test_the_tables_have_the_best_variant_first_and_say_what_was_left_out(blinds
     options = (*SMALL, "--transform", "none", "--transform", "center", "--transform", "truncate:2")
     said = blindspot(*options)
     assert (said.code, said.err) == (0, "")
-    runs = blindspot(*options, "--json").json["runs"]
+    runs = blindspot.json(*options)["runs"]
     for title, diagnostic, headline in (
         ("EvalRank on small-pairs, metric cos, protocol definition, best mrr first", "evalrank", "mrr"),
         ("HEROS on small-minimal, best synonym>antonym first", "heros", "synonym>antonym"),
@@ -168,10 +144,9 @@ def test_the_tables_have_the_best_variant_first_and_say_what_was_left_out(blinds
 
 
 def test_runs_without_the_headline_are_listed_as_they_come(blindspot: Command) -> None:
-    said = blindspot("sweep", *ENCODERS, "--dataset", "typos", "--diagnostic", "heros")
-    assert said.code == 0
-    assert said.out.splitlines()[0].strip() == "HEROS on typos"
-    shown = [line.split() for line in said.out.splitlines() if line.startswith("│")]
+    out = blindspot.out("sweep", *ENCODERS, "--dataset", "typos", "--diagnostic", "heros")
+    assert out.splitlines()[0].strip() == "HEROS on typos"
+    shown = [line.split() for line in out.splitlines() if line.startswith("│")]
     assert [(line[1], line[3]) for line in shown] == [("trigrams", "–"), ("bigrams", "–")]
 
 
@@ -194,7 +169,7 @@ def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot
     sweep = ["sweep", "--encoder", f"vectors:{tmp_path}/a.txt", "--encoder", f"vectors:{tmp_path}/b.txt"]
     sweep += ["--dataset", f"file:{pairs}", "--diagnostic", "evalrank"]
     covered = {
-        support: [run["coverage"]["pairs_covered"] for run in blindspot(*sweep, *support, "--json").json["runs"]]
+        support: [run["coverage"]["pairs_covered"] for run in blindspot.json(*sweep, *support)["runs"]]
         for support in [(), ("--support", "common"), ("--support", "own")]
     }
     assert covered == {(): [2, 2], ("--support", "common"): [2, 2], ("--support", "own"): [3, 3]}
@@ -209,8 +184,8 @@ def test_a_dry_run_tells_what_is_there_and_does_nothing(blindspot: Command, envi
     plan = (*SMALL, "--transform", "none", "--transform", "center")
     assert blindspot(*plan, "--dry-run").out.endswith("8 runs: 0 in the store, 8 to compute\n")
     assert not environment.cache.exists()
-    done = blindspot("run", "evalrank", *ENCODERS, "--dataset", "small-pairs", "--json").json["runs"]
-    planned = blindspot(*plan, "--dry-run", "--json").json["planned"]
+    done = blindspot.json("run", "evalrank", *ENCODERS, "--dataset", "small-pairs")["runs"]
+    planned = blindspot.json(*plan, "--dry-run")["planned"]
     assert [run["run_id"] for run in planned] == [run["run_id"] for run in done] + [None] * 6
     assert set(planned[0]) == {"diagnostic", "encoder", "transform", "dataset", "params", "run_id"}
     said = blindspot(*plan, "--dry-run")
@@ -237,9 +212,7 @@ def test_a_dry_run_finds_what_was_ranked_in_common(blindspot: Command, tmp_path:
 
 def test_a_dry_run_asks_no_hub(blindspot: Command) -> None:
     of_hub = ("--encoder", "hf:no/such", "--dataset", "demo-pairs", "--diagnostic", "evalrank")
-    said = blindspot("sweep", *of_hub, "--dry-run")
-    assert said.code == 0
-    assert said.out.endswith("1 run: 0 in the store, 1 to compute\n")
+    assert blindspot.out("sweep", *of_hub, "--dry-run").endswith("1 run: 0 in the store, 1 to compute\n")
 
 
 # --- what goes wrong
@@ -316,9 +289,8 @@ def test_a_dataset_that_cannot_be_had_is_asked_for_once(blindspot: Command, monk
     ],
 )
 def test_bad_input_is_one_line(blindspot: Command, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
-    said = blindspot("sweep", *arguments)
-    assert said.code == 2
-    assert all(word in said.error for word in words), said.error
+    error = blindspot.error("sweep", *arguments)
+    assert all(word in error for word in words), error
 
 
 def test_the_example_of_the_help_is_a_file_that_is_read(blindspot: Command, tmp_path: Path) -> None:
@@ -344,16 +316,16 @@ def test_ctrl_c_says_how_many_are_done_and_the_same_command_continues(
 
     register_encoder(monkeypatch, GramEncoder("slow", before=before))
     command = (*SMALL, "--encoder", "slow", "--json")
-    said = blindspot(*command)
-    assert said.code == 1
-    assert said.error == "interrupted; 2 of 6 runs are done; the same command continues from there"
+    assert (
+        blindspot.error(*command, code=1) == "interrupted; 2 of 6 runs are done; the same command continues from there"
+    )
     again = blindspot(*command)
     assert again.code == 0
     assert [run["computed"] for run in again.json["runs"]] == [False, False, True, True, True, True]
 
 
 def test_progress_names_number_run_and_what_is_left(blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0.0)
     said = blindspot(*SMALL, "--transform", "none", "--transform", "center")
     assert said.code == 0
     lines = said.err.splitlines()
@@ -372,7 +344,7 @@ def test_what_is_found_says_nothing_of_how_long_computing_takes(
     both = ("--transform", "none", "--transform", "center")
     some = ("sweep", "--encoder", "trigrams", *DATASETS, "--diagnostic", "evalrank", "--diagnostic", "heros", *both)
     assert blindspot(*some).code == 0
-    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", 0.0)
     said = blindspot(*SMALL, *both)
     assert said.out.endswith("8 runs: 4 computed, 4 found in the store\n")
     assert any(line.startswith("8 of 8: ") for line in said.err.splitlines())

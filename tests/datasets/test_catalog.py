@@ -8,7 +8,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from core.datasets import fetch
-from core.datasets.catalog import DATASETS, DatasetEntry, find
+from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import LabelledTexts
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.relations import Analogies, Categories
@@ -18,15 +19,32 @@ from core.errors import DataCorrupt, InputError
 from core.settings import Settings
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
-ENTRIES = pytest.mark.parametrize("entry", DATASETS.values(), ids=DATASETS)
+EVERY = {**DATASETS, **SOURCES}
+ENTRIES = pytest.mark.parametrize("entry", EVERY.values(), ids=EVERY)
+# Rows (and classes or sections, and words of the questions) of sets from word-benchmarks.
+COUNTS = {
+    "analogy-google": (19_544, 14, 905),
+    "analogy-msr": (8_000, 16, 966),
+    "categories-ap": (402, 21),
+    "categories-battig": (4_668, 56),
+    "categories-bless": (200, 17),
+    "categories-esslli": (45, 9),
+}
 
 
 @ENTRIES
 def test_an_entry_says_what_people_need_to_know(entry: DatasetEntry) -> None:
-    assert DATASETS[entry.id] is entry
+    assert find_dataset(entry.id) is entry
     for told in (entry.title, entry.description, entry.unit, entry.size, entry.licence, entry.citation, entry.revision):
         assert told.strip()
     assert entry.description.endswith(".")
+
+
+@pytest.mark.parametrize("entry", SOURCES.values(), ids=SOURCES)
+def test_no_picker_has_the_sources(entry: DatasetEntry) -> None:
+    assert entry.id not in DATASETS, "nothing is run on them"
+    assert entry.kind is DatasetKind.SCORED_PAIRS
+    assert entry.id == "simlex999-words" or entry.id in [d.sources for d in DATASETS.values()]
 
 
 @ENTRIES
@@ -50,7 +68,7 @@ def test_files_are_pinned(entry: DatasetEntry) -> None:
     "entry",
     [
         pytest.param(e, id=e.id, marks=[pytest.mark.realdata] if e.files else [])
-        for e in DATASETS.values()
+        for e in EVERY.values()
         if e.id not in UNPINNED
     ],
 )
@@ -60,37 +78,42 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
     assert dataset.kind is entry.kind
     assert len(set(dataset.items)) == len(dataset.items)
     assert all(text.strip() for text in dataset.items)
-    if isinstance(dataset, ScoredPairs):
-        sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
-        assert entry.size == f"{len(dataset.scores):,} scored pairs{sets}"
-        assert (entry.pairs, entry.texts) == (len(dataset.scores), len(dataset.items))
-        return
-    if isinstance(dataset, LabelledTexts):
-        assert entry.size == f"{len(dataset.labels):,} examples of {len(dataset.classes)} classes"
-        assert (entry.pairs, entry.texts) == (len(dataset.labels), len(dataset.items))
-        assert entry.is_split is dataset.is_split
-        assert ("split of its own" in entry.description, "Its own split" in entry.description) == (
-            not dataset.is_split,
-            dataset.is_split,
-        )
-        return
-    if isinstance(dataset, Analogies | Categories):
-        return  # test_word_relations.py has their counts
-    if isinstance(dataset, MinimalPairSet):
-        n, subsets = len(dataset.originals), len(dataset.subsets)
-        assert entry.size == f"{n:,} originals with {subsets} rewrites each, {len(dataset.items):,} {entry.unit}s"
-        return
-    if isinstance(dataset, Vocabulary):
-        assert entry.size == f"{len(dataset.items):,} words with their counts"
-        assert entry.texts == len(dataset.items) == len(dataset.counts)
-        assert (dataset.counts > 0).all()
-        assert dataset.counts.sum() <= dataset.corpus_size
-        return
-    assert entry.size == f"{len(dataset.queries):,} pairs, {len(dataset.items):,} {entry.unit}s"
-    assert len(dataset.mates) == len(dataset.queries)
-    for numbers in (dataset.queries, dataset.mates):
-        assert 0 <= numbers.min() <= numbers.max() < len(dataset.items)
-    assert len(set(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))) == len(dataset.queries)
+    n = len(dataset.items)
+    assert entry.texts == (0 if entry.id in SOURCES else n)
+    match dataset:
+        case ScoredPairs():
+            rows = len(dataset.scores)
+            sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
+            size = f"{rows:,} scored pairs{sets}"
+        case LabelledTexts():
+            rows, size = len(dataset.labels), f"{len(dataset.labels):,} examples of {len(dataset.classes)} classes"
+            assert entry.is_split is dataset.is_split
+            assert ("split of its own" in entry.description) != dataset.is_split
+            assert ("Its own split" in entry.description) == dataset.is_split
+        case Analogies():
+            rows, size = len(dataset.answers), f"{len(dataset.answers):,} questions, {n:,} words"
+            assert len({word.casefold() for word in dataset.items}) == n
+            found: tuple[int, ...] = (rows, len(dataset.sections), dataset.own_words)
+            assert found == COUNTS.get(entry.id, found)
+        case Categories():
+            rows, size = len(dataset.members), f"{n:,} words in {len(dataset.classes)} classes"
+            assert dataset.membership.any(axis=1).all()
+            found = (n, len(dataset.classes))
+            assert found == COUNTS.get(entry.id, found)
+        case MinimalPairSet():
+            subsets = len(dataset.subsets)
+            rows = len(dataset.originals) * subsets
+            size = f"{len(dataset.originals):,} originals with {subsets} rewrites each, {n:,} {entry.unit}s"
+        case Vocabulary():
+            rows, size = 0, f"{n:,} words with their counts"
+            assert (dataset.counts > 0).all()
+            assert dataset.counts.sum() <= dataset.corpus_size
+        case _:
+            rows, size = len(dataset.queries), f"{len(dataset.queries):,} pairs, {n:,} {entry.unit}s"
+            for numbers in (dataset.queries, dataset.mates):
+                assert 0 <= numbers.min() <= numbers.max() < n
+            assert len(set(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))) == rows
+    assert (entry.pairs, entry.size) == (rows, size)
 
 
 @pytest.mark.parametrize("entry", [pytest.param(e, id=e.id) for e in DATASETS.values() if not e.files])
@@ -102,7 +125,7 @@ def test_a_built_in_dataset_is_the_same_every_time(entry: DatasetEntry, settings
 
 def test_an_unknown_dataset_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match="unknown dataset 'evalrank-snt'") as caught:
-        find("evalrank-snt")
+        find_dataset("evalrank-snt")
     assert caught.value.remedy == "did you mean 'evalrank-sent'?"
     assert caught.value.exit_code == 2
     assert "demo-pairs" in caught.value.expected
@@ -110,13 +133,13 @@ def test_an_unknown_dataset_suggests_the_nearest() -> None:
 
 def test_nothing_is_suggested_for_what_is_near_to_nothing() -> None:
     with pytest.raises(InputError) as caught:
-        find("qqqqqqqqqqqqqqqqqqqqqqqq")
+        find_dataset("qqqqqqqqqqqqqqqqqqqqqqqq")
     assert caught.value.remedy == ""
 
 
 @pytest.mark.realdata
 def test_a_truncated_real_file_is_refused(shared_settings: Settings, settings: Settings) -> None:
-    entry = find("evalrank-sent")
+    entry = find_dataset("evalrank-sent")
     fetch.load(entry, shared_settings)
     for file in entry.files:
         original = fetch.local_path(file, shared_settings).read_bytes()

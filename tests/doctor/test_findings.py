@@ -1,4 +1,4 @@
-"""What a check says, and what becomes of one that breaks."""
+"""Findings, also of checks that break."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.doctor.findings import Finding, State, counted, guarded, ok, problem, size
+from core.doctor.findings import Finding, State, guarded, ok, problem, size
 from core.errors import BlindspotError
 
 
@@ -51,11 +51,3 @@ def test_a_finding_is_one_printable_line() -> None:
 )
 def test_sizes(count: int, shown: str) -> None:
     assert size(count) == shown
-
-
-def test_counts() -> None:
-    assert [counted(1, "file"), counted(1200, "file"), counted(0, "entry", "entries")] == [
-        "1 file",
-        "1,200 files",
-        "0 entries",
-    ]

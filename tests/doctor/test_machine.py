@@ -1,25 +1,23 @@
-"""GPUs, cores and memory: what is asked for and not there, what is there and not used, and limits of containers."""
+"""Checks of GPUs, cores, memory and the limits of containers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import joblib
 import psutil
 import pytest
 
 from core.doctor import machine
-from core.doctor.cgroups import Limits, limits
+from core.doctor.cgroups import MemoryLimit, memory_limit
 from core.doctor.findings import GIB, Finding, State
 from core.settings import Settings
+from tests.support.findings import by_name, check
 
 DRIVER = machine.NvidiaDriver(("GPU 0: NVIDIA H200",))
-
-
-def by_name(findings: Iterator[Finding]) -> dict[str, Finding]:
-    return {finding.name: finding for finding in findings}
 
 
 def has_gpu() -> bool:
@@ -33,16 +31,13 @@ def has_gpu() -> bool:
 
 def test_the_device_that_is_used_is_named(settings: Settings) -> None:
     found = by_name(machine.device(settings, {}))
-    assert found["device"].state is State.OK
-    assert "encoders run on cpu" in found["device"].what
+    check(found["device"], State.OK, "encoders run on cpu")
     assert found["torch"].state is State.OK
 
 
 def test_a_gpu_that_is_asked_for_and_not_there_is_a_problem(settings: Settings) -> None:
     found = by_name(machine.device(replace(settings, device="cuda:99"), {}))["device"]
-    assert found.state is State.PROBLEM
-    assert "'cuda:99'" in found.what
-    assert "BLINDSPOT_DEVICE=auto" in found.remedy
+    check(found, State.PROBLEM, "'cuda:99'", remedy="BLINDSPOT_DEVICE=auto")
 
 
 def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,8 +58,7 @@ def test_a_gpu_that_torch_leaves_unused(
 ) -> None:
     nvidia_smi(tmp_path, TWO_GPUS, monkeypatch)
     found = by_name(machine.device(replace(settings, device=device), {}))["GPU"]
-    assert found.state is state
-    assert found.what.startswith("GPU 0: NVIDIA H200, GPU 1: NVIDIA L4 is not used")
+    check(found, state, "GPU 0: NVIDIA H200, GPU 1: NVIDIA L4 is not used")
     assert found.remedy
 
 
@@ -79,11 +73,7 @@ def test_a_driver_that_does_not_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings, script: str, error: str
 ) -> None:
     nvidia_smi(tmp_path, script, monkeypatch)
-    found = unused(machine.nvidia_driver(), settings)
-    assert found is not None
-    assert found.state is State.NOTE
-    assert error in found.what
-    assert "driver" in found.remedy
+    check(unused(machine.nvidia_driver(), settings), State.NOTE, error, remedy="driver")
 
 
 def test_no_driver_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
@@ -107,100 +97,78 @@ def unused(
     )
 
 
-def test_a_cpu_build_beside_a_gpu_is_replaced_by_pip(settings: Settings) -> None:
-    found = unused(DRIVER, settings)
-    assert found is not None
-    assert found.state is State.PROBLEM
-    assert "CPU only" in found.what
-    assert "pip install --force-reinstall torch==2.0" in found.remedy
-
-
-def test_a_driver_that_is_too_old(settings: Settings) -> None:
-    found = unused(DRIVER, settings, has_cuda=True, warned="The NVIDIA driver on your system is too old")
-    assert found is not None
-    assert found.state is State.PROBLEM
-    assert "too old" in found.what
-    assert "driver" in found.remedy
-
-
-@pytest.mark.parametrize("visible", ["", "-1"])
-def test_a_gpu_that_is_hidden_on_purpose(settings: Settings, visible: str) -> None:
-    found = unused(DRIVER, settings, has_cuda=True, visible=visible)
-    assert found is not None
-    assert found.state is State.NOTE
-    assert "CUDA_VISIBLE_DEVICES" in found.what
-    shown = unused(DRIVER, settings, has_cuda=True, visible="0")
-    assert shown is not None
-    assert shown.state is State.PROBLEM
+@pytest.mark.parametrize(
+    ("facts", "state", "what", "remedy"),
+    [
+        ({}, State.PROBLEM, "CPU only", "pip install --force-reinstall torch==2.0"),
+        ({"has_cuda": True, "warned": "the driver is too old"}, State.PROBLEM, "too old", "driver"),
+        ({"has_cuda": True, "visible": "0"}, State.PROBLEM, "torch finds no GPU", "driver"),
+        ({"has_cuda": True, "visible": ""}, State.NOTE, "CUDA_VISIBLE_DEVICES", "unset it"),
+        ({"has_cuda": True, "visible": "-1"}, State.NOTE, "CUDA_VISIBLE_DEVICES", "unset it"),
+    ],
+)
+def test_why_a_gpu_is_unused(settings: Settings, facts: dict[str, Any], state: State, what: str, remedy: str) -> None:
+    check(unused(DRIVER, settings, **facts), state, what, remedy=remedy)
 
 
 # --- cores and memory
 
 
 def test_this_machine_has_cores_and_memory() -> None:
-    found = by_name(machine.processor(Limits(None, None, None)))
-    assert found["cores"].what.startswith(f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} usable")
+    found = by_name(machine.processor(MemoryLimit(None, None)))
+    assert found["cores"].what == f"{joblib.cpu_count()} of {os.cpu_count()} usable"
     total = psutil.virtual_memory().total / GIB
     assert f"of {total:,.1f} GiB available" in found["memory"].what
 
 
 def test_little_memory_is_a_problem_although_the_machine_has_more() -> None:
-    found = by_name(machine.processor(Limits(0.5, 3 * GIB, GIB)))
-    assert "for 0.5 cores' time" in found["cores"].what
-    assert found["memory"].state is State.PROBLEM
-    assert found["memory"].what.startswith("1.0 GiB of 3.0 GiB available; the machine has")
-    assert found["memory"].remedy
-    assert by_name(machine.processor(Limits(None, None, 2 * GIB)))["memory"].state is State.OK
+    found = by_name(machine.processor(MemoryLimit(3 * GIB, GIB)))
+    check(found["memory"], State.PROBLEM, "1.0 GiB of 3.0 GiB available; the machine has", remedy="memory")
+    assert by_name(machine.processor(MemoryLimit(None, 2 * GIB)))["memory"].state is State.OK
 
 
-def write(root: Path, files: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({"membership": "0::/\n"}, (None, None), id="none"),
+        pytest.param(
+            {
+                "membership": "0::/service/job\n",
+                "root/service/memory.max": "8000\n",
+                "root/service/memory.current": "7000\n",
+                "root/service/memory.stat": "anon 5000\ninactive_file 1500\n",
+                "root/service/job/memory.max": "max\n",
+                "root/service/job/memory.current": "7000\n",
+            },
+            (8000, 2500),
+            id="version 2, the tightest on the way up",
+        ),
+        pytest.param(
+            {
+                "membership": "4:memory:/docker/abc\n2:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n0::/\n",
+                "root/memory/memory.limit_in_bytes": "6000\n",  # a container sees its own, whatever its path outside
+                "root/memory/memory.usage_in_bytes": "1000\n",
+                "root/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 400\n",
+            },
+            (6000, 5400),
+            id="version 1",
+        ),
+        pytest.param(
+            {
+                "membership": "4:memory:/\n2:cpu:/\n",
+                "root/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "root/memory/memory.usage_in_bytes": "1000\n",
+            },
+            (None, None),
+            id="version 1 without limits",
+        ),
+    ],
+)
+def test_memory_limits_of_control_groups(
+    tmp_path: Path, files: dict[str, str], expected: tuple[int | None, int | None]
+) -> None:
     for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(content, "utf-8")
-
-
-def test_limits_of_version_2_are_the_tightest_on_the_way_up(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "membership": "0::/service/job\n",
-            "root/service/cpu.max": "150000 100000\n",
-            "root/service/memory.max": "8000\n",
-            "root/service/memory.current": "7000\n",
-            "root/service/memory.stat": "anon 5000\ninactive_file 1500\n",
-            "root/service/job/cpu.max": "max 100000\n",
-            "root/service/job/memory.max": "max\n",
-            "root/service/job/memory.current": "7000\n",
-        },
-    )
-    assert limits(tmp_path / "root", tmp_path / "membership") == Limits(1.5, 8000, 2500)
-
-
-def test_limits_of_version_1(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "membership": "4:memory:/docker/abc\n2:cpu,cpuacct:/docker/abc\n1:name=systemd:/\n0::/\n",
-            "root/memory/memory.limit_in_bytes": "6000\n",  # as a container sees its own, whatever its path outside
-            "root/memory/memory.usage_in_bytes": "1000\n",
-            "root/memory/memory.stat": "inactive_file 1\ntotal_inactive_file 400\n",
-            "root/cpu,cpuacct/cpu.cfs_quota_us": "50000\n",
-            "root/cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-        },
-    )
-    assert limits(tmp_path / "root", tmp_path / "membership") == Limits(0.5, 6000, 5400)
-
-
-def test_no_limits(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "membership": "4:memory:/\n2:cpu:/\n",
-            "root/memory/memory.limit_in_bytes": "9223372036854771712\n",
-            "root/memory/memory.usage_in_bytes": "1000\n",
-            "root/cpu/cpu.cfs_quota_us": "-1\n",
-            "root/cpu/cpu.cfs_period_us": "100000\n",
-        },
-    )
-    assert limits(tmp_path / "root", tmp_path / "membership") == Limits(None, None, None)
-    assert limits(tmp_path / "root", tmp_path / "nothing") == Limits(None, None, None)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, "utf-8")
+    assert memory_limit(tmp_path / "root", tmp_path / "membership") == MemoryLimit(*expected)
+    assert memory_limit(tmp_path / "root", tmp_path / "nothing") == MemoryLimit(None, None)

@@ -1,4 +1,4 @@
-"""Mending: what a crash left behind is found and put right with consent; what somebody uses is left alone."""
+"""Repairs with consent: leftovers of crashes go, files in use stay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +13,8 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from core import cli
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.doctor.mending import Mend, mends
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts
 from core.files.in_use import holding, use
@@ -25,6 +23,7 @@ from core.settings import Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import CancelToken, digest_of_strings, no_progress
+from tests.support.commands import Command
 from tests.support.small_world import GramEncoder
 from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_run
 
@@ -190,7 +189,7 @@ def test_locks_that_nobody_holds(settings: Settings, repository: Repository) -> 
 @pytest.fixture
 def corrupt(settings: Settings) -> Path:
     """A download of the catalog's whose bytes are others."""
-    file = datasets.find("evalrank-sent").files[0]
+    file = find_dataset("evalrank-sent").files[0]
     return aged(fetch.local_path(file, settings))
 
 
@@ -214,7 +213,7 @@ def test_a_corrupt_download_is_downloaded_again(
 ) -> None:
     settings = replace(settings, mirror=shared_settings.mirror)
     assert the_one(settings, repository).do().startswith("downloaded again; the damaged one is ")
-    entry = datasets.find("evalrank-sent")
+    entry = find_dataset("evalrank-sent")
     assert fetch.file_state(entry.files[0], settings).state is fetch.DataState.DOWNLOADED
     assert corrupt.with_name(f"{corrupt.name}.damaged").exists()
 
@@ -222,48 +221,33 @@ def test_a_corrupt_download_is_downloaded_again(
 # --- the command
 
 
-@pytest.fixture
-def mend(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
-
-    def run(*arguments: str, answers: str | None = None) -> tuple[int, str, str]:
-        if answers is not None:
-            given = iter(answers)
-            monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-            monkeypatch.setattr("builtins.input", lambda _question: next(given))
-        capsys.readouterr()
-        code = cli.main(["doctor", *arguments])
-        return code, *capsys.readouterr()
-
-    return run
+def answering(monkeypatch: pytest.MonkeyPatch, answers: str) -> None:
+    """A person at a terminal who types these letters."""
+    given = iter(answers)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _question: next(given))
 
 
 def test_each_thing_is_asked_for(
-    mend: Callable[..., tuple[int, str, str]], settings: Settings, repository: Repository
+    blindspot: Command, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed_run(repository)
     stale = aged(settings.embeddings / "stale.lock", b"")
     repository.database.close()
-    code, out, err = mend("--mend", answers="ny")
-    assert (code, err) == (0, "")
+    answering(monkeypatch, "ny")
+    out = blindspot.out("doctor", "--mend")
     assert out.index("store, run killed: interrupted") < out.index("    left as it is") < out.index("1 lock deleted")
     assert not stale.exists()
     assert len(repository.runs()) == 1
     repository.database.close()
-    code, out, _ = mend("--mend", "--yes")
-    assert code == 0
-    assert "    forgotten" in out
+    assert "    forgotten" in blindspot.out("doctor", "--mend", "--yes")
     assert repository.runs() == []
     repository.database.close()
-    assert mend("--mend", "--yes")[:2] == (0, "Nothing to mend. What the doctor finds besides: python -m core doctor\n")
+    nothing = "Nothing to mend. What the doctor finds besides: python -m core doctor\n"
+    assert blindspot.out("doctor", "--mend", "--yes") == nothing
 
 
-def test_without_a_terminal_it_asks_for_yes(mend: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = mend("--mend")
-    assert (code, out) == (2, "")
-    assert "add --yes" in err
-    assert mend("--yes")[0] == 2
-    assert mend("--ready", "--mend")[0] == 2
+def test_without_a_terminal_it_asks_for_yes(blindspot: Command) -> None:
+    assert "add --yes" in blindspot.error("doctor", "--mend")
+    assert blindspot("doctor", "--yes").code == 2
+    assert blindspot("doctor", "--ready", "--mend").code == 2

@@ -1,4 +1,4 @@
-"""The store: not made, not changed, refused with a reason; and runs that wait, with the command that goes on."""
+"""Checks of the store, which is not changed, and of runs that need attention."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from core import cli, doctor
 from core.doctor import results
 from core.doctor.findings import Finding, State, guarded
-from core.encoders.catalog import canonical
+from core.encoders.catalog import canonical_encoder
 from core.errors import BlindspotError
 from core.settings import Settings
 from core.store import inspection
@@ -22,6 +22,7 @@ from core.store.db import CONFINED, Database, migrate, migrations
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.support import store_samples
+from tests.support.findings import by_name, check, of_state, problems
 from tests.support.held_store import held_by_a_child
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
@@ -48,12 +49,8 @@ def only_problem(settings: Settings) -> Finding:
 
 def notes(settings: Settings) -> list[Finding]:
     found = examined(settings)
-    assert State.PROBLEM not in {finding.state for finding in found}
-    return [finding for finding in found if finding.state is State.NOTE]
-
-
-def let_go(repository: Repository) -> None:
-    repository.database.close()
+    assert problems(found) == []
+    return of_state(State.NOTE, found)
 
 
 def run_sql(settings: Settings, *statements: str) -> None:
@@ -79,7 +76,7 @@ def test_a_healthy_store_is_left_as_it_is(settings: Settings, repository: Reposi
         with repository.database.cursor():
             found = examined(settings)
     else:
-        let_go(repository)
+        repository.database.close()
         before = {path.name: path.read_bytes() for path in settings.cache.iterdir()}
         found = examined(settings)
         assert {path.name: path.read_bytes() for path in settings.cache.iterdir()} == before
@@ -118,7 +115,7 @@ def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, versio
                 "'demo-pairs', 'd', '{\"metric\": \"l2\"}', 'running', 4194305, TIMESTAMP '2026-01-02 03:04:05')"
             )
     before = settings.store.read_bytes()
-    found = {finding.name: finding for finding in examined(settings)}
+    found = by_name(examined(settings))
     assert found["schema"].what.startswith(f"version {version} of {len(migrations())}; brought up to date when")
     if version:
         assert found["runs"].what == "1 interrupted"
@@ -129,7 +126,7 @@ def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, versio
 
 def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings, repository: Repository) -> None:
     repository.remember_reference("dir:/a", {})
-    let_go(repository)
+    repository.database.close()
     run_sql(settings, "INSERT INTO schema_migration VALUES (99, 'future', now()::TIMESTAMP)")
     found = only_problem(settings)
     with pytest.raises(BlindspotError) as refused:
@@ -143,11 +140,11 @@ def test_a_store_that_another_process_holds(
 ) -> None:
     monkeypatch.setattr(results, "PATIENCE_SECONDS", 0.1)
     store_samples.store_run(repository, "aaaa", DATASET)
-    let_go(repository)
+    repository.database.close()
     with held_by_a_child(settings.store) as child:
         found = only_problem(settings)
-    assert found.what.startswith(f"the store {settings.store} is held by process {child.pid} (")
-    assert "close that program" in found.remedy
+    held = f"the store {settings.store} is held by process {child.pid} ("
+    check(found, State.PROBLEM, held, remedy="close that program")
     assert notes(settings) == []
 
 
@@ -155,25 +152,22 @@ def test_a_store_that_another_process_holds(
 def test_a_file_that_is_no_store(settings: Settings, content: bytes) -> None:
     settings.cache.mkdir()
     settings.store.write_bytes(content)
-    found = only_problem(settings)
-    assert f"the store {settings.store} cannot be read: " in found.what
-    assert "move it away" in found.remedy
+    what = f"the store {settings.store} cannot be read: "
+    check(only_problem(settings), State.PROBLEM, what, remedy="move it away")
     assert settings.store.read_bytes() == content
 
 
 def test_damage_in_the_middle_of_a_table_is_found(settings: Settings, repository: Repository) -> None:
     dataset = replace(store_samples.pair_set(20_000), id="demo-pairs")
     store_samples.store_run(repository, "aaaa", dataset)
-    let_go(repository)
+    repository.database.close()
     run_sql(settings, "CHECKPOINT")
     content = bytearray(settings.store.read_bytes())
     headers, block = 3 * 4096, 1 << 18
     for start in range(headers + block + 4000, len(content), block):  # in every block but the first, the catalog's
         content[start : start + 16] = bytes(byte ^ 0xFF for byte in content[start : start + 16])
     settings.store.write_bytes(content)
-    found = only_problem(settings)
-    assert str(settings.store) in found.what
-    assert "move it away" in found.remedy
+    check(only_problem(settings), State.PROBLEM, str(settings.store), remedy="move it away")
 
 
 def test_a_folder_in_place_of_the_store(settings: Settings) -> None:
@@ -201,14 +195,6 @@ def go_on(found: Finding) -> None:
     assert cli.main(words[3:]) == 0
 
 
-@pytest.fixture
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    monkeypatch.delenv("BLINDSPOT_MODE", raising=False)
-    return settings
-
-
 def test_the_command_goes_on_with_the_run(
     environment: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,7 +203,7 @@ def test_the_command_goes_on_with_the_run(
     small = ["run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs", "--metric", "l2"]
     assert cli.main([*small, "--transform", "abtt:2+center", "--protocol", "toolkit"]) == 0
     (before,) = repository.runs()
-    let_go(repository)
+    repository.database.close()
     forget_that_it_is_done(environment, "true")
     (found,) = notes(environment)
     go_on(found)
@@ -238,13 +224,13 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
     assert cli.main(["run", "evalrank", *compared, "--dataset", f"file:{folder / 'pairs.csv'}"]) == 0
     ids = {run.run_id for run in repository.runs()}
     assert len(ids) == 2
-    let_go(repository)
+    repository.database.close()
     forget_that_it_is_done(environment, "encoder LIKE '%all.txt'")
     (found,) = notes(environment)
     assert "all.txt on file:" in found.what
     go_on(found)
     assert {run.run_id for run in repository.runs(state=RunState.DONE)} == ids
-    let_go(repository)
+    repository.database.close()
 
     forget_that_it_is_done(environment, "encoder LIKE '%all.txt'")
     (folder / "pairs.csv").unlink()
@@ -258,26 +244,28 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
 
 
 def test_runs_of_what_this_version_does_not_have(settings: Settings, repository: Repository) -> None:
+    variant = store_samples.plan("x", DATASET).variant
     for run_id, change in (
         ("aaaa", {"diagnostic": "abandoned"}),
         ("bbbb", {"diagnostic": "abandoned"}),
         ("cccc", {"diagnostic_version": 0}),
-        ("dddd", {"variant": replace(store_samples.plan("x", DATASET).variant, encoder="elmo")}),
-        ("eeee", {"variant": replace(store_samples.plan("x", DATASET).variant, encoder=canonical("dir:/gone/model"))}),
+        ("dddd", {"variant": replace(variant, encoder="elmo")}),
+        ("eeee", {"variant": replace(variant, encoder=canonical_encoder("dir:/gone/model"))}),
     ):
         repository.begin(replace(store_samples.plan(run_id, DATASET), **change))  # type: ignore[arg-type]
     repository.remember_reference("vectors:/gone/vectors.txt", {})
-    let_go(repository)
+    repository.database.close()
     run_sql(settings, "UPDATE run SET status = 'done', finished_at = started_at")
-    found = {finding.name: finding for finding in notes(settings)}
-    assert found["abandoned"].what.startswith(
-        "2 runs of the diagnostic 'abandoned', which this Blindspot does not have"
-    )
-    assert found["evalrank"].what.startswith("1 run of evalrank version 0, this Blindspot computes version")
-    assert found["elmo"].what.startswith("1 run of the encoder 'elmo'")
-    assert found["files"].what == "not there any more: dir:/gone/model, vectors:/gone/vectors.txt"
-    assert len(found) == 4
-    assert all(finding.remedy for finding in found.values())
+    found = by_name(notes(settings))
+    for name, what in {
+        "abandoned": "2 runs of the diagnostic 'abandoned', which this Blindspot does not have",
+        "evalrank": "1 run of evalrank version 0, this Blindspot computes version",
+        "elmo": "1 run of the encoder 'elmo'",
+        "files": "not there any more: dir:/gone/model, vectors:/gone/vectors.txt",
+    }.items():
+        assert found[name].what.startswith(what)
+        assert found.pop(name).remedy
+    assert found == {}
 
 
 def test_runs_by_state(settings: Settings, repository: Repository) -> None:
@@ -285,8 +273,8 @@ def test_runs_by_state(settings: Settings, repository: Repository) -> None:
     store_samples.store_run(repository, "bbbb", DATASET)
     run_seq = repository.begin(store_samples.plan("cccc", DATASET))
     repository.abandon(run_seq)
-    let_go(repository)
-    found = {finding.name: finding for finding in examined(settings)}
+    repository.database.close()
+    found = by_name(examined(settings))
     assert found["runs"].what == "1 running, 1 done, 1 interrupted"
     assert found["run cccc"].state is State.NOTE
     assert "run aaaa" not in found
@@ -297,10 +285,10 @@ def test_runs_by_state(settings: Settings, repository: Repository) -> None:
 
 def test_nothing_is_changed_by_the_whole_examination(settings: Settings, repository: Repository) -> None:
     store_samples.store_run(repository, "aaaa", DATASET)
-    let_go(repository)
+    repository.database.close()
     before = {path: path.read_bytes() for path in settings.cache.rglob("*") if path.is_file()}
     found = doctor.examine(settings, repository, {})
-    assert [finding for finding in found if finding.state is State.PROBLEM] == []
+    assert problems(found) == []
     assert {path: path.read_bytes() for path in settings.cache.rglob("*") if path.is_file()} == before
     areas = ["versions", "settings", "devices", "cache", "encoders", "datasets", "uploads", "store"]
     assert list(dict.fromkeys(finding.area for finding in found)) == areas

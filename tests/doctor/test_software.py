@@ -1,9 +1,9 @@
-"""Versions and settings: what is installed against what is pinned, and variables that nothing reads."""
+"""Checks of installed versions against the pins, and of environment variables."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -13,14 +13,11 @@ from core.doctor import software
 from core.doctor.findings import Finding, State
 from core.errors import BlindspotError
 from core.settings import VARIABLES, Settings
-
-
-def by_name(findings: Iterator[Finding]) -> dict[str, Finding]:
-    return {finding.name: finding for finding in findings}
+from tests.support.findings import by_name, check, of_state
 
 
 def problems(findings: Mapping[str, Finding]) -> list[str]:
-    return [name for name, finding in findings.items() if finding.state is State.PROBLEM]
+    return [found.name for found in of_state(State.PROBLEM, findings.values())]
 
 
 # --- versions
@@ -55,10 +52,8 @@ def test_what_the_requirements_pull_in_is_worth_a_note(tmp_path: Path) -> None:
     path.write_text(f"rich=={metadata.version('rich')}\n", "utf-8")
     (tmp_path / "constraints.txt").write_text("anyio==0.1\nblindspot-of-another-system==3\n", "utf-8")
     found = by_name(software.requirements(path))["what they pull in"]
-    assert found.state is State.NOTE
-    assert f"anyio {metadata.version('anyio')} (expected 0.1)" in found.what
+    check(found, State.NOTE, f"anyio {metadata.version('anyio')} (expected 0.1)", remedy=f"-m pip install -r {path}")
     assert "of-another-system" not in found.what
-    assert found.remedy.endswith(f"-m pip install -r {path}")
 
 
 def test_half_of_a_package_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +89,7 @@ def test_pythons(version: tuple[int, ...], state: State) -> None:
 
 def test_a_python_outside_of_an_environment_is_worth_a_note() -> None:
     found = by_name(software.python(prefix="/usr", base_prefix="/usr", environment={}))["environment"]
-    assert found.state is State.NOTE
-    assert ".venv" in found.remedy
+    check(found, State.NOTE, remedy=".venv")
     assert "environment" not in by_name(software.python(prefix="/a/.venv", base_prefix="/usr", environment={}))
     conda = {"CONDA_PREFIX": "/opt/conda"}
     assert "environment" not in by_name(software.python(prefix="/opt", base_prefix="/opt", environment=conda))

@@ -1,4 +1,4 @@
-"""The embedding cache: what it is keyed by, what it refuses, and that no death of a process costs more than a chunk."""
+"""The embedding cache: keys, refusals, and at most one chunk lost when a process dies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.types import CancelToken, Float32, Int64, digest_of_strings, no_progre
 DIMENSION = 8
 CHUNK = 8
 TEXTS = tuple(f"text {'x' * (i * 7 % 11)} {i}" for i in range(44))  # six chunks, the last one not full
-IDENTITY = EncoderIdentity("hash", "1", "none", "", 0, ("numpy==1",))
+IDENTITY = EncoderIdentity(reference="hash", revision="1", pooling="none", libraries=("numpy==1",))
 INFO = EncoderInfo("Hash", DIMENSION, 0, 0, "", "", "")
 SPAWN = get_context("spawn")
 
@@ -49,13 +49,7 @@ def matrix_of(texts: Sequence[str]) -> Float32:
 
 @dataclass
 class HashEncoder:
-    """A real encoder, small and exact, that writes down every text that it encodes.
-
-    Attributes:
-        log: gets one line per encoded text, from whichever process.
-        seconds_per_text: how slow it is.
-        dies_at: the process is killed (-9) when so many texts are in the log.
-    """
+    """A real encoder, small and exact, that logs every text; its process is killed once ``dies_at`` are in the log."""
 
     log: Path
     seconds_per_text: float = 0.0
@@ -122,6 +116,14 @@ def names_in(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
+def run_and_die(target: Callable[..., None], *args: Any) -> None:
+    """Run something in a child process, which is killed."""
+    child = SPAWN.Process(target=target, args=args)
+    child.start()
+    child.join(60)
+    assert child.exitcode == -signal.SIGKILL
+
+
 # --- what is stored
 
 
@@ -137,19 +139,18 @@ def test_embeddings_are_encoded_once(cache: EmbeddingCache, encoder: HashEncoder
     assert names_in(cache.folder) == [f"{first.facts.digest}.json", f"{first.facts.digest}.npy"]
 
 
-def test_the_matrix_stays_on_disk_and_cannot_be_changed(cache: EmbeddingCache, encoder: HashEncoder) -> None:
-    for embedded in (ask(cache, encoder), ask(cache, encoder)):
+def test_the_matrix_stays_on_disk_and_its_facts_tell_what_it_cost(cache: EmbeddingCache, tmp_path: Path) -> None:
+    for _ in range(2):
+        embedded = ask(cache, HashEncoder(tmp_path / "log", seconds_per_text=0.001))
         assert isinstance(embedded.matrix, np.memmap)
         with pytest.raises(ValueError, match="read-only"):
             embedded.matrix[0, 0] = 1.0
-
-
-def test_facts_remember_what_encoding_cost(cache: EmbeddingCache, tmp_path: Path) -> None:
-    facts = ask(cache, HashEncoder(tmp_path / "log", seconds_per_text=0.001)).facts
+    facts = embedded.facts
     assert facts.digest == IDENTITY.embedding_digest(digest_of_strings(TEXTS))
     assert (facts.encoder, facts.revision, facts.device) == ("hash", "1", "cpu")
     assert (facts.dimension, facts.texts) == (DIMENSION, len(TEXTS))
     assert facts.seconds >= len(TEXTS) * 0.001
+    assert (facts.truncated, facts.truncated_share) == (None, None), "without a family nobody knows"
 
 
 def test_what_is_not_stored_is_none(cache: EmbeddingCache) -> None:
@@ -197,12 +198,8 @@ def test_every_part_of_the_identity_changes_the_key() -> None:
     assert replace(IDENTITY, libraries=()).embedding_digest("texts") != digest
     assert IDENTITY.embedding_digest("other texts") != digest
     assert IDENTITY.embedding_digest("texts") == digest
-
-
-def test_a_value_counts_in_its_own_field_only() -> None:
-    one = replace(IDENTITY, pooling="a", prompt="")
-    other = replace(IDENTITY, pooling="", prompt="a")
-    assert one.embedding_digest("texts") != other.embedding_digest("texts")
+    one, other = replace(IDENTITY, pooling="a", prompt=""), replace(IDENTITY, pooling="", prompt="a")
+    assert one.embedding_digest("texts") != other.embedding_digest("texts"), "a value counts in its own field only"
 
 
 @pytest.mark.parametrize("other", [("b", "a", "c"), ("a", "b"), ("a", "bc", ""), ("ab", "", "c"), ("a", "b", "c ")])
@@ -303,14 +300,6 @@ def test_what_was_finished_before_a_cancel_is_not_encoded_again(
     assert len(names_in(cache.folder)) == 2
 
 
-def test_a_cancelled_token_stops_before_anything_is_encoded(cache: EmbeddingCache, encoder: HashEncoder) -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        ask(cache, encoder, cancel=cancel)
-    assert encoder.encoded() == []
-
-
 @pytest.mark.parametrize("chunk", [1, 5, 7, 16, 100])
 def test_another_chunk_size_on_resuming(cache: EmbeddingCache, encoder: HashEncoder, chunk: int) -> None:
     cancel_after(20, encoder, cache)
@@ -335,10 +324,7 @@ def encode_in_child(folder: Path, encoder: HashEncoder, dies_at_the_end: bool, b
 def test_a_process_killed_while_encoding_costs_at_most_a_chunk(
     cache: EmbeddingCache, encoder: HashEncoder, moment: int
 ) -> None:
-    child = SPAWN.Process(target=encode_in_child, args=(cache.folder, replace(encoder, dies_at=moment), False))
-    child.start()
-    child.join(60)
-    assert child.exitcode == -signal.SIGKILL
+    run_and_die(encode_in_child, cache.folder, replace(encoder, dies_at=moment), False)
     assert len(encoder.encoded()) == moment
     embedded = ask(cache, encoder)
     assert_right(embedded)
@@ -363,10 +349,7 @@ def test_a_process_killed_from_outside_while_encoding(cache: EmbeddingCache, enc
 
 
 def test_a_process_killed_after_the_last_chunk_loses_nothing(cache: EmbeddingCache, encoder: HashEncoder) -> None:
-    child = SPAWN.Process(target=encode_in_child, args=(cache.folder, encoder, True))
-    child.start()
-    child.join(60)
-    assert child.exitcode == -signal.SIGKILL
+    run_and_die(encode_in_child, cache.folder, encoder, True)
     embedded = ask(cache, encoder)
     assert_right(embedded)
     assert embedded.encoded_now == 0
@@ -465,11 +448,6 @@ def test_asking_one_stores_its_sibling(cache: EmbeddingCache, tmp_path: Path, tu
     assert len(names_in(cache.folder)) == 4
 
 
-def test_an_encoder_without_a_family_does_not_tell_what_it_cut(cache: EmbeddingCache, encoder: HashEncoder) -> None:
-    facts = ask(cache, encoder).facts
-    assert (facts.truncated, facts.truncated_share) == (None, None)
-
-
 def test_what_was_stored_alone_stays_when_its_sibling_is_asked(cache: EmbeddingCache, encoder: HashEncoder) -> None:
     path = cache.folder / f"{ask(cache, encoder).facts.digest}.npy"
     before = path.stat().st_mtime_ns
@@ -484,10 +462,7 @@ def encode_family_in_child(folder: Path, encoder: FamilyEncoder) -> None:
 @pytest.mark.parametrize("moment", [0, 13, 24])
 def test_a_sibling_takes_over_from_a_killed_process(cache: EmbeddingCache, tmp_path: Path, moment: int) -> None:
     log = tmp_path / "log"
-    child = SPAWN.Process(target=encode_family_in_child, args=(cache.folder, family_of(log, 0, dies_at=moment)))
-    child.start()
-    child.join(60)
-    assert child.exitcode == -signal.SIGKILL
+    run_and_die(encode_family_in_child, cache.folder, family_of(log, 0, dies_at=moment))
     assert ask(cache, family_of(log, 1)).encoded_now == len(TEXTS) - moment // CHUNK * CHUNK
     assert_both_right(cache, log)
     assert len(names_in(cache.folder)) == 4
@@ -598,7 +573,7 @@ def test_the_inventory_tells_encoders_and_bytes(cache: EmbeddingCache, encoder: 
     assert found.damaged == ()
 
 
-def test_facts_that_cannot_be_read_are_told_and_those_without_a_matrix_left_out(
+def test_unreadable_facts_are_told_and_those_without_a_matrix_left_out(
     cache: EmbeddingCache, encoder: HashEncoder
 ) -> None:
     digest = ask(cache, encoder).facts.digest

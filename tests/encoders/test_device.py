@@ -1,10 +1,11 @@
-"""Where ranks are counted: on a GPU where there is one that can, and the numbers are the same."""
+"""Devices: the one that encodes, and the one that counts ranks, with the same numbers."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,21 +13,55 @@ import torch
 
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostics.evalrank.definition import ENTRY
-from core.encoders.device import device_for_ranking
+from core.encoders.catalog import resolve_encoder
+from core.encoders.device import device_for_ranking, resolve_device
+from core.errors import BlindspotError
+from core.settings import Settings
 from core.types import CancelToken, no_progress
 
-
-@pytest.mark.parametrize("wanted", ["cpu", "mps"])
-def test_a_device_without_float64_leaves_ranks_to_the_processor(wanted: str) -> None:
-    assert device_for_ranking(wanted) == "cpu"
+GPUS = torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def test_auto_takes_a_gpu_where_there_is_one() -> None:
-    assert device_for_ranking("auto") == ("cuda:0" if torch.cuda.is_available() else "cpu")
+def test_the_best_device_is_found() -> None:
+    best = "cuda:0" if GPUS else "mps" if torch.backends.mps.is_available() else "cpu"
+    assert resolve_device("auto") == best
+    assert resolve_device("cpu") == "cpu"
+    assert torch.zeros(1, device=resolve_device("auto")).sum().item() == 0
 
 
-def test_a_gpu_that_is_not_there_leaves_ranks_to_the_processor() -> None:
-    assert device_for_ranking("cuda:99") == "cpu"
+@pytest.mark.parametrize("wanted", [f"cuda:{GPUS}", "cuda:99"] + ([] if GPUS else ["cuda"]))
+def test_a_gpu_that_is_not_there_is_refused(wanted: str) -> None:
+    with pytest.raises(BlindspotError) as caught:
+        resolve_device(wanted)
+    assert f"BLINDSPOT_DEVICE is '{wanted}' but this machine shows {GPUS} CUDA device(s)" in str(caught.value)
+    assert "BLINDSPOT_DEVICE=auto" in caught.value.remedy
+
+
+@pytest.mark.skipif(torch.backends.mps.is_available(), reason="this machine has an Apple GPU")
+def test_an_apple_gpu_that_is_not_there_is_refused() -> None:
+    with pytest.raises(BlindspotError, match="no Apple GPU"):
+        resolve_device("mps")
+
+
+@pytest.mark.skipif(not GPUS, reason="this machine has no CUDA device")
+def test_a_gpu_gives_the_same_vectors(shared_settings: Settings) -> None:
+    texts = ["A short one.", "", "A rather longer one than the others are."]
+    on_cpu = resolve_encoder("minilm", shared_settings)
+    on_gpu = resolve_encoder("minilm", replace(shared_settings, device="cuda"))
+    assert on_gpu.device == "cuda:0"
+    np.testing.assert_allclose(
+        on_gpu.encode(texts, CancelToken()), on_cpu.encode(texts, CancelToken()), rtol=0, atol=1e-5
+    )
+
+
+# --- ranks
+
+
+@pytest.mark.parametrize(
+    ("wanted", "device"), [("cpu", "cpu"), ("mps", "cpu"), ("auto", "cuda:0" if GPUS else "cpu"), ("cuda:99", "cpu")]
+)
+def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, device: str) -> None:
+    assert device_for_ranking(wanted) == device
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")

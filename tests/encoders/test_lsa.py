@@ -1,4 +1,4 @@
-"""LSA: the truncated SVD that it should be, deterministic, for words and sentences, few texts and many."""
+"""LSA against numpy's SVD: deterministic, for words and sentences, few texts and many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from core.encoders import lsa
 from core.encoders.base import FittedEncoder
 from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve
+from core.encoders.catalog import resolve_encoder
 from core.encoders.lsa import Lsa
 from core.errors import BlindspotError, Cancelled
 from core.settings import Settings
@@ -24,7 +24,7 @@ SENTENCES = tuple(f"A {animal} {act}." for animal in ANIMALS for act in ACTS)
 
 
 def encoder() -> Lsa:
-    found = resolve("lsa", Settings.from_environment({}))
+    found = resolve_encoder("lsa", Settings.from_environment({}))
     assert isinstance(found, Lsa)
     assert isinstance(found, FittedEncoder)
     return found
@@ -122,11 +122,7 @@ def test_the_cache_fits_it_on_all_texts(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path, 7)
     stages = []
     embedded = cache.encode(
-        encoder(),
-        SENTENCES,
-        digest_of_strings(SENTENCES),
-        lambda stage, *_: stages.append(stage),
-        CancelToken(),
+        encoder(), SENTENCES, digest_of_strings(SENTENCES), lambda stage, *_: stages.append(stage), CancelToken()
     )
     np.testing.assert_allclose(embedded.matrix, fitted(*SENTENCES), atol=1e-6)
     assert "fitting the encoder" in stages

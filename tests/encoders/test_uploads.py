@@ -1,4 +1,4 @@
-"""Uploaded files: which ones make an encoder, how they are named on disk, and that nothing else is deleted."""
+"""Uploaded files: those that make an encoder, their names on disk, and deletion of nothing else."""
 
 from __future__ import annotations
 
@@ -6,29 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from core.encoders import catalog as encoders
-from core.encoders.catalog import SchemeEntry
 from core.encoders.uploads import delete_upload, endings, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
-
-
-@pytest.fixture
-def schemes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kinds of file that uploads are for; only their names matter here."""
-
-    def unused(*_args: object) -> None:
-        raise NotImplementedError
-
-    for name in ("vectors", "table"):
-        monkeypatch.setitem(encoders.SCHEMES, name, SchemeEntry(name, f"{name}:PATH", "", str, unused))
 
 
 def root(settings: Settings) -> Path:
     return settings.cache / "uploads" / "encoders"
 
 
-@pytest.mark.usefixtures("schemes")
 @pytest.mark.parametrize(
     ("files", "scheme", "stored"),
     [
@@ -57,7 +43,6 @@ def test_files_are_kept_under_a_safe_name(settings: Settings, files: list[str], 
     assert upload_of(upload.reference, settings) == upload.folder.resolve()
 
 
-@pytest.mark.usefixtures("schemes")
 def test_the_same_content_is_one_upload(settings: Settings) -> None:
     first = store_upload([("a.txt", b"x")], settings)
     again = store_upload([("b.txt", memoryview(b"x"))], settings)
@@ -66,7 +51,6 @@ def test_the_same_content_is_one_upload(settings: Settings) -> None:
     assert store_upload([("a.txt", b"y")], settings).reference != first.reference
 
 
-@pytest.mark.usefixtures("schemes")
 def test_an_upload_that_was_interrupted_is_completed(settings: Settings) -> None:
     files = [("a.npy", b"rows"), ("a.txt", b"texts")]
     upload = store_upload(files, settings)
@@ -75,7 +59,6 @@ def test_an_upload_that_was_interrupted_is_completed(settings: Settings) -> None
     assert (upload.folder / "a.npy").read_bytes() == b"rows"
 
 
-@pytest.mark.usefixtures("schemes")
 @pytest.mark.parametrize(
     "files", [[], ["a.npy"], ["a.exe"], ["a.txt", "b.txt"], ["a.npy", "a.txt", "b.txt"], ["a"], [".txt"], ["a.npz"]]
 )
@@ -86,21 +69,11 @@ def test_other_files_make_no_encoder(settings: Settings, files: list[str]) -> No
     assert not settings.cache.exists()
 
 
-def test_only_what_this_version_can_read_is_offered(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    for name in ("vectors", "table"):
-        monkeypatch.delitem(encoders.SCHEMES, name, raising=False)
-    assert endings() == []
-    with pytest.raises(InputError):
-        store_upload([("a.txt", b"x")], settings)
-
-
-@pytest.mark.usefixtures("schemes")
 def test_every_ending_is_offered_once(settings: Settings) -> None:
     assert {"txt", "vec", "bin", "gz", "parquet", "csv", "npy"} <= set(endings())
     assert len(endings()) == len(set(endings()))
 
 
-@pytest.mark.usefixtures("schemes")
 def test_only_uploads_are_deleted(settings: Settings, tmp_path: Path) -> None:
     upload = store_upload([("a.txt", b"x")], settings)
     precious = tmp_path / "precious"

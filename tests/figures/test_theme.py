@@ -23,7 +23,7 @@ from core.figures.theme import (
     SEQUENTIAL,
     Scale,
     Scheme,
-    dress,
+    apply_layout,
     faint,
     ink,
     log_axis,
@@ -182,7 +182,7 @@ HEAT_MAPS: dict[str, Callable[[Scheme], go.Figure]] = {
     "agreement": lambda scheme: lab.agreement_matrix(CELLS, NAMES, scheme),
     "confusion": lambda scheme: transfer.confusion(np.array([[3, 1], [0, 4]]), NAMES, scheme),
     "clusters": lambda scheme: words.confusion(np.array([[3, 1], [0, 4]]), CELLS, NAMES, [1, 2], scheme),
-    "overlap": lambda scheme: neighbours.encoder_matrix(CELLS.tolist(), NAMES, scheme, "shared"),
+    "overlap": lambda scheme: neighbours.encoder_matrix(CELLS, NAMES, scheme, "shared"),
 }
 
 
@@ -198,7 +198,7 @@ def test_the_values_of_a_heat_map_can_be_read_on_its_cells(name: str, scheme: Sc
 
 @pytest.mark.parametrize("scheme", Scheme)
 def test_dress_lays_out_any_figure(scheme: Scheme) -> None:
-    figure = dress(go.Figure(go.Scatter(x=[1], y=[2])), scheme, height=123)
+    figure = apply_layout(go.Figure(go.Scatter(x=[1], y=[2])), scheme, height=123)
     assert figure.layout.height == 123
     assert figure.layout.font.color == ink(scheme)
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -216,8 +216,8 @@ def test_ticks_of_a_logarithmic_axis_are_written_out() -> None:
 
 
 def dressed_slowly(figure: go.Figure, scheme: Scheme, height: int, variants: int) -> go.Figure:
-    """``dress`` by plotly's own update, which merges nested properties path by path."""
-    bare = dress(go.Figure(), scheme, height=height, variants=variants).to_plotly_json()["layout"]
+    """``apply_layout`` by plotly's own update, which merges nested properties path by path."""
+    bare = apply_layout(go.Figure(), scheme, height=height, variants=variants).to_plotly_json()["layout"]
     axis = {name: bare["xaxis"][name] for name in ("automargin", "gridcolor", "tickfont", "title", "zeroline")}
     common = {name: value for name, value in bare.items() if name not in {"xaxis", "yaxis", "template"}}
     return figure.update_layout(common).update_xaxes(axis).update_yaxes(axis)
@@ -238,7 +238,7 @@ def test_dressing_keeps_what_a_figure_had(scheme: Scheme, variants: int) -> None
         )
         return made
 
-    dressed = dress(figure(), scheme, height=321, variants=variants)
+    dressed = apply_layout(figure(), scheme, height=321, variants=variants)
     assert json.loads(dressed.to_json()) == json.loads(dressed_slowly(figure(), scheme, 321, variants).to_json())
     assert (dressed.layout.xaxis.title.text, dressed.layout.xaxis.tickfont.size) == ("kept", 9)
     assert dressed.layout.legend.title.text == dressed.layout.font.family == dressed.layout.title.text == "kept"

@@ -1,4 +1,4 @@
-"""What was computed and is kept: found again, by later versions too; what is damaged is said, or made again."""
+"""Artifacts on disk: found again, by later versions too; damaged ones are reported or made again."""
 
 from __future__ import annotations
 

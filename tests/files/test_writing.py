@@ -15,14 +15,7 @@ from typing import BinaryIO
 import pytest
 
 from core.errors import BlindspotError, Cancelled
-from core.files.writing import (
-    delete_file,
-    exclusive,
-    exclusive_now,
-    make_folder,
-    sha256_of,
-    write_atomically,
-)
+from core.files.writing import delete_file, exclusive, exclusive_now, make_folder, sha256_of, write_atomically
 from core.settings import ROOT
 from core.types import CancelToken
 

@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import SourceFile
+from core.datasets.catalog import DATASETS, SourceFile, find_dataset
 from core.datasets.fetch import DataState, FetchRequest
 from core.datasets.published import pairs as loaders
 from core.encoders.cache import TEXTS_PER_CHUNK
@@ -27,7 +26,7 @@ from core.errors import BlindspotError
 from core.jobs import queue as jobs
 from core.jobs.queue import Job, JobQueue, JobState
 from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest, Repetition, RunRequest
+from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
@@ -46,6 +45,7 @@ from tests.support.small_world import (
 TEXTS = 1_400  # of demo-pairs
 CHUNKS = -(-TEXTS // TEXTS_PER_CHUNK)
 THREAD = "blindspot-jobs"
+Ask = Callable[..., RunRequest]
 
 
 @pytest.fixture
@@ -88,10 +88,12 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> GramEncoder:
     return register_encoder(monkeypatch, GramEncoder("fast"))
 
 
-def asked(
-    settings: Settings, encoder: str, transform: str = "none", dataset: str = "demo-pairs", metric: str = "cos"
-) -> RunRequest:
-    return pipeline.request("evalrank", encoder, transform, dataset, {"metric": metric}, settings)
+@pytest.fixture
+def ask(settings: Settings) -> Ask:
+    def asked(encoder: str, transform: str = "none", dataset: str = "demo-pairs") -> RunRequest:
+        return pipeline.request("evalrank", encoder, transform, dataset, {}, settings)
+
+    return asked
 
 
 def job_of(queue: JobQueue, job_id: int) -> Job:
@@ -129,12 +131,12 @@ def test_the_demo_runs_to_its_end(
 
 
 def test_jobs_run_one_after_another_in_the_order_of_their_arrival(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
-    first = queue.submit("first", [asked(settings, "slow")])
+    first = queue.submit("first", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
-    second = queue.submit("second", [asked(settings, "fast"), asked(settings, "fast", dataset="small-pairs")])
-    third = queue.submit("third", [asked(settings, "fast", "center")])
+    second = queue.submit("second", [ask("fast"), ask("fast", dataset="small-pairs")])
+    third = queue.submit("third", [ask("fast", "center")])
     assert [job.job_id for job in queue.active()] == [first, second, third]
     assert [job.job_id for job in queue.jobs()] == [third, second, first]
     assert [job.state for job in queue.active()] == [JobState.RUNNING, JobState.QUEUED, JobState.QUEUED]
@@ -152,12 +154,12 @@ def test_jobs_run_one_after_another_in_the_order_of_their_arrival(
 
 
 def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
-    running = queue.submit("running", [asked(settings, "slow")])
+    running = queue.submit("running", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
     names = ("none", "center", "zscore", "whiten")
-    a, b, c, d = (queue.submit(name, [asked(settings, "fast", name)]) for name in names)
+    a, b, c, d = (queue.submit(name, [ask("fast", name)]) for name in names)
 
     def order() -> list[int]:
         return [job.job_id for job in queue.active()]
@@ -181,19 +183,19 @@ def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
     assert [run.plan.variant.transform for run in done] == ["none", "whiten", "center", "none"]
 
 
-def test_old_jobs_are_forgotten(queue: JobQueue, settings: Settings, fast: GramEncoder, monkeypatch) -> None:
+def test_old_jobs_are_forgotten(queue: JobQueue, ask: Ask, fast: GramEncoder, monkeypatch) -> None:
     monkeypatch.setattr(jobs, "ENDED_KEPT", 3)
     ids = []
     for i in range(6):
-        ids.append(queue.submit(f"{i}", [asked(settings, "fast", f"abtt:{i + 1}", "small-pairs")]))
+        ids.append(queue.submit(f"{i}", [ask("fast", f"abtt:{i + 1}", "small-pairs")]))
         ended(queue, ids[-1])
     assert [job.job_id for job in queue.jobs()] == ids[:1:-1]
 
 
 def test_a_run_is_repeated_and_its_scores_are_compared(
-    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder
+    queue: JobQueue, settings: Settings, ask: Ask, repository: Repository, fast: GramEncoder
 ) -> None:
-    request = asked(settings, "fast")
+    request = ask("fast")
     before = pipeline.run(request, settings, repository).record
     again = Repetition(before.run_id, request)
     job = ended(queue, queue.submit(again.label, [again]))
@@ -210,9 +212,9 @@ def test_a_run_is_repeated_and_its_scores_are_compared(
 
 
 def test_a_repetition_under_other_circumstances_is_another_run(
-    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder
+    queue: JobQueue, ask: Ask, repository: Repository, fast: GramEncoder
 ) -> None:
-    request = asked(settings, "fast")
+    request = ask("fast")
     stale = Repetition("0" * 16, request)
     job = ended(queue, queue.submit(stale.label, [stale]))
     (run,) = repository.runs()
@@ -221,9 +223,9 @@ def test_a_repetition_under_other_circumstances_is_another_run(
 
 
 def test_the_same_work_submitted_twice_is_one_job(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
-    running, waiting = [asked(settings, "slow")], [asked(settings, "fast")]
+    running, waiting = [ask("slow")], [ask("fast")]
     with ThreadPoolExecutor(8) as pool:  # as many visitors who press the same button
         ids = set(pool.map(lambda _: queue.submit("demo", running), range(16)))
     assert len(ids) == 1
@@ -248,11 +250,11 @@ def test_the_same_work_submitted_twice_is_one_job(
 
 
 def test_a_queued_job_is_cancelled_at_once_and_never_runs(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
-    first = queue.submit("first", [asked(settings, "slow")])
+    first = queue.submit("first", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
-    second = queue.submit("second", [asked(settings, "fast")])
+    second = queue.submit("second", [ask("fast")])
     queue.cancel(second)
     assert job_of(queue, second).state is JobState.CANCELLED
     assert [job.job_id for job in queue.active()] == [first]
@@ -264,11 +266,11 @@ def test_a_queued_job_is_cancelled_at_once_and_never_runs(
 
 
 def test_a_running_job_is_cancelled_and_continues_where_it_was(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
-    requests = [asked(settings, "slow")]
+    requests = [ask("slow")]
     job_id = queue.submit("long", requests)
-    after = queue.submit("after", [asked(settings, "fast")])
+    after = queue.submit("after", [ask("fast")])
     gate.open()
     wait_until(lambda: gate.reached == 2)  # one chunk is done
     queue.cancel(job_id)
@@ -288,11 +290,11 @@ def test_a_running_job_is_cancelled_and_continues_where_it_was(
 
 
 def test_until_the_work_notices_the_job_is_cancelling(
-    monkeypatch: pytest.MonkeyPatch, queue: JobQueue, settings: Settings
+    monkeypatch: pytest.MonkeyPatch, queue: JobQueue, ask: Ask
 ) -> None:
     gate = Gate(stubborn=True)
     register_encoder(monkeypatch, GramEncoder("stubborn", before=gate))
-    requests = [asked(settings, "stubborn")]
+    requests = [ask("stubborn")]
     job_id = queue.submit("stubborn", requests)
     wait_until(lambda: gate.reached == 1)
     queue.cancel(job_id)
@@ -304,10 +306,8 @@ def test_until_the_work_notices_the_job_is_cancelling(
     assert ended(queue, job_id).state is JobState.CANCELLED
 
 
-def test_cancelling_what_has_ended_or_never_was_changes_nothing(
-    queue: JobQueue, settings: Settings, fast: GramEncoder
-) -> None:
-    job_id = queue.submit("quick", [asked(settings, "fast")])
+def test_cancelling_what_has_ended_or_never_was_changes_nothing(queue: JobQueue, ask: Ask, fast: GramEncoder) -> None:
+    job_id = queue.submit("quick", [ask("fast")])
     before = ended(queue, job_id)
     queue.cancel(job_id)
     queue.cancel(12_345)
@@ -336,17 +336,15 @@ def unknown_failure(cancel: CancelToken) -> None:
 def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     queue: JobQueue,
-    settings: Settings,
+    ask: Ask,
     repository: Repository,
     fast: GramEncoder,
     fails: Callable[[CancelToken], None],
     error: str,
 ) -> None:
     register_encoder(monkeypatch, GramEncoder("broken", before=fails))
-    broken = queue.submit(
-        "broken", [asked(settings, "fast"), asked(settings, "broken"), asked(settings, "fast", "center")]
-    )
-    after = queue.submit("after", [asked(settings, "fast", dataset="small-pairs")])
+    broken = queue.submit("broken", [ask("fast"), ask("broken"), ask("fast", "center")])
+    after = queue.submit("after", [ask("fast", dataset="small-pairs")])
     assert ended(queue, after).state is JobState.DONE
     job = job_of(queue, broken)
     assert (job.state, job.error, job.tasks_done) == (JobState.FAILED, error, 1)
@@ -359,11 +357,9 @@ def test_a_failure_is_told_in_one_line_and_the_queue_goes_on(
 # --- what it tells
 
 
-def test_fraction_and_remaining_time_follow_the_work(
-    queue: JobQueue, settings: Settings, slow: GramEncoder, gate: Gate
-) -> None:
+def test_fraction_and_remaining_time_follow_the_work(queue: JobQueue, ask: Ask, slow: GramEncoder, gate: Gate) -> None:
     began = time.monotonic()
-    job_id = queue.submit("long", [asked(settings, "slow")])
+    job_id = queue.submit("long", [ask("slow")])
     wait_until(lambda: gate.reached == 1)
     told = [job_of(queue, job_id)]
     for chunk in range(2, CHUNKS + 1):
@@ -390,9 +386,9 @@ def test_fraction_and_remaining_time_follow_the_work(
 
 
 def test_a_resumed_stage_does_not_count_what_was_done_before(
-    open_queue: Callable[[], JobQueue], settings: Settings, slow: GramEncoder, gate: Gate
+    open_queue: Callable[[], JobQueue], ask: Ask, slow: GramEncoder, gate: Gate
 ) -> None:
-    requests = [asked(settings, "slow")]
+    requests = [ask("slow")]
     first = open_queue()
     first.submit("long", requests)
     gate.open()
@@ -410,10 +406,10 @@ def test_a_resumed_stage_does_not_count_what_was_done_before(
 
 
 def test_of_several_runs_time_and_share_are_the_jobs(
-    queue: JobQueue, settings: Settings, slow: GramEncoder, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    queue: JobQueue, ask: Ask, slow: GramEncoder, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first of three runs encodes, which is most of the work; nothing is full before the end, nothing goes back."""
-    requests = [asked(settings, "slow", transform) for transform in ("none", "center", "zscore")]
+    requests = [ask("slow", transform) for transform in ("none", "center", "zscore")]
     told: list[Job] = []
     update = queue._update
 
@@ -461,9 +457,9 @@ def test_without_an_estimate_the_pace_is_that_of_the_tasks_that_are_done() -> No
 
 
 def test_a_run_that_cannot_be_estimated_fails_at_its_turn_only(
-    queue: JobQueue, settings: Settings, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
+    queue: JobQueue, ask: Ask, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = asked(settings, "fast")
+    known = ask("fast")
     gone = replace(known, dataset="gone-since")
     job = ended(queue, queue.submit("two", [known, replace(gone, params=known.params)]))
     assert (job.state, job.tasks_done) == (JobState.FAILED, 1)
@@ -490,16 +486,16 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
             files=(file,),
             load=lambda dataset_id, paths: loaders.evalrank(dataset_id, paths[0], ()),
         )
-        monkeypatch.setitem(datasets.DATASETS, "distant", entry)
+        monkeypatch.setitem(DATASETS, "distant", entry)
         yield site
 
 
 def distant_state(settings: Settings) -> DataState:
-    return fetch.dataset_state(datasets.find("distant"), settings)
+    return fetch.dataset_state(find_dataset("distant"), settings)
 
 
 def test_a_download_is_a_job_beside_runs(
-    queue: JobQueue, settings: Settings, repository: Repository, fast: GramEncoder, site: Site
+    queue: JobQueue, settings: Settings, ask: Ask, repository: Repository, fast: GramEncoder, site: Site
 ) -> None:
     wanted = [FetchRequest("distant")]
     site.gate.clear()
@@ -508,7 +504,7 @@ def test_a_download_is_a_job_beside_runs(
     assert queue.submit("Download, another visitor", wanted) == job_id
     job = job_of(queue, job_id)
     assert (job.requests, job.total) == ((), len(CONTENT))
-    both = queue.submit("both", [FetchRequest("distant"), asked(settings, "fast", dataset="distant")])
+    both = queue.submit("both", [FetchRequest("distant"), ask("fast", dataset="distant")])
     assert both != job_id
     site.gate.set()
     assert ended(queue, job_id).state is JobState.DONE
@@ -533,7 +529,7 @@ def test_a_cancelled_download_goes_on_where_it_was(queue: JobQueue, settings: Se
 
 
 def test_a_download_repairs_and_a_failed_one_says_what_to_do(queue: JobQueue, settings: Settings, site: Site) -> None:
-    path = fetch.local_path(datasets.find("distant").files[0], settings)
+    path = fetch.local_path(find_dataset("distant").files[0], settings)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"z" * len(CONTENT))
     content = site.files.pop("/pairs.txt")
@@ -551,11 +547,11 @@ def test_a_download_repairs_and_a_failed_one_says_what_to_do(queue: JobQueue, se
 
 
 def test_close_ends_the_thread_in_the_middle_of_a_job(
-    queue: JobQueue, settings: Settings, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
+    queue: JobQueue, ask: Ask, repository: Repository, slow: GramEncoder, fast: GramEncoder, gate: Gate
 ) -> None:
     before = len(workers())
-    job_id = queue.submit("long", [asked(settings, "slow")])
-    queue.submit("never", [asked(settings, "fast")])
+    job_id = queue.submit("long", [ask("slow")])
+    queue.submit("never", [ask("fast")])
     wait_until(lambda: gate.reached == 1)
     queue.close()  # waits two seconds at most
     assert len(workers()) == before - 1
@@ -571,12 +567,12 @@ def test_close_ends_an_idle_thread(queue: JobQueue) -> None:
     assert len(workers()) == before - 1
 
 
-def test_close_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue: JobQueue, settings: Settings) -> None:
+def test_close_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue: JobQueue, ask: Ask) -> None:
     assert jobs.JOIN_SECONDS == 2.0
     monkeypatch.setattr(jobs, "JOIN_SECONDS", 0.05)
     gate = Gate(stubborn=True)
     register_encoder(monkeypatch, GramEncoder("stubborn", before=gate))
-    job_id = queue.submit("stubborn", [asked(settings, "stubborn")])
+    job_id = queue.submit("stubborn", [ask("stubborn")])
     wait_until(lambda: gate.reached == 1)
     queue.close()
     assert job_of(queue, job_id).state is JobState.RUNNING  # close came back before the work

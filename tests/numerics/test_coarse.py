@@ -70,7 +70,7 @@ def test_no_score_of_two_steps_is_farther_off_than_their_slack(
     from core.numerics.kernels import keep_highest_by_codes
 
     x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
-    left, right = coarse.fine(x, is_right=False), coarse.fine(y, is_right=True)
+    left, right = coarse.two_step_coded(x, is_right=False), coarse.two_step_coded(y, is_right=True)
     products, crossed = np.empty((2, m, n), dtype=np.int32)
     coarse.multiply(left.first, right.first, products)
     coarse.multiply(left.both, right.both, crossed)
@@ -80,17 +80,19 @@ def test_no_score_of_two_steps_is_farther_off_than_their_slack(
     scores = np.empty((m, n), dtype=np.float32)
     np.put_along_axis(scores, rows, kept, axis=1)
     off = np.abs(scores - x.astype(np.float64) @ y.astype(np.float64).T)
-    assert off.max() <= coarse.slack_of_fine(left, right)
+    assert off.max() <= coarse.slack_of_two_steps(left, right)
 
 
 def test_what_two_steps_leave_out_is_a_254th() -> None:
     rows = unit_rows(0, 50, 384, 99)
-    found = coarse.fine(rows, is_right=False)
+    found = coarse.two_step_coded(rows, is_right=False)
     exactly = rows - found.first.steps[:, None] * (found.both.codes[:, :384] + found.both.codes[:, 384:] / 254)
     np.testing.assert_allclose(np.linalg.norm(exactly, axis=1), found.both.errors, rtol=1e-3, atol=1e-7)
     assert 100 < found.first.farthest / found.both.farthest < 300
-    assert coarse.slack_of_fine(found, coarse.fine(rows, is_right=True)) < 2e-4
-    assert np.array_equal(coarse.fine(rows, is_right=True).both.codes[:, 384:], found.first.codes), "other way round"
+    assert coarse.slack_of_two_steps(found, coarse.two_step_coded(rows, is_right=True)) < 2e-4
+    assert np.array_equal(coarse.two_step_coded(rows, is_right=True).both.codes[:, 384:], found.first.codes), (
+        "other way round"
+    )
 
 
 def test_the_slack_is_narrow_where_no_coordinate_stands_out() -> None:

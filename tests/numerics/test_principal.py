@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BlindspotError
-from core.numerics.principal import (
-    NOISE,
-    blocks,
-    column_means,
-    principal_axes,
-    second_moment,
-    signs,
-)
+from core.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment, signs
 from core.types import Float32
 
 

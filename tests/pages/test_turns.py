@@ -34,7 +34,6 @@ def test_work_ends_when_its_reader_has_gone_and_gives_its_turn_back() -> None:
     for _ in range(2 * turns.AT_ONCE):
         app = AppTest.from_function(gone).run()
         assert [text.value for text in app.markdown] == ["began"]
-        assert not app.exception
 
 
 def test_so_many_at_once_and_the_next_waits() -> None:

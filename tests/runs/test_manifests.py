@@ -1,4 +1,4 @@
-"""Two runs' manifests laid beside each other."""
+"""Comparison of two runs' manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one path of every computation, with the real MiniLM on the built-in pairs and a real store."""
+"""The pipeline with the real MiniLM on the built-in pairs and a real store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -17,22 +17,24 @@ import numpy as np
 import pytest
 
 import core
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.pairs import PairSet
+from core.diagnostic import find_diagnostic
 from core.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
 from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
 from core.runs import pipeline
-from core.runs.pipeline import RunOutcome, RunRequest
+from core.runs.pipeline import RunOutcome
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import CancelToken, Variant
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 TEXTS = 1_400
 SPAWN = get_context("spawn")
+Run = Callable[..., RunOutcome]
 
 
 def asked(settings: Settings, transform: str = "none", dataset: str = "demo-pairs", **params: str) -> RunRequest:
@@ -41,7 +43,7 @@ def asked(settings: Settings, transform: str = "none", dataset: str = "demo-pair
 
 @pytest.fixture(scope="module")
 def demo(shared_settings: Settings) -> PairSet:
-    return fetch.load(datasets.find("demo-pairs"), shared_settings)
+    return fetch.load(find_dataset("demo-pairs"), shared_settings)
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +55,20 @@ def encoded(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[Repository]:
-    """A store of the test's own beside the session's embeddings."""
+    """A store of the test's own next to the session's embeddings."""
     repository = Repository.at(tmp_path / "results.duckdb")
     yield repository
     repository.database.close()
+
+
+@pytest.fixture
+def run(encoded: RunOutcome, shared_settings: Settings, repository: Repository) -> Run:
+    """Runs on the demo's pairs, whose embeddings are there, into the test's own store."""
+
+    def run(transform: str = "none", metric: str = "cos", **options: Any) -> RunOutcome:
+        return pipeline.run(asked(shared_settings, transform, metric=metric), shared_settings, repository, **options)
+
+    return run
 
 
 def expected_counts(matrix: np.ndarray, dataset: PairSet) -> tuple[np.ndarray, np.ndarray]:
@@ -75,15 +87,10 @@ def expected_counts(matrix: np.ndarray, dataset: PairSet) -> tuple[np.ndarray, n
 
 
 def test_a_run_stores_what_it_computed(
-    encoded: RunOutcome, shared_settings: Settings, repository: Repository, demo: PairSet
+    run: Run, shared_settings: Settings, repository: Repository, demo: PairSet
 ) -> None:
     told: list[tuple[str, int, int]] = []
-    outcome = pipeline.run(
-        asked(shared_settings, "center"),
-        shared_settings,
-        repository,
-        lambda stage, done, total, fraction=None: told.append((stage, done, total)),
-    )
+    outcome = run("center", progress=lambda stage, done, total, fraction=None: told.append((stage, done, total)))
     record = outcome.record
     assert outcome.computed
     assert record.state is RunState.DONE
@@ -162,14 +169,9 @@ def slow_chain(text: str, rows: np.ndarray) -> np.ndarray:
     ],
 )
 def test_a_transformed_run_counts_what_a_slow_reference_counts(
-    encoded: RunOutcome,
-    shared_settings: Settings,
-    repository: Repository,
-    demo: PairSet,
-    transform: str,
-    dimension: int,
+    run: Run, shared_settings: Settings, repository: Repository, demo: PairSet, transform: str, dimension: int
 ) -> None:
-    record = pipeline.run(asked(shared_settings, transform), shared_settings, repository).record
+    record = run(transform).record
     embedded = EmbeddingCache(shared_settings.embeddings).read(record.plan.embedding_digest)
     assert embedded is not None
     greater, _ = expected_counts(slow_chain(transform, np.asarray(embedded.matrix, dtype=np.float64)), demo)
@@ -183,19 +185,15 @@ def test_a_transformed_run_counts_what_a_slow_reference_counts(
     assert fit["fitted_on"] == "1400 items of demo-pairs"
 
 
-def test_a_transform_that_the_embeddings_do_not_allow_leaves_no_finished_run(
-    encoded: RunOutcome, shared_settings: Settings, repository: Repository
-) -> None:
-    with pytest.raises(
-        InputError, match="'whiten:385' does not fit embeddings of 384 dimensions; expected at most 384"
-    ):
-        pipeline.run(asked(shared_settings, "whiten:385"), shared_settings, repository)
+def test_a_transform_that_the_embeddings_do_not_allow_leaves_no_finished_run(run: Run, repository: Repository) -> None:
+    said = "'whiten:385' does not fit embeddings of 384 dimensions; expected at most 384"
+    with pytest.raises(InputError, match=said):
+        run("whiten:385")
     assert repository.runs(state=RunState.DONE) == []
 
 
-def test_the_same_request_finds_the_run(encoded: RunOutcome, shared_settings: Settings, repository: Repository) -> None:
-    first = pipeline.run(asked(shared_settings), shared_settings, repository)
-    second = pipeline.run(asked(shared_settings), shared_settings, repository)
+def test_the_same_request_finds_the_run(run: Run, encoded: RunOutcome, repository: Repository) -> None:
+    first, second = run(), run()
     assert (first.computed, second.computed) == (True, False)
     assert second.record == first.record
     assert first.record.run_id == encoded.record.run_id, "an id does not depend on the store"
@@ -203,12 +201,9 @@ def test_the_same_request_finds_the_run(encoded: RunOutcome, shared_settings: Se
 
 
 def test_another_metric_or_transform_uses_the_embeddings_again(
-    encoded: RunOutcome, shared_settings: Settings, repository: Repository
+    run: Run, encoded: RunOutcome, repository: Repository
 ) -> None:
-    requests = [
-        asked(shared_settings, transform, metric=metric) for transform in ("none", "center") for metric in ("cos", "l2")
-    ]
-    outcomes = [pipeline.run(request, shared_settings, repository) for request in requests]
+    outcomes = [run(transform, metric) for transform in ("none", "center") for metric in ("cos", "l2")]
     assert all(outcome.computed for outcome in outcomes)
     assert [outcome.record.manifest["embeddings"]["encoded_now"] for outcome in outcomes] == [0] * 4
     assert {outcome.record.plan.embedding_digest for outcome in outcomes} == {encoded.record.plan.embedding_digest}
@@ -242,9 +237,9 @@ def test_two_threads_with_the_same_request_agree(
 
 
 def test_a_found_run_is_not_encoded_again_unless_its_embeddings_are_wanted(
-    encoded: RunOutcome, shared_settings: Settings, repository: Repository, tmp_path: Path
+    run: Run, shared_settings: Settings, repository: Repository, tmp_path: Path
 ) -> None:
-    pipeline.run(asked(shared_settings), shared_settings, repository)
+    run()
     elsewhere = replace(shared_settings, cache=tmp_path / "emptied")
     assert not pipeline.run(asked(elsewhere), elsewhere, repository).computed
     assert not elsewhere.embeddings.exists()
@@ -252,8 +247,7 @@ def test_a_found_run_is_not_encoded_again_unless_its_embeddings_are_wanted(
     stop.cancel()
     with pytest.raises(Cancelled):  # as soon as it begins to encode
         pipeline.run(asked(elsewhere), elsewhere, repository, cancel=stop, keep_embeddings=True)
-    found = pipeline.run(asked(shared_settings), shared_settings, repository, keep_embeddings=True)
-    assert not found.computed
+    assert not run(keep_embeddings=True).computed
 
 
 # --- requests
@@ -286,13 +280,7 @@ def test_a_request_is_canonical(settings: Settings) -> None:
 def test_bad_ids_are_refused_before_any_work(
     settings: Settings, wrong: dict[str, Any], complaint: str, nearest: str
 ) -> None:
-    right = {
-        "diagnostic": "evalrank",
-        "encoder": "minilm",
-        "transform": "none",
-        "dataset": "demo-pairs",
-        "params": {},
-    }
+    right = {"diagnostic": "evalrank", "encoder": "minilm", "transform": "none", "dataset": "demo-pairs", "params": {}}
     with pytest.raises(InputError) as caught:
         pipeline.request(**{**right, **wrong}, settings=settings)
     assert caught.value.what == complaint
@@ -326,7 +314,7 @@ def test_data_that_cannot_be_had_leave_no_run(settings: Settings, repository: Re
     offline = replace(settings, mirror=str(tmp_path / "empty mirror"))
     with pytest.raises(DataMissing):
         pipeline.run(asked(offline, dataset="evalrank-sent"), offline, repository)
-    target = fetch.local_path(datasets.find("evalrank-sent").files[0], offline)
+    target = fetch.local_path(find_dataset("evalrank-sent").files[0], offline)
     target.write_text("not the file")
     with pytest.raises(DataCorrupt, match="python -m core data fetch evalrank-sent"):
         pipeline.run(asked(offline, dataset="evalrank-sent"), offline, repository)
@@ -343,9 +331,7 @@ def test_a_run_cancelled_before_encoding_is_interrupted(settings: Settings, repo
     assert record.metrics == {}
 
 
-def test_a_run_cancelled_while_ranking_can_be_done_again(
-    encoded: RunOutcome, shared_settings: Settings, repository: Repository
-) -> None:
+def test_a_run_cancelled_while_ranking_can_be_done_again(run: Run, encoded: RunOutcome, repository: Repository) -> None:
     cancel = CancelToken()
 
     def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
@@ -353,9 +339,9 @@ def test_a_run_cancelled_while_ranking_can_be_done_again(
             cancel.cancel()
 
     with pytest.raises(Cancelled):
-        pipeline.run(asked(shared_settings), shared_settings, repository, progress, cancel)
+        run(progress=progress, cancel=cancel)
     assert [r.state for r in repository.runs()] == [RunState.INTERRUPTED]
-    outcome = pipeline.run(asked(shared_settings), shared_settings, repository)
+    outcome = run()
     assert outcome.computed
     assert outcome.record.metrics == encoded.record.metrics
     assert outcome.record.manifest["embeddings"]["encoded_now"] == 0

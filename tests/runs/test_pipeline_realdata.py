@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from core import cli
-from core import diagnostic as diagnostics
 from core.cli import output as cli_output
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.pairs import PairSet
+from core.diagnostic import find_diagnostic
 from core.encoders.cache import EmbeddingCache
 from core.errors import DataCorrupt
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs import pipeline
 from core.runs.pipeline import RunOutcome
 from core.runs.spaces import open_spaces
@@ -29,7 +29,7 @@ from core.store.repository import Repository
 from core.types import Variant
 
 pytestmark = pytest.mark.realdata
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 TAU = 1e-6
 
 
@@ -42,7 +42,7 @@ def repository(shared_settings: Settings) -> Iterator[Repository]:
 
 @pytest.fixture(scope="module")
 def sentences(shared_settings: Settings) -> PairSet:
-    return fetch.load(datasets.find("evalrank-sent"), shared_settings)
+    return fetch.load(find_dataset("evalrank-sent"), shared_settings)
 
 
 def run(settings: Settings, repository: Repository, metric: str) -> RunOutcome:
@@ -117,10 +117,10 @@ def test_ranks_are_those_of_a_float64_loop(
         assert row["ties"] == np.count_nonzero(np.abs(others) <= TAU)
 
 
-@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("metric", Similarity)
 @pytest.mark.parametrize("transform", ["none", "center"])
 def test_neighbours_are_those_of_a_float64_sort(
-    by_cosine: RunOutcome, shared_settings: Settings, sentences: PairSet, metric: Metric, transform: str
+    by_cosine: RunOutcome, shared_settings: Settings, sentences: PairSet, metric: Similarity, transform: str
 ) -> None:
     """Among all 24,957 sentences, on the embeddings that the run left behind; what is tied may be in another order."""
     (space,) = open_spaces([Variant("minilm", transform)], sentences, shared_settings)
@@ -129,7 +129,7 @@ def test_neighbours_are_those_of_a_float64_sort(
     queries = np.sort(np.random.default_rng(22).choice(len(rows), size=20, replace=False))
     many = neighbours.of_many(space, metric, queries, neighbours.LONGEST)
     for query, of_many in zip(queries.tolist(), many, strict=True):
-        if metric is Metric.COS:
+        if metric is Similarity.COS:
             similarity = (rows @ rows[query]) / (norms * norms[query])
         else:
             similarity = 1 / (1 + np.linalg.norm(rows - rows[query], axis=1))
@@ -145,7 +145,7 @@ def test_neighbours_are_those_of_a_float64_sort(
 def test_the_real_words_run_through_the_command_line(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """DESIGN 4.1: 5,514 pairs, 22,207 words, and no encoder can put more than half of the mates first."""
+    """5,514 pairs, 22,207 words, and no encoder can put more than half of the mates first."""
     monkeypatch.setenv("BLINDSPOT_CACHE", str(shared_settings.cache))
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
     monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
@@ -159,7 +159,7 @@ def test_the_real_words_run_through_the_command_line(
         assert metrics[name] == pytest.approx(value, abs=0.0007)
 
     repository = Repository.at(shared_settings.store)
-    words = fetch.load(datasets.find("evalrank-word"), shared_settings)
+    words = fetch.load(find_dataset("evalrank-word"), shared_settings)
     embedded = EmbeddingCache(shared_settings.embeddings).read(run["manifest"]["embeddings"]["digest"])
     assert embedded is not None
     centred = embedded.matrix - embedded.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
@@ -177,7 +177,7 @@ def test_a_truncated_real_file_is_refused_before_anything_is_stored(
     sentences: PairSet, shared_settings: Settings, settings: Settings, repository: Repository, tmp_path: Path
 ) -> None:
     shutil.copytree(shared_settings.data, settings.data)
-    pairs = fetch.local_path(datasets.find("evalrank-sent").files[0], settings)
+    pairs = fetch.local_path(find_dataset("evalrank-sent").files[0], settings)
     pairs.write_bytes(pairs.read_bytes()[:-1])
     store = Repository.at(tmp_path / "results.duckdb")
     request = pipeline.request("evalrank", "minilm", "center", "evalrank-sent", {}, settings)
@@ -255,7 +255,7 @@ def shown_ranks(record: RunRecord, repository: Repository) -> list[int]:
 def test_no_rank_of_a_word_differs_from_the_toolkits(
     toy: str, shared_settings: Settings, repository: Repository, metric: str, every: int
 ) -> None:
-    words: PairSet = fetch.load(datasets.find("evalrank-word"), shared_settings)
+    words: PairSet = fetch.load(find_dataset("evalrank-word"), shared_settings)
     vectors = read_as_toolkit(Path(toy.removeprefix("vectors:")))
     file = np.stack(list(vectors.values()))
     file = file - file.mean(axis=0, keepdims=True)

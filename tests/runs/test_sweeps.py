@@ -1,4 +1,4 @@
-"""Sweeps: which runs they mean and in which order, files that describe them, and how long the rest takes."""
+"""Sweeps: their runs and order, files that describe them, and the remaining time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import vector_sources
+from core.datasets.catalog import find_dataset
 from core.datasets.entries import SourceFile
-from core.encoders import catalog as encoders
+from core.diagnostic import find_diagnostic
+from core.encoders.catalog import ENCODERS
 from core.errors import InputError
 from core.files.writing import sha256_of
 from core.runs import pipeline, sweeps
-from core.runs.sweeps import Pace, Sweep
+from core.runs.sweeps import RemainingTime, Sweep
 from core.settings import Mode, Settings
 from tests.conftest import make_settings
 
@@ -68,9 +68,9 @@ def test_the_demo_is_every_encoder_over_both_diagnostics_without_a_network(at: S
     expansion = sweeps.expand(sweeps.demo(), at)
     variants = {request.variant for request in expansion.requests}
     assert len(variants) >= 24
-    assert {variant.encoder for variant in variants} == set(encoders.ENCODERS)
+    assert {variant.encoder for variant in variants} == set(ENCODERS)
     assert {(r.diagnostic, r.variant) for r in expansion.requests} == set(product(("evalrank", "heros"), variants))
-    assert all(not datasets.find(request.dataset).files for request in expansion.requests)
+    assert all(not find_dataset(request.dataset).files for request in expansion.requests)
 
 
 @pytest.fixture
@@ -91,26 +91,26 @@ def test_the_evidence_is_24_variants_of_6_families_over_every_kind_on_common_sup
     requests = sweeps.expand(sweep, small_vectors).requests
     variants = {request.variant for request in requests}
     assert sweep.notes == ()
-    assert set(encoders.ENCODERS) < {variant.encoder for variant in variants}
-    assert len({variant.encoder for variant in variants}) == len(encoders.ENCODERS) + 3  # each file is a family
+    assert set(ENCODERS) < {variant.encoder for variant in variants}
+    assert len({variant.encoder for variant in variants}) == len(ENCODERS) + 3  # each file is a family
     assert len(variants) >= 24
     cells = {(request.diagnostic, request.dataset) for request in requests}
     assert {diagnostic for diagnostic, _ in cells} == {"evalrank", "geometry", "similarity", "transfer"}
     assert {(r.diagnostic, r.dataset, r.variant) for r in requests} == {(*c, v) for c in cells for v in variants}
     for request in requests:  # what leaves texts out is the same for all
-        assert len({*request.support, request.variant.encoder} - set(encoders.ENCODERS)) == 3
+        assert len({*request.support, request.variant.encoder} - set(ENCODERS)) == 3
 
 
 def test_the_evidence_goes_on_without_word_vectors_and_says_how_many_families_are_left(small_vectors: Settings) -> None:
     sweep = sweeps.evidence(replace(small_vectors, mirror=""))
-    assert sweep.encoders == tuple(encoders.ENCODERS)
+    assert sweep.encoders == tuple(ENCODERS)
     assert sweep.notes[0] == "3 families of encoders instead of 6"
     assert [note.partition(" ")[0] for note in sweep.notes[1:]] == ["one.txt", "two.txt", "three.txt"]
     assert all("BLINDSPOT_MIRROR" in note for note in sweep.notes[1:])
     assert all(not request.support for request in sweeps.expand(sweep, small_vectors).requests)
 
     hosted = replace(small_vectors, mode=Mode.DEMO)
-    assert sweeps.evidence(hosted).encoders == tuple(encoders.ENCODERS)
+    assert sweeps.evidence(hosted).encoders == tuple(ENCODERS)
     assert "hosted demo" in sweeps.evidence(hosted).notes[1]
 
 
@@ -155,8 +155,8 @@ def test_a_sweep_is_the_runs_that_one_would_ask_for_one_by_one(
     requests = sweeps.expand(sweep, at).requests
     expected = set()
     for diagnostic, encoder, chain, dataset, metric in product(("evalrank", "heros"), chosen, chains, where, metrics):
-        entry = diagnostics.find(diagnostic)
-        if entry.dataset_kind is datasets.find(dataset).kind:
+        entry = find_diagnostic(diagnostic)
+        if entry.dataset_kind is find_dataset(dataset).kind:
             params = {"metric": metric} if entry.parameters else {}
             expected.add(pipeline.request(diagnostic, encoder, chain, dataset, params, at))
     assert len(requests) == len(set(requests))
@@ -233,11 +233,9 @@ def test_what_may_be_left_out_of_a_file(file: Callable[[str], Path]) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("encoders = [", ("no TOML",)),
         (SOME_FILE.replace("encoders", "encoder"), ("'encoder'", "did you mean 'encoders'?")),
         (SOME_FILE.replace("[params]", "[parameters]"), ("'parameters'", "did you mean 'params'?")),
         (SOME_FILE.replace('datasets = ["demo-pairs", "demo-minimal"]', ""), ("no 'datasets'", "demo-pairs")),
-        (SOME_FILE.replace('"minilm-cls"', "7"), ("'encoders' holds 7", "a list of strings")),
         (SOME_FILE.replace('["none", "abtt:2"]', "true"), ("'transforms' holds True",)),
         (SOME_FILE.replace('"own"', '"mine"'), ("'support' is 'mine'", "common, own")),
         (SOME_FILE.replace('"own"', "[]"), ("'support' is []",)),
@@ -295,7 +293,7 @@ def test_any_bytes_are_a_sweep_or_an_error_of_ours(tmp_path: Path, content: byte
 
 def test_the_rest_is_told_once_nothing_is_left_to_encode(at: Settings) -> None:
     requests = sweeps.expand(SMALL, at).requests
-    pace = Pace()
+    pace = RemainingTime()
     assert pace.remaining(requests) is None
     for number, request in enumerate(requests[:4]):
         assert pace.remaining(requests[number:]) is None
@@ -313,7 +311,7 @@ def test_the_rest_is_told_once_nothing_is_left_to_encode(at: Settings) -> None:
 def test_texts_that_are_still_to_be_encoded_take_a_time_of_their_own(at: Settings) -> None:
     first, second, *_ = sweeps.expand(SMALL, at).requests
     assert (first.variant.encoder, second.variant.encoder) == SMALL.encoders
-    pace = Pace()
+    pace = RemainingTime()
     pace.note(first, 1.0, is_typical=True)
     assert pace.remaining([first]) == 1.0
     assert pace.remaining([second]) is None

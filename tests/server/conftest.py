@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from core.jobs import visitors
 from core.jobs.queue import JobQueue
-from core.settings import ROOT, Mode, Settings
+from core.settings import Mode, Settings
 from core.store.repository import Repository
-from tests.support.demo_host import PAIRS, SECRET, Server, World, answers, keep, until
-from tests.support.loopback import free_port
+from tests.support.demo_host import PAIRS, SECRET, Server, World, keep, served
 
 
 @pytest.fixture(scope="module")
@@ -36,24 +32,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("served")
-    port = free_port()
-    environment = os.environ | {
-        "BLINDSPOT_MODE": "demo",
-        "BLINDSPOT_CACHE": str(folder / "cache"),
-        "BLINDSPOT_HOSTS": "demo.example.org,*.demo.example.org",
-    }
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        found = Server(port)
-        try:
-            until(lambda: process.poll() is not None or answers(found))
-            assert process.poll() is None, (folder / "log").read_text()
-            yield found
-        finally:
-            process.terminate()
-            process.wait(120)
-    log_text = (folder / "log").read_text()
-    assert "Traceback" not in log_text
-    assert "External URL" not in log_text
+    hosts = {"BLINDSPOT_HOSTS": "demo.example.org,*.demo.example.org"}
+    with served(tmp_path_factory.mktemp("served"), **hosts) as (found, _, log):
+        yield found
+    assert "Traceback" not in log.read_text()
+    assert "External URL" not in log.read_text()

@@ -20,8 +20,7 @@ import pytest
 from core.server.rerun_client import opened
 from core.settings import ROOT
 from tests.support.demo_attackers import ATTACKS
-from tests.support.demo_host import Server, answers, until
-from tests.support.loopback import free_port
+from tests.support.demo_host import served
 
 SECONDS = 45.0
 P95_SECONDS = 3.0
@@ -33,34 +32,17 @@ LOOK_SECONDS = 0.5
 @pytest.mark.slow
 def test_an_honest_visitor_is_served_while_ten_attack(demo_cache: Path, tmp_path: Path) -> None:
     shutil.copytree(demo_cache, tmp_path / "cache")
-    port = free_port()
-    environment = os.environ | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_CACHE": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with (tmp_path / "log").open("wb") as log:
-        served = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        try:
-            server = Server(port)
-            until(lambda: served.poll() is not None or answers(server))
-            assert served.poll() is None, (tmp_path / "log").read_text()
-            alone = [visit(port, page) for _ in range(2) for page in PAGES][len(PAGES) :]  # the first ones import
-            attackers = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.demo_attackers", str(port), str(SECONDS)],
-                cwd=ROOT,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            waited, memory = [], []
-            number = 0
-            while attackers.poll() is None:
-                waited.append(visit(port, PAGES[number % len(PAGES)]))
-                memory.append(bytes_of(served.pid))
-                number += 1
-                time.sleep(LOOK_SECONDS)
-            told = json.loads(attackers.communicate()[0])
-            assert served.poll() is None, (tmp_path / "log").read_text()[-3_000:]
-        finally:
-            served.terminate()
-            served.wait(30)
+    with served(tmp_path) as (server, process, log):
+        alone = [visit(server.port, page) for _ in range(2) for page in PAGES][len(PAGES) :]  # the first ones import
+        command = [sys.executable, "-m", "tests.support.demo_attackers", str(server.port), str(SECONDS)]
+        attackers = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        waited, memory = [], []
+        while attackers.poll() is None:
+            waited.append(visit(server.port, PAGES[len(waited) % len(PAGES)]))
+            memory.append(bytes_of(process.pid))
+            time.sleep(LOOK_SECONDS)
+        told = json.loads(attackers.communicate()[0])
+        assert process.poll() is None, log.read_text()[-3_000:]
     p95 = float(np.quantile(waited, 0.95))
     print(
         f"\nalone: median {np.median(alone):.2f} s; attacked: {len(waited)} visits, median {np.median(waited):.2f} s, "

@@ -6,8 +6,6 @@ Each attempt has a name. It must end with a message in words, leave nothing behi
 from __future__ import annotations
 
 import io
-import json
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +17,11 @@ from core.datasets.own import files as own
 from core.diagnostics.evalrank import what_if
 from core.errors import BlindspotError, InputError
 from core.files import tables as own_files
-from core.files.typed_tables import TableFormat
 from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle
 from core.studies.judgement.store import Judgements
 from core.transforms.chain import TransformChain
+from tests.support.bundle_files import described, members, sample, zipped
 from tests.support.demo_host import SECRET, UPGRADE, Server, World, asked, keep
-from tests.support.judgement_samples import intruder_set
 
 
 @dataclass(frozen=True)
@@ -68,18 +64,9 @@ def imported(name: str, make: Callable[[], bytes]) -> Attempt:
 PAIRS = b"query,mate\na,b\nc,d\n"
 
 
-def zipped(contents: dict[str, bytes], **described: object) -> bytes:
+def filled(contents: dict[str, bytes]) -> bytes:
     """A set as it is exported, with some members put in or replaced."""
-    whole = bundles.pack(Bundle(intruder_set(queries=1), ()), TableFormat.CSV)
-    with zipfile.ZipFile(io.BytesIO(whole)) as file:
-        members = {name: file.read(name) for name in file.namelist()}
-    if described:
-        members["set.json"] = json.dumps(json.loads(members["set.json"]) | described).encode()
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in (members | contents).items():
-            file.writestr(name, content)
-    return sink.getvalue()
+    return zipped(members(sample()) | contents)
 
 
 def claims_a_trillion_rows() -> bytes:
@@ -176,16 +163,16 @@ ATTEMPTS = [
     upload("packed", "a.csv.gz", PAIRS),
     upload("writing turned around", "harmless\u202evsc.exe", PAIRS),
     upload("a name of 5,000 characters", "n" * 5_000 + ".exe", PAIRS),
-    imported("an archive of 10,000 members", lambda: zipped({f"{i}.csv": b"" for i in range(10_000)})),
-    imported("an archive in an archive", lambda: zipped({"items.csv": zipped({})})),
-    imported("a member that climbs", lambda: zipped({"../../items.csv": b""})),
-    imported("an absolute member", lambda: zipped({"/etc/cron.d/x": b""})),
-    imported("a member that unpacks to gigabytes", lambda: zipped({"votes.csv": b"0" * (80 * 2**20)})),
-    imported("deep JSON", lambda: zipped({"set.json": b"[" * 200_000})),
-    imported("another set's name", lambda: zipped({}, set_id="0" * 16)),
-    imported("a time before all times", lambda: zipped({}, created_at="-9999-01-01T00:00:00Z")),
-    imported("a title of a megabyte", lambda: zipped({}, title="x" * 2**20)),
-    imported("variants of another shape", lambda: zipped({}, variants={"a": 1})),
+    imported("an archive of 10,000 members", lambda: filled({f"{i}.csv": b"" for i in range(10_000)})),
+    imported("an archive in an archive", lambda: filled({"items.csv": filled({})})),
+    imported("a member that climbs", lambda: filled({"../../items.csv": b""})),
+    imported("an absolute member", lambda: filled({"/etc/cron.d/x": b""})),
+    imported("a member that unpacks to gigabytes", lambda: filled({"votes.csv": b"0" * (80 * 2**20)})),
+    imported("deep JSON", lambda: filled({"set.json": b"[" * 200_000})),
+    imported("another set's name", lambda: described(set_id="0" * 16)),
+    imported("a time before all times", lambda: described(created_at="-9999-01-01T00:00:00Z")),
+    imported("a title of a megabyte", lambda: described(title="x" * 2**20)),
+    imported("variants of another shape", lambda: described(variants={"a": 1})),
     imported("a script instead of a zip", lambda: b"#!/bin/sh\nid\n"),
 ]
 
@@ -310,7 +297,7 @@ def test_there_are_a_hundred_attempts_beyond_those_of_the_first_round() -> None:
 def test_a_file_s_name_is_shown_without_what_cannot_be_seen(sent: str, shown: str, world: World) -> None:
     assert uploads.shown_name(sent) == shown
     read = uploads.tabulate(sent, PAIRS, True, world.me.place.settings)
-    assert str(read.path) == shown
+    assert str(read.table.path) == shown
     kept = own.PREFIX + uploads.safe_name(sent)
     assert kept.isprintable()
     assert len(kept) < 120

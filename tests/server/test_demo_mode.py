@@ -14,8 +14,8 @@ import sys
 import threading
 import tomllib
 import zlib
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from core import policy
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch, uploads
+from core.datasets.catalog import find_dataset
 from core.datasets.fetch import FetchRequest
 from core.datasets.own import files as own
 from core.errors import BlindspotError, InputError
@@ -37,7 +38,7 @@ from core.jobs.queue import JobQueue
 from core.jobs.visitors import Visitor
 from core.runs import encoders_here as encoder_library
 from core.runs import pipeline, sweeps
-from core.runs.pipeline import EncodeRequest, Repetition, RunRequest
+from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.runs.sweeps import Sweep
 from core.server import headers as hosting
 from core.settings import ROOT, Mode, Settings
@@ -117,7 +118,7 @@ WAYS = [
     ),
     Way("a download of a file", lambda w: w.queue.submit("x", [FetchRequest(f"file:{w.secret}")]), FILES),
     Way("items made of a file", lambda w: making.check(items(w, dataset=f"file:{w.secret}"), w.settings), FILES),
-    Way("a file that was found, loaded", lambda w: fetch.load(catalog.find(f"file:{w.secret}"), w.settings), FILES),
+    Way("a file that was found, loaded", lambda w: fetch.load(find_dataset(f"file:{w.secret}"), w.settings), FILES),
     Way("another visitor's upload", lambda w: asked(w, dataset=w.upload.reference), FILES),
     Way(
         "another visitor's upload, from one's own place",
@@ -131,7 +132,7 @@ WAYS = [
     ),
     Way("another visitor's upload, removed", lambda w: uploads.remove(w.upload, w.me.place.settings), "not among"),
     Way("an upload that all would see", lambda w: keep(PAIRS, shared(w)), "all visitors see"),
-    Way("data downloaded from outside", lambda w: fetch.load(catalog.find("ws353"), w.settings), "downloads nothing"),
+    Way("data downloaded from outside", lambda w: fetch.load(find_dataset("ws353"), w.settings), "downloads nothing"),
     # too much
     Way("an upload of too many bytes", lambda w: keep(b"query,mate\n" + b"a,b\n" * 600_000, w.me), "bytes"),
     Way("an upload of too many rows", lambda w: keep(with_rows(2_001), w.me), "2,001 rows"),
@@ -163,7 +164,7 @@ def items(w: World, encoder: str = "minilm", dataset: str = "demo-words") -> Ite
 
 
 def own_items(w: World) -> ItemsRequest:
-    return replace(items(w), inventory=own_queries.inventory(own_queries.of_text("insult\nslander"), "mine"))
+    return replace(items(w), inventory=own_queries.of_text("insult\nslander"))
 
 
 def titled(w: World) -> ItemsRequest:
@@ -181,6 +182,15 @@ def climbing(w: World) -> str:
 
 def flood(w: World, visitors_: int) -> None:
     """So many visitors ask for ten runs each while the worker is held up; all of it is cancelled at the end."""
+    with held_queue(w) as (queue, _):
+        for visitor in range(visitors_):
+            for number in range(20 if visitors_ == 1 else 10):
+                queue.submit("x", [run("demo-pairs", seed=f"{visitor}-{number}")], f"visitor-{visitor}")
+
+
+@contextmanager
+def held_queue(w: World) -> Iterator[tuple[JobQueue, threading.Event]]:
+    """A queue whose first job lasts until the end, and what says that it has begun."""
     held, begun = threading.Event(), threading.Event()
 
     def hold(*_: object) -> str:
@@ -191,10 +201,7 @@ def flood(w: World, visitors_: int) -> None:
     queue = JobQueue(w.settings, w.repository)
     queue._do = hold  # type: ignore[method-assign]  # what runs does not matter here, only that something does
     try:
-        for visitor in range(visitors_):
-            name = f"visitor-{visitor}"
-            for number in range(20 if visitors_ == 1 else 10):
-                queue.submit("x", [run("demo-pairs", seed=f"{visitor}-{number}")], name)
+        yield queue, begun
     finally:
         held.set()
         queue.close()
@@ -242,16 +249,7 @@ def test_what_is_computed_of_an_upload_is_the_visitors_and_goes_with_them(world:
 
 
 def test_only_who_asked_may_cancel_and_the_last_of_them_does(world: World) -> None:
-    queue = JobQueue(world.settings, world.repository)
-    held, begun = threading.Event(), threading.Event()
-
-    def hold(*_: object) -> str:
-        begun.set()
-        held.wait(120)
-        return ""
-
-    queue._do = hold  # type: ignore[method-assign]
-    try:
+    with held_queue(world) as (queue, begun):
         queue.submit("first", [run("demo-pairs")], "a")
         assert begun.wait(120)
         waiting = queue.submit("second", [run("demo-words")], "a")
@@ -267,9 +265,6 @@ def test_only_who_asked_may_cancel_and_the_last_of_them_does(world: World) -> No
         assert state(queue, waiting) == "cancelled"
         queue.leave("a")
         assert state(queue, last) == "cancelled"
-    finally:
-        held.set()
-        queue.close()
 
 
 def test_an_unexpected_error_is_not_told_to_strangers(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +283,7 @@ def test_an_unexpected_error_is_not_told_to_strangers(world: World, monkeypatch:
 def test_a_demo_takes_from_the_mirror_that_its_host_named(world: World, tmp_path: Path) -> None:
     with_mirror = replace(world.settings, mirror=str(tmp_path))
     with pytest.raises(BlindspotError, match="the mirror has no"):  # it looked there
-        fetch.load(catalog.find("ws353"), with_mirror)
+        fetch.load(find_dataset("ws353"), with_mirror)
 
 
 def test_what_killed_servers_left_of_visitors_is_cleared(tmp_path: Path) -> None:

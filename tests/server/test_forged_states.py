@@ -1,4 +1,4 @@
-"""Widget states that somebody made up, sent over the websocket of a real server: no page fails, no error is left."""
+"""Forged widget states over the websocket of a real server: no page fails."""
 
 from __future__ import annotations
 

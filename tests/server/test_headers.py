@@ -1,4 +1,4 @@
-"""The files for hosting name commands, options, settings, files and addresses that there are, and agree."""
+"""Hosting files: every command, option, setting, file and address in them exists, and they agree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from tests.support.commands import parse
 
 HOSTING = ROOT / "assets" / "hosting"
 UNIT, NGINX, CADDY, CONTAINER = (
-    (HOSTING / name).read_text("utf-8") for name in ("blindspot.service", "nginx.conf", "Caddyfile", "Containerfile")
+    (HOSTING / name).read_text("utf-8")
+    for name in ("blindspot.service", "nginx.conf", "Caddyfile", "../../Containerfile")
 )
 UPLOAD_MB = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["server"]["maxUploadSize"]
 DEMO_MB = 1 + (policy.DEMO.uploads.size or 0) // 2**20  # a file that a demo takes, and the form around it
@@ -135,10 +136,9 @@ def test_the_container_has_what_the_app_needs_and_no_rights() -> None:
     assert "--read-only" in CONTAINER
 
 
-def test_the_readme_names_the_files_for_hosting() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    for path in HOSTING.iterdir():
-        assert f"assets/hosting/{path.name}" in readme
+def test_the_guide_names_the_files_for_hosting() -> None:
+    for path in [*(f"assets/hosting/{path.name}" for path in HOSTING.iterdir()), "Containerfile"]:
+        assert f"`{path}`" in GUIDE
 
 
 # --- docs/hosting.md

@@ -1,31 +1,24 @@
-"""Readiness: on the command line and over HTTP, of a real server; what stands in its way is named."""
+"""Readiness of a real server, on the command line and over HTTP."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
-from core import cli, doctor
+from core import doctor
 from core.benchmarks.app_server import serving
-from core.encoders import catalog as encoders
+from core.doctor import readiness
+from core.encoders.catalog import resolve_encoder
 from core.server.routes import READY
 from core.settings import Settings
 from core.store.repository import Repository
+from tests.support.commands import Command
+from tests.support.held_store import held_by_a_child
 from tests.support.store_samples import pair_set, store_run
-
-HOLD = """
-import sys, duckdb
-connection = duckdb.connect(sys.argv[1])
-print("held", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -35,44 +28,18 @@ def stored(settings: Settings, repository: Repository) -> Settings:
     return settings
 
 
-@pytest.fixture
-def held(stored: Settings) -> Iterator[subprocess.Popen[bytes]]:
-    """A foreign program that has the store open."""
-    command = [sys.executable, "-c", HOLD, str(stored.store)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
-        yield process
-        process.kill()
+def test_the_command_says_ready(blindspot: Command, stored: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert blindspot.out("doctor", "--ready") == "ready\n"
+    none_yet = stored.cache.with_name("none")
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(none_yet))
+    assert blindspot.out("doctor", "--ready") == "ready\n"
+    assert not none_yet.exists()
 
 
-def said(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    capsys.readouterr()
-    code = cli.main(["doctor", "--ready"])
-    out, err = capsys.readouterr()
-    return code, out + err
-
-
-def test_the_command_says_ready(
-    stored: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert said(stored, monkeypatch, capsys) == (0, "ready\n")
-    none_yet = replace(stored, cache=stored.cache.with_name("none"))
-    assert said(none_yet, monkeypatch, capsys) == (0, "ready\n")
-    assert not none_yet.cache.exists()
-
-
-def test_the_command_names_who_holds_the_store(
-    held: subprocess.Popen[bytes],
-    stored: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code, line = said(stored, monkeypatch, capsys)
-    assert code == 1
-    assert line.startswith(f"error: not ready: store: the store {stored.store} is held by process {held.pid} ")
-    assert line.count("\n") == 1
+def test_the_command_names_who_holds_the_store(blindspot: Command, stored: Settings) -> None:
+    with held_by_a_child(stored.store) as holder:
+        line = blindspot.error("doctor", "--ready", code=1)
+    assert line.startswith(f"not ready: store: the store {stored.store} is held by process {holder.pid} ")
 
 
 def test_a_cache_that_cannot_be_written_and_a_damaged_store(settings: Settings, tmp_path: Path) -> None:
@@ -89,8 +56,8 @@ def test_a_cache_that_cannot_be_written_and_a_damaged_store(settings: Settings, 
 
 
 def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    real = encoders.resolve("minilm", settings)
-    monkeypatch.setattr(encoders, "resolve", lambda *_: replace(real, folder=tmp_path))
+    real = resolve_encoder("minilm", settings)
+    monkeypatch.setattr(readiness, "resolve_encoder", lambda *_: replace(real, folder=tmp_path))
     (found,) = doctor.not_ready(settings, Repository.at(settings.store))
     assert (found.name, found.what) == ("weights", f"there is no {tmp_path / 'model.safetensors'}")
 
@@ -109,12 +76,7 @@ def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
         assert httpx.get(f"{server.address}/_stcore/health").text == "ok"
         first = httpx.get(f"{server.address}{READY}", timeout=300)
         assert (first.status_code, first.text, first.headers["cache-control"]) == (200, "ready\n", "no-store")
-        # It lets go of the store: another program gets it at once.
-        command = [sys.executable, "-c", HOLD, str(stored.store)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-            assert holder.stdout is not None
-            assert holder.stdout.readline() == b"held\n"
+        with held_by_a_child(stored.store):  # it lets go of the store: another program gets it at once
             assert asked_until(server.address, 503) == "not ready: store\n"
             assert httpx.get(f"{server.address}/_stcore/health").status_code == 200
-            holder.kill()
         assert asked_until(server.address, 200) == "ready\n"

@@ -231,9 +231,7 @@ def test_a_process_that_ends_leaves_a_closed_file_and_says_nothing(path: Path) -
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"", b"this is a text file\n" * 1_000, os.urandom(8_192)],
-    ids=["empty", "text", "noise"],
+    "content", [b"", b"this is a text file\n" * 1_000, os.urandom(8_192)], ids=["empty", "text", "noise"]
 )
 def test_a_file_that_is_no_database_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a block lock" / "results.duckdb"  # DuckDB's message holds the path: its words mean nothing
@@ -266,16 +264,14 @@ def test_a_damaged_store_is_one_clear_line(database: Database, path: Path, damag
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_in_place_of_the_file(path: Path) -> None:
-    path.mkdir(parents=True)
-    with pytest.raises(BlindspotError, match="cannot open the store"):
+@pytest.mark.parametrize(("in_the_way", "said"), [("results.duckdb", "cannot open the store"), ("", "cannot write")])
+def test_a_folder_in_place_of_the_file_or_a_file_in_place_of_the_folder(path: Path, in_the_way: str, said: str) -> None:
+    if in_the_way:
+        path.mkdir(parents=True)
+    else:
+        path.parent.write_text("in the way")
+    with pytest.raises(BlindspotError, match=said):
         count(Database(path), "run")
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(BlindspotError, match="cannot write"):
-        count(Database(tmp_path / "file" / "results.duckdb"), "run")
 
 
 def test_a_refused_file_is_let_go(path: Path, database: Database) -> None:

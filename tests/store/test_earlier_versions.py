@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import diagnostic as diagnostics
 from core.cli import main
+from core.diagnostic import find_diagnostic
 from core.errors import BlindspotError
 from core.numerics.ranking.ranks import expected_reciprocal_rank
 from core.settings import ROOT
@@ -144,7 +144,7 @@ def assert_same_content(path: Path, version: int, before: Content) -> None:
     assert {i: run.plan.dataset for i, run in records.items()} == {i: run["dataset"] for i, run in told.items()}
     for run in records.values():
         if run.state is RunState.DONE:
-            entry = replace(diagnostics.find(run.plan.diagnostic), version=run.plan.diagnostic_version)
+            entry = replace(find_diagnostic(run.plan.diagnostic), version=run.plan.diagnostic_version)
             items = repository.items(entry, [run.run_id], texts=True)
             assert len(items) > 0
             assert not items.isna().any().any()
@@ -197,7 +197,9 @@ def test_a_newer_store_is_refused_and_no_byte_of_it_changes(tmp_path: Path) -> N
         connection.execute("INSERT INTO schema_migration VALUES (?, 'from the future', now()::TIMESTAMP)", [newer])
     before = path.read_bytes()
     for _ in range(2):
-        with pytest.raises(BlindspotError, match=f"has schema version {newer}; expected at most {len(migrations())}"):
+        with pytest.raises(
+            BlindspotError, match=f"has schema version {newer}; expected at most {len(migrations())}; a newer"
+        ):
             Repository.at(path).runs()
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == [path.name]

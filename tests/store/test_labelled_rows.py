@@ -6,15 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core import diagnostic as catalog
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.diagnostic import DiagnosticResult
+from core.diagnostic import DiagnosticResult, find_diagnostic
 from core.store.records import RunPlan
 from core.store.repository import Repository
 from core.types import Variant
 
-ENTRY = catalog.find("transfer")
+ENTRY = find_diagnostic("transfer")
 CLASSES = ("p", "q")
 SINGLE = labelled_texts("single", CLASSES, [Example("pq"[i % 2], text) for i, text in enumerate("abca")])
 PAIRS = labelled_texts(

@@ -9,7 +9,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from core.errors import BlindspotError
 from core.store import db
 from core.store.db import Database, Migration, migrate, migrations
 from core.store.records import RunState
@@ -100,7 +99,7 @@ def test_every_older_schema_becomes_the_newest(path: Path, tmp_path: Path, versi
     assert versions(path) == versions(new)
 
 
-def test_the_content_of_a_store_of_version_1_survives(path: Path) -> None:
+def test_the_content_of_a_store_of_version_1_survives_and_it_takes_new_runs(path: Path) -> None:
     store_of_version_1(path)
     assert versions(path) == [(1, "runs")]
     repository = Repository.at(path)
@@ -122,40 +121,12 @@ def test_the_content_of_a_store_of_version_1_survives(path: Path) -> None:
     assert items["query"].tolist() == list(dataset.items[:3])
     assert items["mate"].tolist() == list(dataset.items[3:])
 
-
-def test_a_store_of_version_2_takes_references(path: Path) -> None:
-    older_store(path, 2)
-    repository = Repository.at(path)
-    assert repository.references() == []
-    repository.remember_reference("dir:/a", {})
-    assert [stored.reference for stored in repository.references()] == ["dir:/a"]
-
-
-def test_a_store_of_version_1_takes_new_runs(path: Path) -> None:
-    store_of_version_1(path)
-    repository = Repository.at(path)
-    dataset = store_samples.pair_set(3)
     assert store_samples.store_run(repository, "cccc", dataset) == 3
     assert store_samples.store_run(repository, "bbbb", dataset) == 2, "the interrupted run is taken over"
     assert {r.run_id: r.state for r in repository.runs()} == dict.fromkeys(("aaaa", "bbbb", "cccc"), RunState.DONE)
     assert repository.run("cccc").plan.embedding_digest == "e" * 32
     with repository.database.cursor() as cursor:
         assert cursor.execute("SELECT count(*) FROM dataset_text").fetchall() == [(6,)], "texts stand once"
-
-
-def test_a_newer_store_is_refused_and_left_as_it_is(path: Path) -> None:
-    open_and_close(path)
-    newer = len(migrations()) + 1
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("INSERT INTO schema_migration VALUES (?, 'from the future', now()::TIMESTAMP)", [newer])
-    before = versions(path), schema(path)
-    with pytest.raises(BlindspotError) as caught:
-        Repository.at(path).runs()
-    assert str(caught.value) == (
-        f"the store {path} has schema version {newer}; expected at most {newer - 1}; "
-        "a newer Blindspot wrote it: update this one, or set BLINDSPOT_CACHE to another folder"
-    )
-    assert (versions(path), schema(path)) == before
 
 
 def test_a_step_that_fails_leaves_nothing_and_can_be_tried_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

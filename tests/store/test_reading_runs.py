@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,16 +11,7 @@ from core.store.records import RunPlan, RunRecord, RunState, StoredJson
 from core.store.repository import Repository
 from core.types import Variant
 from core.ui.widgets.tables import on_one_support
-from tests.support.store_samples import (
-    ENTRY,
-    MANIFEST,
-    TIMINGS,
-    pair_set,
-    plan,
-    result,
-    store_many,
-    store_run,
-)
+from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_many, store_run
 
 PARAMS = {"metric": "cos", "protocol": "definition"}
 
@@ -76,6 +66,8 @@ def test_current_runs_are_those_over_the_newest_content(repository: Repository) 
     repository.begin(replace(plan("begun", pair_set(2)), dataset_digest="3", variant=Variant("x", "none")))
     assert [r.run_id for r in repository.runs(state=RunState.DONE, current=True)] == ["new"]
     assert len(repository.runs(state=RunState.DONE)) == 2
+    assert [r.run_id for r in repository.finished(ENTRY)] == ["new"]
+    assert repository.finished(replace(ENTRY, version=ENTRY.version + 1)) == []
 
 
 def test_json_is_parsed_once_it_is_looked_at() -> None:
@@ -118,7 +110,7 @@ def test_leaderboards_are_those_of_a_choice_by_hand(repository: Repository, seed
     assert last == sorted(last, reverse=True)
 
 
-def test_a_leaderboard_of_picked_variants_and_of_few(repository: Repository) -> None:
+def test_a_leaderboard_of_picked_variants_of_few_and_of_a_score_where_less_is_better(repository: Repository) -> None:
     for i, score in enumerate((0.1, 0.3, 0.2)):
         finish(repository, plan(f"{i}", pair_set(2), f"abtt:{i + 1}"), score)
     (board,) = repository.leaderboards(ENTRY, PARAMS, [], ["mrr"], top=2)
@@ -126,21 +118,9 @@ def test_a_leaderboard_of_picked_variants_and_of_few(repository: Repository) -> 
     (board,) = repository.leaderboards(ENTRY, PARAMS, [Variant("minilm", "abtt:1")], ["mrr"], top=2)
     assert (board.variants, [r.run_id for r in board.runs]) == (1, ["0"])
     assert repository.leaderboards(ENTRY, PARAMS | {"metric": "l2"}, [], ["mrr"], top=2) == []
-
-
-def test_where_less_is_better_the_lowest_come_first(repository: Repository) -> None:
-    for i, score in enumerate((0.1, 0.3, 0.2)):
-        finish(repository, plan(f"{i}", pair_set(2), f"abtt:{i + 1}"), score)
     lower = replace(ENTRY, metrics=tuple(replace(metric, higher_is_better=False) for metric in ENTRY.metrics))
     (board,) = repository.leaderboards(lower, PARAMS, [], ["mrr"], top=2)
     assert [r.run_id for r in board.runs] == ["0", "2"]
-
-
-def test_nothing_is_created_by_asking(settings, repository: Repository) -> None:
-    assert repository.page().total == 0
-    assert repository.counts() == []
-    assert repository.leaderboards(ENTRY, PARAMS, [], ["mrr"], 5) == []
-    assert not Path(settings.store).exists()
 
 
 def test_ten_thousand_runs(repository: Repository) -> None:

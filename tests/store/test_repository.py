@@ -26,26 +26,10 @@ from core.store.db import CONFINED
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import Variant
-from tests.support.store_samples import (
-    ENTRY,
-    MANIFEST,
-    TIMINGS,
-    only_run,
-    pair_set,
-    plan,
-    result,
-    store_run,
-)
+from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
 
 SPAWN = get_context("spawn")
 DATASET = pair_set()
-
-
-@pytest.fixture
-def repository(settings: Settings) -> Iterator[Repository]:
-    repository = Repository.at(settings.store)
-    yield repository
-    repository.database.close()
 
 
 def counts(repository: Repository) -> dict[str, int]:
@@ -82,11 +66,11 @@ def assert_whole(repository: Repository, run_id: str, dataset: PairSet, seed: in
 
 
 def test_reading_does_not_make_a_store(repository: Repository) -> None:
-    assert repository.runs() == []
-    assert repository.variants() == []
-    assert repository.datasets() == []
-    assert repository.references() == []
+    for empty in (repository.runs, repository.counts, repository.variants, repository.datasets, repository.references):
+        assert empty() == []
     assert repository.embeddings() == []
+    assert repository.leaderboards(ENTRY, {}, [], ["mrr"], 5) == []
+    assert repository.page().total == 0
     with pytest.raises(InputError):
         repository.run("a")
     assert repository.items(ENTRY, [], texts=True).empty
@@ -194,18 +178,16 @@ def test_runs_are_filtered_and_the_newest_comes_first(repository: Repository) ->
     assert ids(dataset="' OR 1=1 --") == []
 
 
-def test_variants_stand_in_order_of_their_first_finished_run(repository: Repository) -> None:
-    repository.begin(plan("0000", DATASET, "unfinished"))
-    for run_id, transform in (("aaaa", "none"), ("bbbb", "center"), ("cccc", "none")):
-        store_run(repository, run_id, DATASET, transform=transform)
-    assert repository.variants() == [Variant("minilm", "none"), Variant("minilm", "center")]
-
-
-def test_datasets_stand_in_order_of_their_first_finished_run(repository: Repository) -> None:
-    repository.begin(plan("0000", pair_set(dataset_id="unfinished")))
-    for run_id, name in (("aaaa", "second"), ("bbbb", "first"), ("cccc", "second")):
-        store_run(repository, run_id, pair_set(dataset_id=name))
+def test_variants_and_datasets_are_in_the_order_of_their_first_finished_run(repository: Repository) -> None:
+    repository.begin(plan("0000", pair_set(dataset_id="unfinished"), "unfinished"))
+    for run_id, name, transform in (
+        ("aaaa", "second", "none"),
+        ("bbbb", "first", "center"),
+        ("cccc", "second", "none"),
+    ):
+        store_run(repository, run_id, pair_set(dataset_id=name), transform=transform)
     assert repository.datasets() == ["second", "first"]
+    assert repository.variants() == [Variant("minilm", "none"), Variant("minilm", "center")]
 
 
 @pytest.mark.parametrize(("given", "found"), [("ab", "abcd"), ("abcd", "abcd"), ("x", "xyz")])
@@ -237,12 +219,7 @@ def test_the_cost_of_embeddings_stands_beside_their_runs(repository: Repository)
     assert (record.dimension, record.parameters, record.memory_bytes) == (384, 22_000_000, 3_000_000_000)
     assert (record.texts_per_second, record.device) == (500.0, "cpu")
     assert counts(repository)["embedding"] == 1
-
-
-def test_embeddings_that_took_no_time_have_no_speed(repository: Repository) -> None:
-    repository.begin(plan("aaaa", DATASET))
-    facts = EmbeddingFacts("e" * 32, "minilm", "r", 384, 0, 0.0, "cpu")
-    repository.remember_embedding(facts, EncoderInfo("", 384, 1, 4, "", "", ""))
+    repository.remember_embedding(replace(facts, texts=0, seconds=0.0), info)
     assert only_run(repository).texts_per_second is None
 
 
@@ -537,7 +514,7 @@ def test_a_run_of_another_living_process_is_running(repository: Repository) -> N
 
 
 def test_the_file_holds_what_the_design_says(repository: Repository) -> None:
-    """One typed table per diagnostic and version, with the columns that scripts rely on (DESIGN section 5)."""
+    """One typed table per diagnostic and version, with the columns that scripts rely on."""
     store_run(repository, "aaaa", DATASET)
     repository.database.close()
     with duckdb.connect(str(repository.database.path), read_only=True, config=CONFINED) as connection:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.published import pairs as loaders
+from core.datasets.published.pairs import pair_set
 
 WORDS = "cat dog cow pig hen owl fox ant bee elk".split()
 PAIRS = [("cat", "dog"), ("dog", "cat"), ("cow", "pig"), ("hen", "owl"), ("fox", "ant"), ("bee", "elk"), ("cat", "hen")]
-ANIMALS = loaders.pair_set("animals", PAIRS, [*WORDS, "emu", "yak"])
+ANIMALS = pair_set("animals", PAIRS, [*WORDS, "emu", "yak"])
 
 
 def write_vectors(path: Path, words: list[str], seed: int) -> str:

@@ -1,21 +1,57 @@
-"""A visitor of the running app without a browser: it speaks to Streamlit as its page in a browser does.
+"""The running app: a server, and a visitor without a browser, who speaks to Streamlit as its page does.
 
 For tests that need a session on a real server and no picture of it; a browser costs seconds and 300 MB.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
+from core.settings import ROOT
+from tests.support.loopback import free_port
+
 PATIENCE_SECONDS = 300.0
 REPEAT_SECONDS = 0.5
+
+
+class AppServer:
+    """``streamlit run app.py`` on a cache folder, with environment variables, on a free port of this machine."""
+
+    def __init__(self, cache: Path, log: Path, **variables: str) -> None:
+        self._log = log
+        environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
+        environment.pop("BLINDSPOT_MIRROR", None)
+        port = free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command += ["--server.address", "127.0.0.1"]
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=environment | variables, stdout=out, stderr=out)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2):
+                    return
+            except OSError:
+                assert self.process.poll() is None, self.said
+                assert time.monotonic() < deadline, self.said
+                time.sleep(0.05)
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text("utf-8")
 
 
 class Visitor:

@@ -1,22 +1,26 @@
-"""Commands of the command line, run in this process, and what they gave."""
+"""Commands, run in this process or in one of their own, and their output."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import pytest
 import typer
 
 from core import cli
+from core.cli import output
+from core.settings import ROOT, Settings
 
 RUN_KEYS = {"run_id", "diagnostic", "encoder", "dataset", "params", "metrics", "coverage", "timings", "manifest"}
-MORE_RUN_KEYS = {"transform", "computed"}  # beside those of DESIGN 6
+MORE_RUN_KEYS = {"transform", "computed"}  # besides those that scripts rely on
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """What a command gave: its exit code and its streams."""
 
     code: int
@@ -40,7 +44,78 @@ class Said:
         return line.removeprefix("error: ")
 
 
-Command = Callable[..., Said]
+class Command:
+    """A way to run commands: called, it gives what a command said; its methods say what is expected of it."""
+
+    def __init__(self, run: Callable[..., Said]) -> None:
+        self._run = run
+
+    def __call__(self, *arguments: str, **variables: str) -> Said:
+        return self._run(*arguments, **variables)
+
+    def out(self, *arguments: str) -> str:
+        """The output of a command that succeeds."""
+        said = self._run(*arguments)
+        assert said.code == 0, said.err
+        return said.out
+
+    def json(self, *arguments: str) -> Any:
+        """The JSON object of a command that succeeds."""
+        said = self._run(*arguments, "--json")
+        assert said.code == 0, said.err
+        return said.json
+
+    def error(self, *arguments: str, code: int = 2, **variables: str) -> str:
+        """The one line of a command that fails."""
+        said = self._run(*arguments, **variables)
+        assert said.code == code, said
+        return said.error
+
+
+@pytest.fixture
+def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The settings of the test, and nothing else of ours, in the environment."""
+    for name in [name for name in os.environ if name.upper().startswith("BLINDSPOT")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+    return settings
+
+
+@pytest.fixture
+def blindspot(environment: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a command in this process, without progress: on a busy machine there would be some."""
+    monkeypatch.setattr(output, "SECONDS_BETWEEN_LINES", float("inf"))
+
+    def run(*arguments: str) -> Said:
+        capsys.readouterr()
+        code = cli.main(arguments)
+        return Said(code, *capsys.readouterr())
+
+    return Command(run)
+
+
+def python(
+    *arguments: str, env: Mapping[str, str] | None = None, given: str | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, in the repository's folder; ``given`` is its input."""
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, input=given, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+@pytest.fixture
+def child(environment: Settings) -> Command:
+    """Run a command in a process of its own, as a script would."""
+
+    def run(*arguments: str, **variables: str) -> Said:
+        done = python("-m", "core", *arguments, env={**os.environ, **variables})
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    return Command(run)
+
+
 COMMAND = "python -m core"
 
 

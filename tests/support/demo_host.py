@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +16,10 @@ from core.datasets import uploads
 from core.jobs.queue import JobQueue
 from core.jobs.visitors import Visitor
 from core.runs import pipeline
-from core.runs.pipeline import RunRequest
-from core.settings import Settings
+from core.runs.requests import RunRequest
+from core.settings import ROOT, Settings
 from core.store.repository import Repository
+from tests.support.loopback import free_port
 
 SECRET = "what only the host may read"
 PAIRS = b"query,mate\na cat,the cat\na dog,the dog\n"
@@ -92,6 +97,23 @@ def answers(server: Server) -> bool:
         return server.ask("/_stcore/health").status == 200
     except OSError:
         return False
+
+
+@contextmanager
+def served(folder: Path, **variables: str) -> Iterator[tuple[Server, subprocess.Popen[bytes], Path]]:
+    """A demo of the real app, its process and its log; ``variables`` of the environment are added."""
+    server, log = Server(free_port()), folder / "log"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(server.port)]
+    environment = os.environ | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_CACHE": str(folder / "cache")} | variables
+    with log.open("wb") as sink:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sink, stderr=sink)
+        try:
+            until(lambda: process.poll() is not None or answers(server))
+            assert process.poll() is None, log.read_text()
+            yield server, process, log
+        finally:
+            process.terminate()
+            process.wait(120)
 
 
 UPGRADE = {

@@ -13,6 +13,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from rapidfuzz.distance import OSA
+
 COLUMNS = (
     "topic",
     "part_of_speech",
@@ -50,18 +52,6 @@ def changes(a: list[str], b: list[str]) -> tuple[Counter[str], Counter[str]]:
     return Counter(a) - Counter(b), Counter(b) - Counter(a)
 
 
-def osa_distance(a: str, b: str) -> int:
-    """Optimal string alignment: insert, delete, replace, swap of neighbours, each costs 1."""
-    d = [[max(i, j) if 0 in (i, j) else 0 for j in range(len(b) + 1)] for i in range(len(a) + 1)]
-    for i in range(1, len(a) + 1):
-        for j in range(1, len(b) + 1):
-            cost = a[i - 1] != b[j - 1]
-            d[i][j] = min(d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + cost)
-            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
-                d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1)
-    return d[-1][-1]
-
-
 def _stem(word: str) -> str:
     """Crude stem, so that ``closed`` and ``close`` agree: the first four letters."""
     return word[:4]
@@ -82,7 +72,7 @@ def _replacement_problems(row: dict[str, str], subset: str) -> list[str]:
     if subset == "typo":
         if len(gained_content) != 1 or len(original) != len(rewrite):
             out.append("typo: only the word itself should change")
-        elif not 1 <= osa_distance(word, gained_content[0]) <= 2:
+        elif not 1 <= OSA.distance(word, gained_content[0]) <= 2:
             out.append(f"typo: '{gained_content[0]}' is more than two edits from '{word}'")
     return out
 
@@ -138,28 +128,6 @@ def rouge_n(a: list[str], b: list[str], n: int) -> float:
     grams = [Counter(tuple(t[i : i + n]) for i in range(len(t) - n + 1)) for t in (a, b)]
     shared = sum((grams[0] & grams[1]).values())
     return 2 * shared / max(1, sum(grams[0].values()) + sum(grams[1].values()))
-
-
-def rouge_l(a: list[str], b: list[str]) -> float:
-    """ROUGE-L F1: longest common subsequence."""
-    previous = [0] * (len(b) + 1)
-    for x in a:
-        current = [0]
-        for j, y in enumerate(b):
-            current.append(previous[j] + 1 if x == y else max(previous[j + 1], current[j]))
-        previous = current
-    return 2 * previous[-1] / max(1, len(a) + len(b))
-
-
-def token_levenshtein(a: list[int], b: list[int]) -> float:
-    """Levenshtein distance over tokens, divided by the longer length (appendix B)."""
-    previous = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        current = [i]
-        for j, y in enumerate(b, 1):
-            current.append(min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (x != y)))
-        previous = current
-    return previous[-1] / max(len(a), len(b), 1)
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

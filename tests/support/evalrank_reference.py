@@ -1,4 +1,4 @@
-"""EvalRank written down as slowly and plainly as the definition (DESIGN 4.1): Python loops over floats.
+"""EvalRank written down as slowly and plainly as the definition: Python loops over floats.
 
 Nothing here is taken from ``core``, so that an error there cannot hide in its own test. The inputs are the
 float32 embeddings; every operation on them is float64, sums are exact (``math.fsum``).

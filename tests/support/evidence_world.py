@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as catalog
+from core.diagnostic import find_diagnostic
 from core.store.repository import Repository
 from core.types import Variant
 
@@ -40,7 +40,7 @@ def store(repository: Repository, runs: Sequence[Made]) -> None:
         started = datetime(2026, 1, 1)
         rows, metrics = [], []
         for seq, run in enumerate(runs, known + 1):
-            entry = catalog.find(run.diagnostic)
+            entry = find_diagnostic(run.diagnostic)
             rows.append(
                 {
                     "run_seq": seq,

@@ -1,4 +1,4 @@
-"""A small store of HEROS runs for tests of the page's views: encoders that take no time, datasets of a few lines."""
+"""Small HEROS runs: encoders that take no time, datasets of a few lines, and a store of both for the page's views."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.types import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.world import World
 
 SUBJECTS = ("The cat", "A small dog", "My old neighbour", "Nobody here", "The train from Rome", "Her first book")
 VERBS = ("is warm", "came late", "likes the rain", "was sold")
+GRAMS = ("unigrams", "bigrams", "trigrams", "quadgrams")
 ORIGINALS = [f"{subject} {verb}" for subject in SUBJECTS for verb in VERBS]
 
 
@@ -47,32 +48,45 @@ DATASETS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-class World:
-    """Its settings, and the run of every variant on every dataset that was asked for."""
+def run_heros(
+    settings: Settings, encoder: str, dataset: str, transform: str = "none", diagnostic: str = "heros"
+) -> RunRecord:
+    """A run through the whole pipeline."""
+    request = pipeline.request(diagnostic, encoder, transform, dataset, {}, settings)
+    return pipeline.run(request, settings, Repository.at(settings.store)).record
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.repository = Repository.at(settings.store)
+
+def run_small(
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+    dataset: str,
+    originals: Sequence[str],
+    rewrites: Mapping[str, Sequence[str]],
+    *encoders: str,
+) -> dict[str, RunRecord]:
+    """Register minimal pairs and run the encoders ``unigrams`` to ``quadgrams`` on them; the runs by encoder."""
+    register_dataset(monkeypatch, minimal_pair_set(dataset, originals, rewrites))
+    for encoder in encoders:
+        register_encoder(monkeypatch, GramEncoder(encoder, GRAMS.index(encoder) + 1))
+    return {encoder: run_heros(settings, encoder, dataset) for encoder in encoders}
+
+
+class HerosWorld(World):
+    """The shared world with the encoders ``unigrams`` to ``quadgrams``, ``DATASETS``, and its runs by dataset and
+    variant."""
+
+    def __init__(self, settings: Settings, patch: pytest.MonkeyPatch) -> None:
+        super().__init__(settings, patch)
         self.runs: dict[tuple[str, str], RunRecord] = {}
+        self.add(*(GramEncoder(name, size) for size, name in enumerate(GRAMS, 1)))
+        self.add(*(minimal_pair_set(name, ORIGINALS, rewrites) for name, rewrites in DATASETS.items()))
 
-    @property
-    def cache(self) -> Path:
-        return self.settings.cache
-
-    def run(self, dataset: str, *variants: str) -> None:
-        """Compute variants (``trigrams~center``) on a dataset."""
-        for name in variants:
-            variant = Variant.parse(name)
-            request = pipeline.request("heros", variant.encoder, variant.transform, dataset, {}, self.settings)
-            self.runs[dataset, name] = pipeline.run(request, self.settings, self.repository).record
+    def compute(self, dataset: str, *variants: str) -> None:
+        """Run variants (``trigrams~center``) on a dataset."""
+        self.runs |= {(dataset, variant): self.run("heros", variant, dataset) for variant in variants}
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
-    """With encoders ``unigrams`` to ``quadgrams`` and the datasets in the catalogs."""
+def heros_world(folder: Path) -> Iterator[HerosWorld]:
     with pytest.MonkeyPatch.context() as patch:
-        for size, name in enumerate(("unigrams", "bigrams", "trigrams", "quadgrams"), 1):
-            register_encoder(patch, GramEncoder(name, size))
-        for name, rewrites in DATASETS.items():
-            register_dataset(patch, minimal_pair_set(name, ORIGINALS, rewrites))
-        yield World(make_settings(folder / "cache"))
+        yield HerosWorld(make_settings(folder / "cache"), patch)

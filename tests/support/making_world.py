@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.datasets import catalog, packaged
+from core.datasets import packaged
+from core.datasets.catalog import DATASETS
 from core.datasets.published import vocabularies
 from core.studies.judgement import inventories
 from core.studies.judgement.inventories import Inventory
@@ -29,4 +30,4 @@ def register(patch: pytest.MonkeyPatch) -> None:
     """Give the vocabulary and the encoders a place in the catalogs."""
     register_encoder(patch, GramEncoder())
     register_encoder(patch, GramEncoder("bigrams", size=2))
-    patch.setitem(catalog.DATASETS, WORDS_300.id, replace(dataset_entry(WORDS_300), unit="word"))
+    patch.setitem(DATASETS, WORDS_300.id, replace(dataset_entry(WORDS_300), unit="word"))

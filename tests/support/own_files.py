@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
+import pytest
 from pyarrow import parquet
 
+from core.datasets.catalog import find_dataset
+from core.datasets.own.columns import OwnFile
+from core.datasets.own.files import OwnTable
+from core.errors import InputError
 from core.files.tables import FileFormat
 
 ENDINGS = [f.value for f in FileFormat]
+Read = TypeVar("Read", bound=OwnFile)
 
 
 def quoted(cell: str) -> str:
@@ -42,6 +48,11 @@ def given_text(folder: Path, ending: str, content: str | bytes) -> Path:
     return path
 
 
+def read_as(kind: type[Read], table: OwnTable, **columns: str) -> Read:
+    """A file of a kind whose columns are named, by their roles; by the header without any."""
+    return kind.of(table.table, kind.uses_of(table.table, list(columns.items())))
+
+
 Maker = Callable[[Path], Path]
 
 
@@ -55,3 +66,13 @@ def table(columns: dict[str, Any]) -> Maker:
         return folder / "pairs.parquet"
 
     return make
+
+
+def check_refused(path: Path, *parts: str) -> None:
+    """Reading a file says what is wrong with it in one line that names it."""
+    with pytest.raises(InputError) as caught:
+        find_dataset(f"file:{path}")
+    said = str(caught.value)
+    assert [part for part in (str(path), *parts) if part not in said] == []
+    assert "\n" not in said
+    assert caught.value.exit_code == 2

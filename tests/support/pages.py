@@ -1,4 +1,4 @@
-"""AppTest: the app in this process, with a store of its own."""
+"""AppTest: the app in this process, with a store of its own. No run of a page may end in Streamlit's error box."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ OpenApp = Callable[..., AppTest]
 
 TIMEOUT_SECONDS = 180
 SHARED = {"data", "enc", "metric", "protocol"}
+_run = AppTest._run
+
+
+def _run_whole(app: AppTest, *args: Any, **kwargs: Any) -> AppTest:
+    _run(app, *args, **kwargs)
+    errors = [(error.value, error.stack_trace) for error in app.exception]
+    assert errors == []
+    return app
+
+
+AppTest._run = _run_whole  # type: ignore[method-assign]
 
 
 def written(app: AppTest, *, raw: bool = True) -> str:

@@ -14,17 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import SUBSETS
 from core.encoders.base import EncoderInfo
-from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
 from core.types import CancelToken, Float32
 from tests.conftest import make_settings
+from tests.support.heros_world import run_heros
 from tests.support.small_world import GramEncoder, register_encoder
 
 HEADER = ("Original", "Synonym", "Antonym", "Negation", "Random", "Typo", "Negation")
@@ -82,7 +81,7 @@ class ProfileEncoder(GramEncoder):
 
 
 def load_heros(settings: Settings) -> MinimalPairSet:
-    dataset = fetch.load(datasets.find("heros"), settings)
+    dataset = fetch.load(find_dataset("heros"), settings)
     assert isinstance(dataset, MinimalPairSet)
     return dataset
 
@@ -95,8 +94,7 @@ def run_with_profile(
     columns = {"": heros.originals, **{subset: heros.rewrites[subset] for subset in SUBSETS}}
     places = {heros.items[int(n)]: (subset, i) for subset, numbers in columns.items() for i, n in enumerate(numbers)}
     register_encoder(monkeypatch, ProfileEncoder(reference=name, profile=profile, places=places))
-    request = pipeline.request("heros", name, "none", dataset, {}, settings)
-    return pipeline.run(request, settings, Repository.at(settings.store)).record
+    return run_heros(settings, name, dataset)
 
 
 def settings_with_heros(folder: Path) -> Settings:

@@ -8,16 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import Float32
-from tests.support import evalrank_reference as reference
+from tests.support import evalrank_reference
 
 Pairs = Sequence[tuple[int, int]]
 
 
-def rank_slowly(matrix: Float32, pairs: Pairs, metric: Metric) -> list[reference.ReferenceCount]:
+def rank_slowly(matrix: Float32, pairs: Pairs, metric: Similarity) -> list[evalrank_reference.ReferenceCount]:
     vectors = matrix.astype(np.float64).tolist()
-    return [reference.count(vectors, query, mate, metric.value, set()) for query, mate in pairs]
+    return [evalrank_reference.count(vectors, query, mate, metric.value, set()) for query, mate in pairs]
 
 
 def greater_and_ties(counts: RankCounts) -> list[tuple[int, int]]:

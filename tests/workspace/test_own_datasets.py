@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from core import diagnostic as diagnostics
 from core.cli import main
 from core.datasets import uploads
 from core.datasets.own import files as own
+from core.diagnostic import find_diagnostic
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError, InputError
-from core.runs import pipeline
 from core.settings import Mode, Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.workspace import own_datasets as dataset_library
-from tests.support.small_world import GramEncoder, register_encoder
+from core.workspace import own_datasets
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 SECRET = "the patient of room seven sleeps"
 PAIRS = (("a dog runs", "the dog is running"), (SECRET, "the sleeper of room seven"), ("rain", "it rains"))
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 
 
 @pytest.fixture
-def repository(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
-    register_encoder(monkeypatch, GramEncoder())
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    repository = Repository.at(settings.store)
-    yield repository
-    repository.database.close()
+def repository(world: World, environment: Settings) -> Repository:
+    return world.add(GramEncoder()).repository
 
 
 def file_of(folder: Path, name: str, pairs: tuple[tuple[str, str], ...] = PAIRS) -> str:
     path = folder / name
     path.write_text("\n".join(["query,mate", *(",".join(pair) for pair in pairs)]), "utf-8")
     return f"file:{path}"
-
-
-def run(reference: str, settings: Settings, repository: Repository, transform: str = "none") -> RunRecord:
-    request = pipeline.request("evalrank", "trigrams", transform, reference, {}, settings)
-    return pipeline.run(request, settings, repository).record
 
 
 def rows(repository: Repository, *runs: RunRecord) -> pd.DataFrame:
@@ -62,17 +52,17 @@ def in_store(settings: Settings, repository: Repository, text: str) -> bool:
 
 
 def test_all_of_a_dataset_goes_and_nothing_of_another(
-    settings: Settings, repository: Repository, tmp_path: Path
+    settings: Settings, repository: Repository, world: World, tmp_path: Path
 ) -> None:
     mine = file_of(tmp_path, "mine.csv")
-    other = run(file_of(tmp_path, "other.csv", (*PAIRS[::2], ("snow", "it snows"))), settings, repository)
+    other = world.run("evalrank", "trigrams", file_of(tmp_path, "other.csv", (*PAIRS[::2], ("snow", "it snows"))))
     before = rows(repository, other)
     for transform in ("none", "center"):
-        run(mine, settings, repository, transform)
+        world.run("evalrank", f"trigrams~{transform}", mine)
     file_of(tmp_path, "mine.csv", (*PAIRS, ("wind", "it blows")))  # the file was changed, and run again
-    run(mine, settings, repository)
+    world.run("evalrank", "trigrams", mine)
     assert in_store(settings, repository, SECRET)
-    found = dataset_library.kept(mine, settings, repository)
+    found = own_datasets.kept(mine, settings, repository)
     assert (len(found.stored.runs), found.stored.rows, found.stored.texts) == (3, 3 + 3 + 4, 6 + 8)
     assert len(found.embeddings) == 2, "of the file as it was, and as it is"
     assert found.size == sum(
@@ -80,79 +70,79 @@ def test_all_of_a_dataset_goes_and_nothing_of_another(
         for one in EmbeddingCache(settings.embeddings).inventory().embeddings
         if one.facts.digest in found.embeddings
     )
-    assert dataset_library.purge(mine, settings, repository) == found
+    assert own_datasets.purge(mine, settings, repository) == found
     assert [stored.run_id for stored in repository.runs()] == [other.run_id]
     assert on_disk(settings) == {other.plan.embedding_digest}
     assert not in_store(settings, repository, SECRET)
     pd.testing.assert_frame_equal(rows(repository, other), before)
     assert repository.run(other.run_id).metrics == other.metrics
     assert own.path_of(mine).is_file(), "the file is the user's"
-    assert dataset_library.kept(mine, settings, repository).is_nothing
-    run(mine, settings, repository)
+    assert own_datasets.kept(mine, settings, repository).is_nothing
+    world.run("evalrank", "trigrams", mine)
     assert len(repository.runs()) == 2, "it can be run anew"
 
 
 def test_what_another_name_has_too_stays_under_that_name(
-    settings: Settings, repository: Repository, tmp_path: Path
+    settings: Settings, repository: Repository, world: World, tmp_path: Path
 ) -> None:
     mine, copy = file_of(tmp_path, "mine.csv"), file_of(tmp_path, "copy.csv")
-    first = run(mine, settings, repository)
-    assert run(copy, settings, repository).run_id == first.run_id, "one content, one run"
-    found = dataset_library.purge(mine, settings, repository)
+    first = world.run("evalrank", "trigrams", mine)
+    assert world.run("evalrank", "trigrams", copy).run_id == first.run_id, "one content, one run"
+    found = own_datasets.purge(mine, settings, repository)
     assert (found.stored.runs, found.stored.shared_with, found.embeddings) == ((), (copy,), ())
     (kept,) = repository.runs(dataset=copy)
     assert (kept.run_id, kept.plan.dataset) == (first.run_id, copy)
     assert list(rows(repository, kept)["query"]) == [query for query, _ in PAIRS]
-    assert dataset_library.kept(mine, settings, repository).is_nothing
-    assert len(dataset_library.purge(copy, settings, repository).stored.runs) == 1
+    assert own_datasets.kept(mine, settings, repository).is_nothing
+    assert len(own_datasets.purge(copy, settings, repository).stored.runs) == 1
     assert repository.runs() == []
     assert not in_store(settings, repository, SECRET)
 
 
 def test_embeddings_of_texts_that_another_dataset_has_stay(
-    settings: Settings, repository: Repository, tmp_path: Path
+    settings: Settings, repository: Repository, world: World, tmp_path: Path
 ) -> None:
     """The same texts in the same order with another pair beside: other runs on the same embeddings."""
-    mine = run(file_of(tmp_path, "mine.csv"), settings, repository)
-    more = run(file_of(tmp_path, "more.csv", (*PAIRS, PAIRS[0])), settings, repository)
+    mine = world.run("evalrank", "trigrams", file_of(tmp_path, "mine.csv"))
+    more = world.run("evalrank", "trigrams", file_of(tmp_path, "more.csv", (*PAIRS, PAIRS[0])))
     assert mine.plan.embedding_digest == more.plan.embedding_digest
     assert mine.run_id != more.run_id
-    found = dataset_library.purge(mine.plan.dataset, settings, repository)
+    found = own_datasets.purge(mine.plan.dataset, settings, repository)
     assert (len(found.stored.runs), found.embeddings) == (1, ())
     assert on_disk(settings) == {more.plan.embedding_digest}
     assert len(rows(repository, more)) == 4
 
 
 def test_an_upload_goes_with_what_was_computed_on_it(
-    settings: Settings, repository: Repository, tmp_path: Path
+    settings: Settings, repository: Repository, world: World, tmp_path: Path
 ) -> None:
     path = own.path_of(file_of(tmp_path, "mine.csv"))
     upload = uploads.add(own.read(path), path.read_bytes(), settings)
-    run(upload.reference, settings, repository)
-    dataset_library.purge(upload.reference, settings, repository)
+    world.run("evalrank", "trigrams", upload.reference)
+    own_datasets.purge(upload.reference, settings, repository)
     assert uploads.found(settings) == ()
     assert repository.runs() == []
 
 
-def test_what_is_refused(settings: Settings, repository: Repository, tmp_path: Path) -> None:
+def test_what_is_refused(settings: Settings, repository: Repository, world: World, tmp_path: Path) -> None:
     mine = file_of(tmp_path, "mine.csv")
-    record = run(mine, settings, repository)
+    record = world.run("evalrank", "trigrams", mine)
     with pytest.raises(InputError, match="demo"):
-        dataset_library.purge(mine, replace(settings, mode=Mode.DEMO), repository)
+        own_datasets.purge(mine, replace(settings, mode=Mode.DEMO), repository)
     with pytest.raises(InputError, match="catalog"):
-        dataset_library.purge("demo-pairs", settings, repository)
+        own_datasets.purge("demo-pairs", settings, repository)
     repository.begin(replace(record.plan, run_id="another"))
     with pytest.raises(BlindspotError, match="in use"):
-        dataset_library.purge(mine, settings, repository)
+        own_datasets.purge(mine, settings, repository)
     assert len(repository.runs()) == 2
 
 
 def test_the_command_asks_first(
-    settings: Settings, repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    settings: Settings, repository: Repository, world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = file_of(tmp_path, "mine.csv")
     assert main(["data", "remove", mine, "--purge", "--yes"]) == 2, "nothing is kept of it"
-    run(mine, settings, repository)
+    world.run("evalrank", "trigrams", mine)
     assert main(["data", "remove", mine, "--yes"]) == 2, "no upload"
     assert main(["data", "remove", "demo-pairs", "--purge", "--yes"]) == 2
     assert main(["data", "remove", mine, "--purge"]) == 2, "nobody is there to ask"
@@ -163,7 +153,7 @@ def test_the_command_asks_first(
     assert repository.runs() == []
     path = own.path_of(mine)
     upload = uploads.add(own.read(path), path.read_bytes(), settings)
-    run(upload.reference, settings, repository)
+    world.run("evalrank", "trigrams", upload.reference)
     assert main(["data", "remove", upload.reference, "--yes"]) == 0
     assert uploads.found(settings) == ()
     assert len(repository.runs()) == 1, "without --purge runs stay, as on the page"

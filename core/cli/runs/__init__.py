@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from core.cli.runs import (
-    compare,
-    delete,
-    frequency,
-    kinds,
-    list_,
-    orderings,
-    overlap,
-    resembles,
-    scores,
-    sentences,
-    show,
-    trust,
-)
+from core.cli.runs import evalrank, heros, stored
 
 app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
-app.callback()(list_.list_)
-app.command("compare")(compare.compare)
-app.command("scores")(scores.scores)
-app.command("kinds")(kinds.kinds)
-app.command("frequency")(frequency.frequency)
-app.command("resembles")(resembles.resembles)
-app.command("sentences")(sentences.sentences)
-app.command("trust")(trust.trust)
-app.command("overlap")(overlap.overlap)
-app.command("orderings")(orderings.orderings)
-app.command("show")(show.show)
-app.command("delete")(delete.delete)
+app.callback()(stored.list_runs)
+app.command("compare")(stored.compare)
+app.command("scores")(evalrank.scores)
+app.command("kinds")(evalrank.kinds)
+app.command("frequency")(evalrank.frequency)
+app.command("resembles")(heros.resembles)
+app.command("sentences")(heros.sentences)
+app.command("trust")(evalrank.trust)
+app.command("overlap")(evalrank.overlap)
+app.command("orderings")(heros.orderings)
+app.command("show")(stored.show)
+app.command("delete")(stored.delete)

@@ -1,4 +1,4 @@
-"""What commands on one finished run share: its argument, and how it is found."""
+"""Parts that commands on one finished run share: its argument, and how it is found."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from core import diagnostic as diagnostics
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.pairs import Score
+from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.diagnostics.evalrank.pairs import MeanScore
 from core.errors import InputError
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
@@ -26,7 +25,7 @@ def finished_run(
         InputError: there is none, or it is of something else, or of another version of the diagnostic.
     """
     record = repository.run(run_id)
-    entry = diagnostics.find(diagnostic)
+    entry = find_diagnostic(diagnostic)
     if record.plan.diagnostic != entry.id or record.state is not RunState.DONE:
         raise InputError(
             f"run {record.run_id} is a {record.state} run of {record.plan.diagnostic}",
@@ -41,7 +40,7 @@ def finished_run(
     return entry, record
 
 
-def score_json(score: Score) -> dict[str, float | int | None]:
+def score_json(score: MeanScore) -> dict[str, float | int | None]:
     values = asdict(score)
     names = {"mrr": "mrr", "hits_at_1": "hits@1", "pairs": "pairs"}
     return {names[name]: value if value == value else None for name, value in values.items()}  # noqa: PLR0124 - NaN

@@ -1,14 +1,14 @@
-"""What every kind of dataset has, and the part of a dataset that an encoder covers."""
+"""The base of all kinds of dataset, and the part of a dataset that an encoder covers."""
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,11 @@ from core.errors import InputError
 from core.texts import are_words
 from core.types import Bool, Int32, Int64, digest_of_strings
 
+Numbers = np.ndarray[Any, np.dtype[np.number[Any]]]
+
 
 class DatasetKind(StrEnum):
-    """What a dataset's rows are."""
+    """The kind of a dataset's rows."""
 
     PAIR_SET = "pair set"
     MINIMAL_PAIR_SET = "minimal-pair set"
@@ -40,7 +42,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The part of a dataset whose items all have a vector (DESIGN 4.1, coverage).
+    """The part of a dataset whose items all have a vector.
 
     Attributes:
         dataset: that part, its items numbered anew; the whole itself where nothing is left out. It is of the
@@ -63,18 +65,20 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Dataset(ABC):
-    """What every kind of dataset has.
+    """A dataset of any kind.
 
-    A kind says here all that the rest of the project has to know of it; ``KINDS`` lists them.
+    A kind declares here all that the rest of the project knows of it; ``KINDS`` lists them.
 
     Attributes:
         id: dataset id.
         items: the distinct texts, ``n`` of them; everything else speaks of them by their numbers.
 
         headings: of ``rows``.
-        counted: what its rows are called in the coverage of a run: "pairs"; "" where they are its items.
-        stored_as: what its rows are called in the store: the table ``dataset_<stored_as>``; "" where none are kept.
+        counted: name of its rows in the coverage of a run ("pairs"); "" where they are its items.
+        stored_as: its rows are in the store's table ``dataset_<stored_as>``; "" where none are kept.
         has_parts: whether items without a vector can be left out.
+        item_columns: names of its arrays of numbers of items, with an entry per row or (where a row may lack it) none.
+        row_columns: names of its other arrays with an entry per row.
         by_rows: whether the rows of a run's results are of its own rows.
     """
 
@@ -86,6 +90,8 @@ class Dataset(ABC):
     counted: ClassVar[str] = ""
     stored_as: ClassVar[str] = ""
     has_parts: ClassVar[bool] = True
+    item_columns: ClassVar[tuple[str, ...]] = ()
+    row_columns: ClassVar[tuple[str, ...]] = ()
     by_rows: ClassVar[bool] = True
 
     @cached_property
@@ -102,6 +108,11 @@ class Dataset(ABC):
     @abstractmethod
     def content_digest(self) -> str:
         """Digest of all that decides a diagnostic's numbers."""
+
+    def _digest(self, arrays: Iterable[Numbers], *names: str) -> str:
+        """Digest of the kind, the texts and their order, names, and arrays."""
+        numbers = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+        return digest_of_strings([self.kind, self.texts_digest, *names, numbers])
 
     # --- what an encoder covers of it
 
@@ -121,7 +132,7 @@ class Dataset(ABC):
         return (counts if self.counted else {}) | items
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
-        """What to say where no row is left: ``covered`` items have a vector from ``whose`` encoder."""
+        """The error where no row is left: ``covered`` items have a vector from ``whose`` encoder."""
         del covered
         return InputError(
             f"none of the {len(self.items):,} words of '{self.id}' has a vector from {whose}",
@@ -130,11 +141,22 @@ class Dataset(ABC):
 
     def _complete(self, support: Bool) -> Bool:
         """Which rows have all their items inside ``support``, ``[m] bool``."""
-        return support
+        columns = [getattr(self, name) for name in self.item_columns]
+        if not columns:
+            return support
+        complete = np.ones(len(columns[0]), dtype=np.bool_)
+        for column in columns:
+            if len(column):
+                complete &= support[column].reshape(len(column), -1).all(axis=1)
+        return complete
 
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Dataset:  # noqa: ARG002
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Self:  # noqa: ARG002
         """Only these items and rows; ``numbers [n]`` has the new number of every item that stays."""
-        raise TypeError(f"a {self.kind} has no parts")
+        if not self.has_parts:
+            raise TypeError(f"a {self.kind} has no parts")
+        columns = {name: getattr(self, name) for name in (*self.item_columns, *self.row_columns)}
+        kept: dict[str, Any] = {name: column[rows] if len(column) else column for name, column in columns.items()}
+        return replace(self, items=items, **kept | {name: numbers[kept[name]] for name in self.item_columns})
 
     # --- its rows
 
@@ -151,7 +173,7 @@ class Dataset(ABC):
         return {}
 
     def related(self, item: int) -> dict[int, str]:  # noqa: ARG002 - of kinds that say it
-        """What it says of other items' relation to one: its mates, or an original's rewrites, by their numbers.
+        """Relations of other items to one, by their numbers: its mates, or an original's rewrites.
 
         Pairs of an item with itself are left out: it is no neighbour of its own.
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property
@@ -14,7 +13,7 @@ import pyarrow as pa
 from core.datasets.kinds.base import Dataset, DatasetKind, Rows, names
 from core.errors import InputError
 from core.texts import same_text
-from core.types import Bool, Int8, Int32, Int64, digest_of_strings
+from core.types import Bool, Int8, Int32, Int64
 
 TRAIN, DEV, TEST = 0, 1, 2
 UNSPLIT = -1  # of examples of a task that prescribes no split
@@ -25,7 +24,7 @@ def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -
     """A number per example, ``[m] int64``, in order of appearance: examples that say the same share it.
 
     These are examples whose texts are the same by ``same_text``. Of two texts it does not matter which comes first: the
-    features |u - v| and u * v do not tell either.
+    features |u - v| and u * v do not depend on it.
     """
     columns = [[same_text(text) for text in column] for column in (firsts, seconds) if column is not None]
     number: dict[tuple[str, ...], int] = {}
@@ -36,7 +35,7 @@ def same_examples(firsts: Iterable[str], seconds: Iterable[str] | None = None) -
 @dataclass(frozen=True)
 class LabelledRow:
     """An example: ``second`` is "" where it is one text, ``split`` where none is prescribed; ``elsewhere`` says where
-    the same text stands too ("in training", "elsewhere", or "")."""
+    else the same text is ("in training", "elsewhere", or "")."""
 
     number: int
     label: str
@@ -68,6 +67,8 @@ class LabelledTexts(Dataset):
     headings = tuple(column.name for column in fields(LabelledRow))
     counted = "examples"
     stored_as = "labelled_text"
+    item_columns = ("firsts", "seconds")
+    row_columns = ("labels", "splits")
 
     @property
     def has_pairs(self) -> bool:
@@ -81,10 +82,7 @@ class LabelledTexts(Dataset):
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the texts, their order, the classes, and the examples with their labels and splits."""
-        columns = (self.firsts, self.seconds, self.labels, self.splits)
-        examples = hashlib.sha256(b"".join(np.ascontiguousarray(c).tobytes() for c in columns)).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, *self.classes, examples])
+        return self._digest([self.firsts, self.seconds, self.labels, self.splits], *self.classes)
 
     @cached_property
     def same(self) -> Int64:
@@ -112,20 +110,6 @@ class LabelledTexts(Dataset):
     def counts(self) -> LabelledCounts:
         """Takes a moment for 100,000 texts."""
         return LabelledCounts.of(self)
-
-    def _complete(self, support: Bool) -> Bool:
-        return np.asarray(support[self.firsts] & (support[self.seconds] if self.has_pairs else True))
-
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> LabelledTexts:  # noqa: ARG002
-        return LabelledTexts(
-            self.id,
-            items,
-            self.classes,
-            numbers[self.firsts[rows]],
-            numbers[self.seconds[rows]] if self.has_pairs else self.seconds,
-            self.labels[rows],
-            self.splits[rows],
-        )
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
         return InputError(
@@ -202,11 +186,11 @@ class LabelledCounts:
     Attributes:
         examples: examples, repeated ones included.
         classes: in the dataset's order.
-        texts: distinct items, told apart to the letter.
-        repeated: examples that stand in the dataset more than once, each copy counted.
-        contradictory: texts (of pairs: pairs) that stand in it with more than one label.
+        texts: distinct items, to the letter.
+        repeated: examples that the dataset has more than once, each copy counted.
+        contradictory: texts (of pairs: pairs) with more than one label.
         tested: examples of a prescribed test part; 0 without one.
-        leaked: of these, those that stand in the training part too.
+        leaked: of these, those that the training part has too.
     """
 
     examples: int

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.datasets.kinds.base import Dataset, DatasetKind
-from core.texts import one_form
+from core.texts import counted, one_form
 from core.types import Int32, digest_of_strings
 
 
@@ -87,5 +87,4 @@ class MinimalPairSet(Dataset):
 
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:
-        each = "1 rewrite" if subsets == 1 else f"{subsets} rewrites"
-        return f"{rows:,} originals with {each} each, {texts:,} texts"
+        return f"{rows:,} originals with {counted(subsets, 'rewrite')} each, {texts:,} texts"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 
 from core.datasets.kinds.base import Dataset, DatasetKind
 from core.errors import InputError
-from core.types import Bool, Int32, Int64, digest_of_strings
+from core.types import Int32
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class PairCounts:
     Attributes:
         pairs: directed pairs, repeated ones included.
         self_pairs: pairs of a text with itself.
-        repeated_pairs: pairs that stand in the dataset before.
+        repeated_pairs: pairs that an earlier row has too.
         items: distinct texts.
         queries: distinct queries.
         several_mates: queries with more than one distinct mate; only one of them can be ranked first.
@@ -54,18 +53,11 @@ class PairSet(Dataset):
     headings = ("pair", "query", "mate")
     counted = "pairs"
     stored_as = "pair"
+    item_columns = ("queries", "mates")
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the texts, their order and the pairs."""
-        pairs = hashlib.sha256(self.queries.tobytes() + self.mates.tobytes()).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, pairs])
-
-    def _complete(self, support: Bool) -> Bool:
-        return np.asarray(support[self.queries] & support[self.mates])
-
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> PairSet:  # noqa: ARG002
-        return PairSet(self.id, items, numbers[self.queries[rows]], numbers[self.mates[rows]])
+        return self._digest([self.queries, self.mates])
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         return no_pair(self, covered, whose, "ranked")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from core.datasets.kinds.base import DatasetKind, WordDataset, names
 from core.errors import InputError
-from core.types import Bool, Int32, Int64, digest_of_strings
+from core.types import Bool, Int32, Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,28 +40,16 @@ class Analogies(WordDataset):
     headings = ("a", "b", "c", "right")
     counted = "questions"
     stored_as = "analogy"
+    item_columns = ("questions", "answers")
+    row_columns = ("section_numbers",)
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the candidates, their order, the sections and the questions with their answers."""
-        columns = (self.section_numbers, self.questions, self.answers)
-        questions = hashlib.sha256(b"".join(np.ascontiguousarray(c).tobytes() for c in columns)).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, *self.sections, *self.groups, questions])
-
-    def _complete(self, support: Bool) -> Bool:
-        return np.asarray(support[self.questions].all(axis=1) & support[self.answers])
+        return self._digest([self.section_numbers, self.questions, self.answers], *self.sections, *self.groups)
 
     def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Analogies:
-        return Analogies(
-            self.id,
-            items,
-            self.sections,
-            self.groups,
-            self.section_numbers[rows],
-            numbers[self.questions[rows]],
-            numbers[self.answers[rows]],
-            int(np.count_nonzero(support[: self.own_words])),
-        )
+        own_words = int(np.count_nonzero(support[: self.own_words]))
+        return replace(super()._reduced(items, support, rows, numbers), own_words=own_words)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
         return InputError(
@@ -92,7 +79,7 @@ class Categories(WordDataset):
         classes: their names.
         members: ``[r] int32``, index into ``items`` of the word of each row; a word in several classes has a row for
             each of them.
-        class_numbers: ``[r] int32``, index into ``classes`` of each row's class. No row stands twice.
+        class_numbers: ``[r] int32``, index into ``classes`` of each row's class. Rows are distinct.
     """
 
     classes: tuple[str, ...]
@@ -105,9 +92,7 @@ class Categories(WordDataset):
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the words, their order, the classes and who is in them."""
-        rows = hashlib.sha256(self.members.tobytes() + self.class_numbers.tobytes()).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, *self.classes, rows])
+        return self._digest([self.members, self.class_numbers], *self.classes)
 
     @cached_property
     def membership(self) -> Bool:

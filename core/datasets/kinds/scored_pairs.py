@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 from core.datasets.kinds.base import Dataset, DatasetKind, names
 from core.datasets.kinds.pairs import no_pair
 from core.errors import InputError
-from core.types import Bool, Float64, Int32, Int64, digest_of_strings
+from core.types import Float64, Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,27 +36,12 @@ class ScoredPairs(Dataset):
     headings = ("pair", "set", "score", "first text", "second text")
     counted = "pairs"
     stored_as = "scored_pair"
+    item_columns = ("firsts", "seconds")
+    row_columns = ("set_numbers", "scores")
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the texts, their order, the sets and the pairs with their scores."""
-        columns = (self.set_numbers, self.firsts, self.seconds, self.scores)
-        pairs = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, *self.sets, pairs])
-
-    def _complete(self, support: Bool) -> Bool:
-        return np.asarray(support[self.firsts] & support[self.seconds])
-
-    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> ScoredPairs:  # noqa: ARG002
-        return ScoredPairs(
-            self.id,
-            items,
-            self.sets,
-            self.set_numbers[rows],
-            numbers[self.firsts[rows]],
-            numbers[self.seconds[rows]],
-            self.scores[rows],
-        )
+        return self._digest([self.set_numbers, self.firsts, self.seconds, self.scores], *self.sets)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         return no_pair(self, covered, whose, "compared")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.datasets.kinds.base import DatasetKind, WordDataset
-from core.types import Bool, Float64, Int32, Int64, digest_of_strings
+from core.types import Bool, Float64, Int32, Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +31,12 @@ class Vocabulary(WordDataset):
 
     @cached_property
     def content_digest(self) -> str:
-        """Digest of the words, their order, the counts and the query words."""
-        numbers = hashlib.sha256(self.counts.tobytes() + self.queries.tobytes()).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, repr(float(self.corpus_size)), numbers])
+        return self._digest([self.counts, self.queries], repr(float(self.corpus_size)))
 
     def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Vocabulary:
         """The corpus stays the whole one."""
         queries = numbers[self.queries[support[self.queries]]]
-        return Vocabulary(self.id, items, self.counts[rows], self.corpus_size, queries)
+        return replace(self, items=items, counts=self.counts[rows], queries=queries)
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, float, float]]:
         """Number, word, count and occurrences per million words."""
@@ -49,5 +46,5 @@ class Vocabulary(WordDataset):
         ]
 
     @classmethod
-    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - each word stands once
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - its texts are its words
         return f"{rows:,} words with their counts"

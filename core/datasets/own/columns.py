@@ -1,24 +1,28 @@
-"""How the columns of a user's file are read, and what every kind of such a file has in common."""
+"""A user's own file: what its columns are read as, and what every kind of such a file declares.
+
+In all of ``own``, what is wrong with a file or a reference to one is an ``InputError`` of one line that names the row
+and the column.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from core.datasets.kinds.base import Dataset, DatasetKind
+from core.datasets.kinds.base import Dataset, DatasetKind, Rows
 from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from core.errors import InputError
 from core.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
 
 EXAMPLES = 3
+LONGEST_SHOWN = 40
 
-
-# What a column is read as: one of these, the original, or of a minimal-pair set the name of a subset of rewrites.
+# What a column is read as: one of these, the original, or of minimal pairs the name of a subset of rewrites.
 QUERY = "query"
 MATE = "mate"
 WORD = "word"
@@ -30,14 +34,11 @@ TEXT = "text"
 LABEL = "label"
 SPLIT = "split"
 UNUSED = "not used"
-_FIRST = (
-    *(QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, ORIGINAL),
-    *SUBSETS,
-)  # in this order; other subsets follow as the file has them
+_SHOWN_FIRST = (QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, ORIGINAL, *SUBSETS)
 
 
 class UnclearColumns(InputError):
-    """A file's columns do not say by themselves which of them are to be read: somebody has to."""
+    """The file's header does not say which columns to read: the user has to."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,7 @@ class ColumnReading:
 
     Attributes:
         use: ``QUERY``, ``LABEL`` or another of these, ``UNUSED``, ``original``, or the name of a subset.
-        why: "by its name", "by its sentences", a reason of ``own_guess``, "the only other text column", "as asked", or
-            why it is not used, or "".
+        why: the reason for the use, or for none; "" where there is nothing to say.
         examples: its first cells, as text.
     """
 
@@ -59,14 +59,51 @@ class ColumnReading:
 
 
 @dataclass(frozen=True)
+class Role:
+    """What the user can name a column as: on the command line and in references.
+
+    Attributes:
+        name: as references and options have it.
+        use: how such a column is read; "" where that depends on its name.
+        meaning: for help texts.
+        repeats: whether several columns may have it.
+    """
+
+    name: str
+    use: str
+    meaning: str
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class Picker:
+    """The choice of a column in the upload form."""
+
+    use: str
+    help: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True)
 class OwnFile(ABC):
-    """A file that was read.
+    """A file that was read. A kind of file is a subclass in a module of its own; ``own.kinds`` lists them.
 
     Attributes:
         path: absolute.
         separator: between the cells of a .csv or .tsv; "" elsewhere.
         sha256: of the file's bytes.
         columns: all of them, in the file's order.
+
+        title: name of the kind, in the plural.
+        form: its columns, for the command line's help.
+        about: a row and its use, for the upload form.
+        matched_by: the header that makes a file of this kind, for the upload form.
+        counted: what its rows are called.
+        roles: what its columns can be named as, in the order of a canonical reference.
+        forms: the roles that have to be named; one of these sets is enough.
+        optional: the roles that may be named besides.
+        pickers: lines of pickers of the upload form.
+        choose: asks for the columns that are not picked yet.
     """
 
     path: Path
@@ -76,86 +113,173 @@ class OwnFile(ABC):
     columns: tuple[ColumnReading, ...]
 
     kind: ClassVar[DatasetKind]
+    title: ClassVar[str]
+    form: ClassVar[str]
+    about: ClassVar[str]
+    matched_by: ClassVar[str] = ""
+    counted: ClassVar[str]
+    roles: ClassVar[tuple[Role, ...]]
+    forms: ClassVar[tuple[tuple[str, ...], ...]]
+    optional: ClassVar[tuple[str, ...]] = ()
+    pickers: ClassVar[tuple[tuple[Picker, ...], ...]] = ()
+    choose: ClassVar[str] = ""
+
+    # --- which columns
+
+    @classmethod
+    @abstractmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        """Whether the header says that a file is of this kind; the cells are looked at where names mean two things."""
+
+    @classmethod
+    @abstractmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        """Use and reason per number of a column, as the header tells; also reasons why a column is not used.
+
+        Raises:
+            UnclearColumns: it says nothing, or several readings are about as good.
+            InputError: it cannot be of this kind.
+        """
+
+    @classmethod
+    def readings(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
+        """How every column is read.
+
+        Args:
+            asked: per use the number of its column, where the user named them; by the header if left out.
+        """
+        return read_as(table, as_asked(table, asked) if asked else cls.by_header(table))
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        """Per use the number of the column that the upload form starts with; uses that nothing speaks for are left
+        out."""
+        try:
+            return {r.use: number for number, r in enumerate(cls.readings(table)) if r.use != UNUSED}
+        except InputError:
+            return {}
+
+    @classmethod
+    def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
+        """Per use the number of its column, of (role, name of a column)."""
+        uses = {role.name: role.use for role in cls.roles}
+        return {uses[role]: table.number(name) for role, name in named}
+
+    # --- what is in them
+
+    @classmethod
+    def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
+        """Read the columns, ``asked`` as in ``readings``."""
+        columns = cls.readings(table, asked)
+        numbers = {reading.use: number for number, reading in enumerate(columns) if reading.use != UNUSED}
+        file = (table.path, table.format, table.separator, table.sha256, columns)
+        return cls(*file, *cls.cells(table, numbers))
+
+    @classmethod
+    @abstractmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        """What the columns of these numbers hold: the values of the fields that the kind adds."""
 
     @property
     def used(self) -> dict[str, ColumnReading]:
         """The columns that are read as something: the original first, then the subsets in the order in which they are
-        shown, those that HEROS has not as they stand in the file."""
+        shown; subsets that HEROS does not have follow in the file's order."""
         found = {column.use: column for column in self.columns if column.use != UNUSED}
-        return {use: found[use] for use in dict.fromkeys([*_FIRST, *found]) if use in found}
+        return {use: found[use] for use in dict.fromkeys([*_SHOWN_FIRST, *found]) if use in found}
 
     @property
     @abstractmethod
     def rows(self) -> int:
-        """How many pairs, originals, words or examples there are."""
+        """Number of pairs, originals, words or examples."""
 
     @property
     @abstractmethod
-    def distinct_texts(self) -> int:
-        """How many texts there are, each counted once."""
+    def distinct_texts(self) -> int: ...
+
+    @property
+    def is_split(self) -> bool:
+        """Whether a column says what is trained and tested on."""
+        return False
 
     @property
     @abstractmethod
     def description(self) -> str:
-        """What it is, in a sentence."""
+        """A sentence on what it holds."""
 
     @property
     @abstractmethod
     def summary(self) -> str:
         """How it was read: one line for people."""
 
+    @property
     @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """Counts for the upload form, a phrase each."""
+
+    def _columns_in_words(self, between: str) -> str:
+        return between.join(f"{use} is column '{column.name}' ({column.why})" for use, column in self.used.items())
+
     def as_manifest(self) -> dict[str, Any]:
         """How it was read, without its texts, for a run's manifest."""
+        return {
+            "columns": {use: column.name for use, column in self.used.items()},
+            "why": {use: column.why for use, column in self.used.items()},
+            "format": self.format.value,
+            "separator": self.separator,
+            "rows": self.rows,
+        }
+
+    @abstractmethod
+    def first_rows(self, n: int) -> Rows:
+        """The first ``n`` rows, for the upload form."""
+
+    @abstractmethod
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        """Its rows as an upload keeps them: under column names that ``matches_header`` recognizes."""
 
     @abstractmethod
     def dataset(self, dataset_id: str) -> Dataset:
         """What diagnostics compute on."""
 
 
-def require(path: Path, table: FileTable, names: Sequence[str]) -> None:
-    """See that a file has columns of these names.
+def as_asked(table: FileTable, asked: Mapping[str, int]) -> dict[int, tuple[str, str]]:
+    """Use and reason per number of a column that the user named."""
+    uses: dict[int, tuple[str, str]] = {}
+    for use, number in asked.items():
+        if number in uses:
+            both = f"{uses[number][0]} and {use}"
+            raise InputError(f"column '{table.names[number]}' cannot be both {both}", expected="two columns")
+        uses[number] = (use, "as asked")
+    return uses
 
-    Raises:
-        InputError: one is missing; the names that there are stand in the error.
-    """
-    if missing := [name for name in names if name not in table.names]:
-        raise InputError(f"{path} has no column '{missing[0]}'", expected=f"one of {', '.join(table.names)}")
 
-
-def readings(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[ColumnReading, ...]:
-    """Every column of a file as it is read.
-
-    Args:
-        uses: per number of a column what it is used as, and why (or why not); the others are not used.
-    """
+def read_as(table: FileTable, uses: Mapping[int, tuple[str, str]]) -> tuple[ColumnReading, ...]:
+    """Every column of a file with its use and reason; columns without any are not used."""
     return tuple(
         ColumnReading(
-            name=name,
-            kind=table.kinds[number],
-            use=uses.get(number, (UNUSED, ""))[0],
-            why=uses.get(number, (UNUSED, ""))[1],
+            name,
+            table.kinds[number],
+            *uses.get(number, (UNUSED, "")),
             examples=tuple("" if cell is None else str(cell) for cell in table.cells[number][:EXAMPLES]),
         )
         for number, name in enumerate(table.names)
     )
 
 
-def texts_of(path: Path, table: FileTable, column: int) -> list[str]:
-    """The cells of a column that is used, all of them texts.
+def first_named(keys: Sequence[str], names: Iterable[str]) -> int | None:
+    """Number of the column with the first of ``names`` that exactly one column has; None where there is none."""
+    return next((keys.index(name) for name in names if keys.count(name) == 1), None)
 
-    Raises:
-        InputError: a cell that is none; its row and column are named.
-    """
+
+def texts_of(table: FileTable, column: int) -> list[str]:
+    """The cells of a column, all of them texts."""
     out = []
     for row, cell in enumerate(table.cells[column]):
-        place = f"{path}, {table.where(row)}, column '{table.names[column]}'"
-        if cell is None or (isinstance(cell, str) and not cell.strip()):
+        place = table.where(row, column)
+        if is_blank(cell):
             raise InputError(f"{place}: nothing there", expected="a text", remedy="fill it in or remove the row")
         if not isinstance(cell, str):
-            shown = str(cell)
-            shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
-            raise InputError(f"{place}: {shown} is not text", expected="a text")
+            raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
         if not is_unicode(cell):
             raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
         if len(cell) > MAX_CELL:
@@ -164,6 +288,34 @@ def texts_of(path: Path, table: FileTable, column: int) -> list[str]:
             )
         out.append(cell)
     return out
+
+
+def numbers_of(table: FileTable, column: int, expected: str, example: str = "") -> list[float]:
+    """The cells of a column, all of them finite numbers."""
+    out = []
+    missing = "fill it in or remove the row"
+    for row, cell in enumerate(table.cells[column]):
+        place = table.where(row, column)
+        if is_blank(cell):
+            raise InputError(f"{place}: nothing there", expected=expected, remedy=missing)
+        value = _number(cell)
+        if value is None:
+            raise InputError(f"{place}: '{shortened(str(cell))}' is no number", expected=f"{expected}{example}")
+        if not math.isfinite(value):
+            raise InputError(f"{place}: {value:g}", expected=expected, remedy=missing)
+        out.append(value)
+    return out
+
+
+def require_rows(table: FileTable, unit: str, least: int) -> None:
+    """Refuse a file of fewer rows."""
+    if (rows := len(table.places)) < least:
+        raise InputError(f"{table.path} has {rows} {unit}", expected=f"at least {least} {unit}s")
+
+
+def is_blank(cell: object) -> bool:
+    """Whether there is nothing in a cell."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def is_unicode(cell: str) -> bool:
@@ -175,32 +327,9 @@ def is_unicode(cell: str) -> bool:
     return True
 
 
-# Numbers in a user's file: a cell that should hold one, and what is said where it does not.
-
-LONGEST_SHOWN = 40
-
-
-def finite_number(place: str, cell: object, expected: str, example: str = "") -> float:
-    """The number in a cell.
-
-    Args:
-        place: file, row and column, for the error.
-        expected, example: what should stand there, likewise.
-
-    Raises:
-        InputError: there is nothing, no number, or one that is not finite.
-    """
-    missing = "fill it in or remove the row"
-    if cell is None or (isinstance(cell, str) and not cell.strip()):
-        raise InputError(f"{place}: nothing there", expected=expected, remedy=missing)
-    value = _number(cell)
-    if value is None:
-        shown = str(cell)
-        shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
-        raise InputError(f"{place}: '{shown}' is no number", expected=f"{expected}{example}")
-    if not math.isfinite(value):
-        raise InputError(f"{place}: {value:g}", expected=expected, remedy=missing)
-    return value
+def shortened(text: str) -> str:
+    """A text for a message."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def _number(cell: object) -> float | None:

@@ -1,7 +1,7 @@
 """A guess at the columns of a user's file whose names nobody knows: which hold texts, and which two of them are a pair.
 
 Ids have no spaces, labels have few different values, dates and numbers have no letters. Of the texts that remain the
-two longest are a pair, unless the names of two alone speak of a query and of what is to be found for it.
+two longest are a pair, unless exactly two names say that they hold a query and its answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from core.datasets.own.rewrites import ABOUT
 from core.files.tables import ColumnKind, FileTable
 
 SAMPLE = 2_000  # cells of a column that are looked at, from the first to the last in equal steps
@@ -23,6 +22,13 @@ QUERY_WORDS = frozenset("query question anchor search utterance request".split()
 MATE_WORDS = frozenset(
     "mate match positive answer passage paragraph document doc context response reply chunk article paraphrase "
     "duplicate relevant solution".split()
+)
+# What people call columns about a row; compared by letters and digits only.
+ABOUT = frozenset(
+    "id idx index uid no nr num number row rownumber line lineno key note notes comment comments remark remarks "
+    "source sources url link label labels category categories class type kind topic domain genre split fold set date "
+    "time author annotator rater user name language lang file filename path status tag tags pos reason reasons "
+    "explanation".split()
 )
 ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
@@ -53,8 +59,6 @@ class PairGuess:
 
 @dataclass(frozen=True)
 class _Column:
-    """What is seen in some of a column's cells."""
-
     number: int
     words: frozenset[str]  # of its name
     cells: tuple[str, ...]
@@ -66,12 +70,10 @@ class _Column:
 
     @property
     def distinct(self) -> float:
-        """Different cells per cell."""
         return len(set(self.cells)) / len(self.cells)
 
     @property
     def length(self) -> float:
-        """Characters of a cell, on average."""
         return sum(map(len, self.cells)) / len(self.cells)
 
     @property

@@ -1,4 +1,4 @@
-"""Labelled texts in a user's file: which columns are text, label and split, and what is in them.
+"""Labelled texts in a user's file.
 
 A name can mean several things, so: ``class``, ``category`` and the like are classes whatever they hold. ``label`` is
 a class where it holds words, and beside one text where it holds whole numbers; whole numbers beside two texts are
@@ -8,14 +8,14 @@ is called ``score`` beside two texts, or two columns ``query`` and ``mate``, it 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.labelled_texts import (
     DEV,
     SPLITS,
@@ -26,35 +26,37 @@ from core.datasets.kinds.labelled_texts import (
     LabelledTexts,
     same_examples,
 )
-from core.datasets.own import guess as own_guess
-from core.datasets.own import pairs as own_pairs
-from core.datasets.own import scored_pairs as own_scored
-from core.datasets.own import vocabulary as own_vocabulary
-from core.datasets.own.classes import SPLIT_NAMES, class_names, is_split_column, split_numbers
 from core.datasets.own.columns import (
     FIRST,
     LABEL,
-    LONGEST_SHOWN,
     SECOND,
     SPLIT,
     TEXT,
     ColumnReading,
     OwnFile,
+    Picker,
+    Role,
     UnclearColumns,
-    readings,
-    require,
+    first_named,
+    is_unicode,
+    shortened,
     texts_of,
 )
+from core.datasets.own.guess import text_columns
+from core.datasets.own.pairs import KNOWN_NAMES
+from core.datasets.own.scored_pairs import SCORE_NAMES
+from core.datasets.own.vocabulary import has_counts
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
-from core.texts import column_key
+from core.texts import column_key, one_form
 
 MIN_ROWS = 20  # two classes of ten, one for every fold
 TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and a table of confusions that nobody can read
 CLASSES_SHOWN = 10  # in a line
 MIN_TEXTS = 3  # of a class, without a split: the diagnostic learns from one, chooses by one and tests one
 MIN_EXAMPLES = 2  # of a class, with one
+LONGEST_CLASS = 200  # characters of a name
 
 # Names by letters and digits only; the first that a file has wins.
 TEXT_NAMES = (
@@ -62,36 +64,23 @@ TEXT_NAMES = (
     *("body", "title", "string", "word"),
 )
 PAIR_NAMES = (
-    *(names for names in own_pairs.KNOWN_NAMES if names[0] not in {"query", "anchor"}),
+    *(names for names in KNOWN_NAMES if names[0] not in {"query", "anchor"}),
     *(("premise", "hypothesis"), ("question", "sentence"), ("question", "answer"), ("claim", "evidence")),
 )
-POSITIVE_NAMES = tuple(names for names in own_pairs.KNOWN_NAMES if names not in PAIR_NAMES)
+POSITIVE_NAMES = tuple(names for names in KNOWN_NAMES if names not in PAIR_NAMES)
 LABEL_NAMES = (
     *("labeltext", "labelname", "label", "class", "classname", "category", "intent", "topic", "sentiment"),
     *("labels", "goldlabel", "target"),
 )
-WEAK_NAMES = {"label", "labels", "goldlabel", "target"}  # also names of scores, and of other texts
-
-
-@dataclass(frozen=True)
-class LabelledColumns:
-    """Names of the columns that are to be read; ``second`` and ``split`` are None where there is none."""
-
-    first: str
-    label: str
-    second: str | None = None
-    split: str | None = None
-
-
-@dataclass(frozen=True)
-class Guess:
-    """Numbers of the columns that the header tells; None where it tells none."""
-
-    first: int | None
-    second: int | None
-    label: int | None
-    split: int | None
-    by_name: bool
+WEAK_LABEL_NAMES = {"label", "labels", "goldlabel", "target"}  # also names of scores, and of other texts
+SPLIT_NAMES = ("split", "partition", "fold", "set", "subset", "part")
+WEAK_SPLIT_NAMES = {"set", "subset", "part"}  # taken only where all their cells are splits
+_SPLITS = {
+    TRAIN: ("train", "training"),
+    DEV: ("dev", "development", "validation", "valid", "val"),
+    TEST: ("test", "testing"),
+}
+_SPLIT_OF = {word: split for split, words in _SPLITS.items() for word in words}
 
 
 @dataclass(frozen=True)
@@ -99,12 +88,96 @@ class OwnLabelledTexts(OwnFile):
     """A file of labelled texts.
 
     Attributes:
-        examples: in the file's order; texts are kept to the letter, those that repeat too.
+        examples: in the file's order; texts are kept to the letter, repeated ones too.
     """
 
     examples: tuple[Example, ...]
 
     kind = DatasetKind.LABELLED_TEXTS
+    title = "labelled texts"
+    form = "labelled texts (text and label, or text1, text2 and label; perhaps split)"
+    about = (
+        "a text, or two, and the class that it belongs to; perhaps with a column `split` of train, dev and test. For "
+        "the page *Transfer*."
+    )
+    matched_by = (
+        "where one is called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a "
+        "`label` of numbers beside two texts is taken for a score unless there is a `split`"
+    )
+    counted = "labelled examples"
+    roles = (
+        Role("text", TEXT, "the text, where an example has one"),
+        Role("text1", FIRST, "the first of two texts"),
+        Role("text2", SECOND, "the second of them"),
+        Role("label", LABEL, "the class"),
+        Role("split", SPLIT, "train, dev or test, where the file says it"),
+    )
+    forms = (("text", "label"), ("text1", "text2", "label"))
+    optional = ("split",)
+    pickers = (
+        (Picker(TEXT), Picker(LABEL, "The class of each example.")),
+        (
+            Picker(SECOND, "Where an example is two texts, as in paraphrase or entailment.", optional=True),
+            Picker(
+                SPLIT,
+                "What is trained and tested on: train, dev (or validation) and test. Without one, ten folds are made, "
+                "equal texts together.",
+                optional=True,
+            ),
+        ),
+    )
+    choose = "Choose the column of the texts and that of their labels, each column once."
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        found, keys = _guess(table), [column_key(name) for name in table.names]
+        text, label = found.get(TEXT), found.get(LABEL)
+        if text is None or label is None or has_counts(table):
+            return False
+        if SECOND not in found:
+            return True
+        is_scored = first_named(keys, SCORE_NAMES) is not None
+        is_positive = (keys[text], keys[found[SECOND]]) in POSITIVE_NAMES
+        number = table.kinds[label] is ColumnKind.NUMBER and keys[label] in WEAK_LABEL_NAMES
+        repeats = len({str(cell) for cell in table.cells[label]}) < len(table.cells[label])
+        return repeats and not (is_scored or is_positive or (number and SPLIT not in found))
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        found = _guess(table)
+        if TEXT not in found or LABEL not in found:
+            raise UnclearColumns(
+                f"{table.path} has no text and label: {table.shown_names}",
+                expected="a column text (or text1 and text2) and a column label (or class, category)",
+                remedy="if it has them, name them with --text-column and --label-column",
+            )
+        is_named = SECOND in found or column_key(table.names[found[TEXT]]) in TEXT_NAMES
+        why = {TEXT: "by its name" if is_named else "the only other text column"}
+        return {number: (_text_use(use, found), why.get(use, "by its name")) for use, number in found.items()}
+
+    @classmethod
+    def readings(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
+        return super().readings(table, asked and {_text_use(use, asked): number for use, number in asked.items()})
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        found = _guess(table)
+        return found | ({FIRST: found[TEXT]} if TEXT in found else {})
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        firsts = texts_of(table, numbers[TEXT if TEXT in numbers else FIRST])
+        seconds: Sequence[str | None] = texts_of(table, numbers[SECOND]) if SECOND in numbers else [None] * len(firsts)
+        labels = _class_names(table, numbers[LABEL])
+        splits = _split_numbers(table, numbers[SPLIT]) if SPLIT in numbers else [UNSPLIT] * len(firsts)
+        examples = tuple(Example(*row) for row in zip(labels, firsts, seconds, splits, strict=True))
+        _check_classes(table, numbers[LABEL], labels)
+        if SPLIT in numbers:
+            _check_split(table, numbers[SPLIT], examples)
+        else:  # in folds equal texts stay together, so a class needs different ones
+            why = " of every class: one to learn from, one to choose by and one to test"
+            _refuse_rare(table, _different_texts(examples), MIN_TEXTS, "different text", why)
+        return (examples,)
 
     @property
     def rows(self) -> int:
@@ -118,6 +191,10 @@ class OwnLabelledTexts(OwnFile):
     def has_pairs(self) -> bool:
         """Whether an example is two texts."""
         return self.examples[0].second is not None
+
+    @property
+    def is_split(self) -> bool:
+        return self.counts.is_split
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -134,72 +211,77 @@ class OwnLabelledTexts(OwnFile):
     @property
     def description(self) -> str:
         what = "Pairs of texts" if self.has_pairs else "Texts"
-        split = "Their own split." if self.counts.is_split else "They have no split of their own: folds."
+        split = "Their own split." if self.is_split else "They have no split of their own: folds."
         return f"{what} of your own, of {len(self.classes)} classes. {split}"
-
-    def as_manifest(self) -> dict[str, Any]:
-        return {
-            "columns": {use: column.name for use, column in self.used.items()},
-            "why": {use: column.why for use, column in self.used.items()},
-            "format": self.format.value,
-            "separator": self.separator,
-            "rows": self.rows,
-            "classes": {c.name: c.examples for c in self.counts.classes},
-            "repeated": self.counts.repeated,
-            "contradictory": self.counts.contradictory,
-            "test_in_training": self.counts.leaked,
-        }
 
     @property
     def summary(self) -> str:
-        columns = ", ".join(f"{use} is column '{column.name}' ({column.why})" for use, column in self.used.items())
         counts = self.counts
-        classes = [f"{_short(c.name)} {c.examples:,}" for c in counts.classes[:CLASSES_SHOWN]]
+        classes = [f"{shortened(c.name)} {c.examples:,}" for c in counts.classes[:CLASSES_SHOWN]]
         if (more := len(counts.classes) - CLASSES_SHOWN) > 0:
             classes.append(f"and {more} more")
         holds = (
             f"{counts.examples:,} examples of {len(counts.classes)} classes ({', '.join(classes)}), "
             f"{counts.texts:,} texts"
         )
+        columns = self._columns_in_words(", ")
         return f"{self.path.name}: labelled texts: {columns}; {'; '.join([holds, *counts.caution])}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return f"{self.counts.examples:,} examples", f"{self.counts.texts:,} distinct texts"
+
+    def as_manifest(self) -> dict[str, Any]:
+        return super().as_manifest() | {
+            "classes": {c.name: c.examples for c in self.counts.classes},
+            "repeated": self.counts.repeated,
+            "contradictory": self.counts.contradictory,
+            "test_in_training": self.counts.leaked,
+        }
+
+    def first_rows(self, n: int) -> Rows:
+        texts = (FIRST, SECOND) if self.has_pairs else (TEXT,)
+        rows = tuple(
+            (e.first, *([e.second] if self.has_pairs else []), e.label, *([SPLITS[e.split]] if self.is_split else []))
+            for e in self.examples[:n]
+        )
+        return Rows((*texts, "class", *([SPLIT] if self.is_split else [])), rows)
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        for e in self.examples:
+            cells = {"text": e.first} if e.second is None else {"text1": e.first, "text2": e.second}
+            split = {"split": SPLITS[e.split]} if e.split != UNSPLIT else {}
+            yield {**cells, "class": e.label, **split}  # not "label", which could be a score
 
     def dataset(self, dataset_id: str) -> LabelledTexts:
         return labelled_texts(dataset_id, self.classes, self.examples)
 
 
-def is_told(table: FileTable) -> bool:
-    """Whether a file's header (and for names of several meanings, what the columns hold) says labelled texts."""
-    found = guess(table)
-    if found.first is None or found.label is None or own_vocabulary.is_told(table):
-        return False
-    if found.second is None:
-        return True
-    keys = [column_key(name) for name in table.names]
-    is_scored = any(keys.count(name) == 1 for name in own_scored.SCORE_NAMES)
-    is_positive = (keys[found.first], keys[found.second]) in POSITIVE_NAMES
-    number = table.kinds[found.label] is ColumnKind.NUMBER and keys[found.label] in WEAK_NAMES
-    repeats = len({str(cell) for cell in table.cells[found.label]}) < len(table.cells[found.label])
-    return repeats and not (is_scored or is_positive or (number and found.split is None))
+def _text_use(use: str, found: Mapping[str, int]) -> str:
+    return FIRST if use == TEXT and SECOND in found else use
 
 
-def guess(table: FileTable) -> Guess:
-    """What the header tells of the columns, told or not."""
+# --- which columns
+
+
+def _guess(table: FileTable) -> dict[str, int]:
+    """Per use the number of the column that the header tells; of two texts the first as ``TEXT``."""
     keys = [column_key(name) for name in table.names]
-    split = next((keys.index(n) for n in SPLIT_NAMES if keys.count(n) == 1 and is_split_column(table, n, keys)), None)
+    may_split = (name for name in SPLIT_NAMES if _may_be_splits(table, name, keys))
+    split = first_named(keys, may_split)
     pair = _pair(keys)
     taken = {split, *(pair or ())}
-    label = next((n for n in _named(keys, LABEL_NAMES) if n not in taken and _may_be_classes(table, n, keys)), None)
-    if pair:
-        return Guess(*pair, label, split, by_name=True)
-    text = next((n for n in _named(keys, TEXT_NAMES) if n != label), None)
-    if text is not None:
-        return Guess(text, None, label, split, by_name=True)
-    texts, _ = own_guess.text_columns(table, {label, split})
-    return Guess(texts[0] if len(texts) == 1 else None, None, label, split, by_name=False)
-
-
-def _named(keys: Sequence[str], names: Sequence[str]) -> list[int]:
-    return [keys.index(name) for name in names if keys.count(name) == 1]
+    labels = (keys.index(name) for name in LABEL_NAMES if keys.count(name) == 1)
+    label = next((n for n in labels if n not in taken and _may_be_classes(table, n, keys)), None)
+    text, second = pair or (None, None)
+    if not pair:
+        texts = (keys.index(name) for name in TEXT_NAMES if keys.count(name) == 1)
+        text = next((n for n in texts if n != label), None)
+        if text is None:
+            others, _ = text_columns(table, {label, split})
+            text = others[0] if len(others) == 1 else None
+    found = {TEXT: text, SECOND: second, LABEL: label, SPLIT: split}
+    return {use: number for use, number in found.items() if number is not None}
 
 
 def _pair(keys: Sequence[str]) -> tuple[int, int] | None:
@@ -210,8 +292,7 @@ def _pair(keys: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _may_be_classes(table: FileTable, number: int, keys: Sequence[str]) -> bool:
-    """Whether a column of such a name may hold classes."""
-    if keys[number] not in WEAK_NAMES:
+    if keys[number] not in WEAK_LABEL_NAMES:
         return True
     if table.kinds[number] is ColumnKind.NUMBER:
         return all(_is_whole(cell) for cell in table.cells[number])
@@ -226,74 +307,100 @@ def _is_whole(cell: object) -> bool:
         return isinstance(cell, bool)
 
 
-def read_columns(path: Path, table: FileTable, asked: LabelledColumns | None) -> tuple[ColumnReading, ...]:
-    """How every column is read.
-
-    Args:
-        asked: the names of the columns, where they are known; told by the header if left out.
-
-    Raises:
-        InputError: no such columns, one of them twice, or names that say nothing.
-    """
-    if asked is not None:
-        uses = {FIRST if asked.second is not None else TEXT: asked.first, SECOND: asked.second}
-        return readings(table, _asked(path, table, {**uses, LABEL: asked.label, SPLIT: asked.split}))
-    found = guess(table)
-    if found.first is None or found.label is None:
-        raise UnclearColumns(
-            f"{path} has no text and label: {', '.join(repr(name[:LONGEST_SHOWN]) for name in table.names)}",
-            expected="a column text (or text1 and text2) and a column label (or class, category)",
-            remedy="if it has them, name them with --text-column and --label-column",
-        )
-    why = "by its name" if found.by_name else "the only other text column"
-    numbers = {FIRST if found.second is not None else TEXT: found.first, SECOND: found.second, LABEL: found.label}
-    whys = {TEXT: why, FIRST: why, SECOND: why, LABEL: "by its name", SPLIT: "by its name"}
-    uses_of = {n: (use, whys[use]) for use, n in (numbers | {SPLIT: found.split}).items() if n is not None}
-    return readings(table, uses_of)
+def _may_be_splits(table: FileTable, name: str, keys: Sequence[str]) -> bool:
+    if name not in WEAK_SPLIT_NAMES or keys.count(name) != 1:
+        return True
+    return all(_split(cell) is not None for cell in table.cells[keys.index(name)])
 
 
-def _asked(path: Path, table: FileTable, asked: Mapping[str, str | None]) -> dict[int, tuple[str, str]]:
-    names = [name for name in asked.values() if name is not None]
-    require(path, table, names)
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        uses = " and ".join(use for use, name in asked.items() if name == twice[0])
-        raise InputError(f"column '{twice[0]}' cannot be both {uses}", expected="a column for each")
-    return {table.names.index(name): (use, "as asked") for use, name in asked.items() if name is not None}
+# --- classes and splits
 
 
-def read_examples(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[Example, ...]:
-    """The examples in the columns that are read as such.
+def _class_names(table: FileTable, column: int) -> list[str]:
+    """The cells of a column as names of classes: texts without white space around them, whole numbers without a
+    decimal point, truth values as true and false."""
+    is_number = table.kinds[column] is ColumnKind.NUMBER
+    out = []
+    for row, cell in enumerate(table.cells[column]):
+        name = _class_name(cell, is_number)
+        if name is None:
+            raise InputError(
+                _not_a(table, row, column, "class"),
+                expected="a class: a text or a number",
+                remedy="fill it in or remove the row",
+            )
+        if len(name) > LONGEST_CLASS:
+            raise InputError(
+                f"{table.where(row, column)}: a class of {len(name):,} characters", expected=f"at most {LONGEST_CLASS}"
+            )
+        out.append(name)
+    return out
 
-    Raises:
-        InputError: a row without text, label or split, which is named; or too few rows, one class, too many, one that
-            has too few examples or none to train on; or a split without training or test part.
-    """
-    number = {reading.use: i for i, reading in enumerate(columns)}
-    firsts = texts_of(path, table, number[TEXT if TEXT in number else FIRST])
-    seconds: Sequence[str | None] = texts_of(path, table, number[SECOND]) if SECOND in number else [None] * len(firsts)
-    labels = class_names(path, table, number[LABEL])
-    splits = split_numbers(path, table, number[SPLIT]) if SPLIT in number else [UNSPLIT] * len(firsts)
-    examples = tuple(Example(*row) for row in zip(labels, firsts, seconds, splits, strict=True))
-    _check_classes(path, table.names[number[LABEL]], labels)
-    if SPLIT in number:
-        _check_split(path, table.names[number[SPLIT]], examples)
-    else:
-        _check_members(path, examples)
-    return examples
+
+def _class_name(cell: object, is_number: bool) -> str | None:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if is_number:
+        return _number_name(str(cell).strip())
+    if isinstance(cell, str):
+        name = one_form(cell.strip())
+        return name if name and name.casefold() != "nan" and is_unicode(name) else None
+    return _number_name(str(cell)) if isinstance(cell, int | float) else None
 
 
-def _check_classes(path: Path, column: str, labels: Sequence[str]) -> None:
+def _number_name(text: str) -> str | None:
+    """``2`` for ``2.0``, as programs write the numbers of classes; a number that is not whole as it is written."""
+    if text.removeprefix("-").isdecimal():
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(value):
+        return None
+    return str(int(value)) if value.is_integer() else text
+
+
+def _split_numbers(table: FileTable, column: int) -> list[int]:
+    out = []
+    for row, cell in enumerate(table.cells[column]):
+        split = _split(cell)
+        if split is None:
+            raise InputError(
+                _not_a(table, row, column, "split"),
+                expected="train, dev (or validation) or test",
+                remedy="correct it, or leave the column out: then folds are made",
+            )
+        out.append(split)
+    return out
+
+
+def _split(cell: object) -> int | None:
+    return _SPLIT_OF.get(cell.strip().casefold()) if isinstance(cell, str) else None
+
+
+def _not_a(table: FileTable, row: int, column: int, wanted: str) -> str:
+    cell = table.cells[column][row]
+    is_missing = cell is None or str(cell).strip().casefold() in {"", "nan"}
+    found = "nothing there" if is_missing else f"'{shortened(str(cell))}' is no {wanted}"
+    return f"{table.where(row, column)}: {found}"
+
+
+# --- enough of each
+
+
+def _check_classes(table: FileTable, column: int, labels: Sequence[str]) -> None:
     if len(labels) < MIN_ROWS:
         raise InputError(
-            f"{path} has {len(labels)} labelled text{'s' * (len(labels) > 1)}",
+            f"{table.path} has {len(labels)} labelled text{'s' * (len(labels) > 1)}",
             expected=f"at least {MIN_ROWS}: a classifier is trained on some and tested on others",
             remedy="add rows",
         )
     found = set(labels)
-    place = f"{path}, column '{column}'"
+    place = f"{table.path}, column '{table.names[column]}'"
     if len(found) == 1:
         raise InputError(
-            f"{place}: the class is '{_short(labels[0])}' in all {len(labels):,} rows",
+            f"{place}: the class is '{shortened(labels[0])}' in all {len(labels):,} rows",
             expected="at least two classes",
             remedy="add examples of another class, or choose another column",
         )
@@ -305,13 +412,13 @@ def _check_classes(path: Path, column: str, labels: Sequence[str]) -> None:
         )
 
 
-def _check_split(path: Path, column: str, examples: Sequence[Example]) -> None:
+def _check_split(table: FileTable, column: int, examples: Sequence[Example]) -> None:
     """Both parts are there, and no class is without training or a single example."""
     parts = Counter(example.split for example in examples)
     if lacking := [SPLITS[part] for part in (TRAIN, TEST) if not parts[part]]:
         held = ", ".join(f"{SPLITS[part]} {count:,}" for part, count in sorted(parts.items()))
         raise InputError(
-            f"{path}, column '{column}': no example is in {' or '.join(lacking)} ({held})",
+            f"{table.path}, column '{table.names[column]}': no example is in {' or '.join(lacking)} ({held})",
             expected="a train and a test part",
             remedy="mark some, or leave the column out: then folds are made",
         )
@@ -320,37 +427,32 @@ def _check_split(path: Path, column: str, examples: Sequence[Example]) -> None:
     if unknown := sorted(name for name in every if not learnt[name]):
         tested = sum(e.label == unknown[0] and e.split == TEST for e in examples)
         raise InputError(
-            f"{path}: class '{_short(unknown[0])}' has {tested:,} test examples and none in training"
+            f"{table.path}: class '{shortened(unknown[0])}' has {tested:,} test examples and none in training"
             f"{_others(len(unknown))}",
             expected="training examples of every class",
             remedy="move some to train, or remove the class",
         )
     if parts[DEV]:
-        _refuse_rare(path, every, MIN_EXAMPLES, "example", " of every class")
+        _refuse_rare(table, every, MIN_EXAMPLES, "example", " of every class")
     else:  # one to learn from, one to choose by
         whose = " in training of every class, or a dev part"
-        _refuse_rare(path, learnt, MIN_EXAMPLES, "different text", whose, " in training")
-
-
-def _check_members(path: Path, examples: Sequence[Example]) -> None:
-    """In folds equal texts stay together, so a class needs different ones."""
-    why = " of every class: one to learn from, one to choose by and one to test"
-    _refuse_rare(path, _different_texts(examples), MIN_TEXTS, "different text", why)
+        _refuse_rare(table, learnt, MIN_EXAMPLES, "different text", whose, " in training")
 
 
 def _different_texts(examples: Sequence[Example]) -> Counter[str]:
-    """How many texts (or pairs of them) each class has, equal ones counted once."""
+    """Number of texts (or pairs of them) per class, equal ones counted once."""
     same = same_examples([e.first for e in examples], [e.second or "" for e in examples])
     different = {(e.label, number) for e, number in zip(examples, same.tolist(), strict=True)}
     return Counter(label for label, _ in different)
 
 
-def _refuse_rare(path: Path, members: Counter[str], least: int, what: str, whose: str, where: str = "") -> None:
+def _refuse_rare(table: FileTable, members: Counter[str], least: int, what: str, whose: str, where: str = "") -> None:
     rare = sorted(name for name, count in members.items() if count < least)
     if rare:
         count = members[rare[0]]
+        plural = "s" * (count > 1)
         raise InputError(
-            f"{path}: class '{_short(rare[0])}' has {count} {what}{'s' * (count > 1)}{where}{_others(len(rare))}",
+            f"{table.path}: class '{shortened(rare[0])}' has {count} {what}{plural}{where}{_others(len(rare))}",
             expected=f"at least {least} {what}s{whose}",
             remedy="add some, merge the class with another, or remove it",
         )
@@ -358,7 +460,3 @@ def _refuse_rare(path: Path, members: Counter[str], least: int, what: str, whose
 
 def _others(count: int) -> str:
     return f" (and {count - 1} other classes)" if count > 2 else " (and another class)" if count == 2 else ""
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."

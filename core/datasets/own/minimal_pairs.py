@@ -1,28 +1,35 @@
-"""Minimal pairs in a user's file: which columns are the original and its rewrites, and the texts in them."""
+"""Minimal pairs in a user's file: an original and its rewrites, those of HEROS or any others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.own import pairs as own_pairs
-from core.datasets.own import rewrites as own_rewrites
-from core.datasets.own.columns import UNUSED, ColumnReading, OwnFile, readings, texts_of
+from core.datasets.own.columns import UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
+from core.datasets.own.guess import ABOUT
+from core.datasets.own.pairs import known_columns
 from core.datasets.published import minimal_pairs
 from core.datasets.published.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
-from core.texts import one_form
+from core.texts import caseless, column_key, counted, one_form
 
-MIN_ROWS = 2
 VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
+MARK = "rewrite:"  # a column whose name begins so is a rewrite, whatever its cells look like
+MAX_NAME = 60  # letters of a subset's name
+FEW = 0.5  # a column with at most so many distinct cells per distinct original says what kind, not what
+SENTENCE = 3.0  # words that originals have on average, for a column of single words to be none of rewrites
 EXPECTED = f"a column original and one or more columns of rewrites: {', '.join(SUBSETS)}, or others"
+# Names of metrics and of columns of tables: no subset may be called so.
+METRICS = frozenset({"cos_avg", "originals", "accuracy", "accuracy_chance"})
+ENDINGS = ("_sd", "_low", "_high")
+TABLES = frozenset({ORIGINAL, "no", "variant", "run_id", "item_no"})
 
 
 @dataclass(frozen=True)
@@ -30,18 +37,118 @@ class OwnMinimalPairs(OwnFile):
     """A file of minimal pairs.
 
     Attributes:
-        originals: in the file's order, to the letter; those that repeat too.
-        rewrites: per subset that the file has a rewrite per original: HEROS's subsets in the order in which they are
-            shown, then others as they stand in the file.
+        originals: in the file's order, to the letter; repeated ones too.
+        rewrites: per subset a rewrite per original: HEROS's subsets in the order in which they are shown, then others
+            in the file's order.
         could_be_pairs: names of the columns that would be query and mate if it were read as positive pairs, where
             their names mean that; else none.
     """
 
     originals: tuple[str, ...]
     rewrites: Mapping[str, tuple[str, ...]]
-    could_be_pairs: tuple[str, ...] = ()
+    could_be_pairs: tuple[str, ...]
 
     kind = DatasetKind.MINIMAL_PAIR_SET
+    title = "minimal pairs"
+    form = f"minimal pairs (a column original and any of {', '.join(SUBSETS)}, or rewrites under other names)"
+    about = (
+        "an original and one or more rewrites of it (a synonym, a negation, a typo, or whatever you want to know "
+        "about). Each rewrite will be compared with its original."
+    )
+    matched_by = "where a column is called `original` and others may be its rewrites"
+    counted = "originals"
+    roles = (
+        Role("original", ORIGINAL, "the original"),
+        Role("rewrite", "", "a rewrite of it, called as its column is; several times for several", repeats=True),
+    )
+    forms = (("original", "rewrite"),)
+
+    # --- which columns
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        """An original and a known rewrite; or an original and columns of text that may be rewrites, where no two
+        columns are called as a query and its mate are. A column of numbers is neither: ``typos`` may count them."""
+        roles = _roles_of_text(table)
+        if ORIGINAL not in roles:
+            return False
+        if len(roles) > 1 or any(map(is_marked, table.names)):
+            return True
+        known = [number for numbers in minimal_pairs.places(table.names).values() for number in numbers]
+        rewrites, _ = _others(table, roles[ORIGINAL][0], known, ())
+        return bool(rewrites) and known_columns(table) is None
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        found, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
+        if of_text.keys() <= {ORIGINAL}:  # nothing else says that they are rewrites: ``typos`` may count them
+            found = of_text
+        unnamed = found.pop(NEGATION, [])
+        for role, places in found.items():
+            if len(places) > 1:
+                raise _several(table, role, places)
+        chosen = {role: (places[0], "by its name") for role, places in found.items()}
+        chosen |= _negations(table, {role: number for role, (number, _) in chosen.items()}, unnamed)
+        if ORIGINAL in chosen:
+            taken = [number for number, _ in chosen.values()]
+            rewrites, _ = _others(table, chosen[ORIGINAL][0], taken, known_columns(table) or ())
+            _check_names(table, [*((role, n) for role, (n, _) in chosen.items()), *((s, n) for n, s in rewrites)])
+            for number, subset in rewrites:
+                chosen[subset] = (number, "by its name" if is_marked(table.names[number]) else "a column of text")
+        return {number: (role, why) for role, (number, why) in chosen.items()}
+
+    @classmethod
+    def readings(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
+        uses = as_asked(table, asked) if asked else cls.by_header(table)
+        numbers = {role: number for number, (role, _) in uses.items()}
+        if ORIGINAL not in numbers or len(numbers) == 1:
+            lacking = "original" if ORIGINAL not in numbers else "of rewrites"
+            raise InputError(f"{table.path} has no column {lacking}: {table.shown_names}", expected=EXPECTED)
+        _check_names(table, list(numbers.items()))
+        for role, number in numbers.items():
+            if table.kinds[number] is ColumnKind.NUMBER:
+                raise InputError(
+                    f"{table.path}, column '{table.names[number]}', read as {role}: it holds numbers",
+                    expected="texts",
+                    remedy="give it another name if it is something else",
+                )
+        _, left_out = _others(table, numbers[ORIGINAL], numbers.values(), known_columns(table) or ())
+        return read_as(table, {number: (UNUSED, why) for number, why in left_out.items()} | uses)
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        """The columns whose names alone say what they are, where there is no reading of all."""
+        if found := super().preselected(table):
+            return found
+        places = minimal_pairs.places(table.names)
+        alone = {role: places[role][0] for role in (ORIGINAL, *SUBSETS) if len(places.get(role, ())) == 1}
+        return {role: number for role, number in alone.items() if table.kinds[number] is not ColumnKind.NUMBER}
+
+    @classmethod
+    def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
+        """A rewrite is the subset that its column's name says."""
+        found: dict[str, int] = {}
+        for role, name in named:
+            number = table.number(name)
+            use = ORIGINAL if role == "original" else _subset_of(name)
+            if use in found:
+                raise _several(table, use, [found[use], number])
+            found[use] = number
+        return found
+
+    # --- what is in them
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        roles = [role for role in dict.fromkeys([ORIGINAL, *SUBSETS, *numbers]) if role in numbers]
+        texts = {role: tuple(texts_of(table, numbers[role])) for role in roles}
+        originals = texts.pop(ORIGINAL)
+        if len(originals) < 2:
+            raise InputError(
+                f"{table.path} has {len(originals)} original",
+                expected="at least 2, since similarities are laid beside those of unrelated sentences",
+            )
+        return originals, texts, tuple(table.names[number] for number in known_columns(table) or ())
 
     @property
     def rows(self) -> int:
@@ -53,12 +160,12 @@ class OwnMinimalPairs(OwnFile):
 
     @cached_property
     def repeated_originals(self) -> int:
-        """Originals that stand in the file before; they count again in every mean."""
+        """Originals that an earlier row has too; they count again in every mean."""
         return len(self.originals) - len(set(self.originals))
 
     @cached_property
     def unchanged(self) -> int:
-        """Rewrites that are the same text as their original; such a pair tells nothing."""
+        """Rewrites that are the same text as their original; such a pair says nothing."""
         return sum(
             one_form(original) == one_form(rewrite)
             for texts in self.rewrites.values()
@@ -67,64 +174,62 @@ class OwnMinimalPairs(OwnFile):
 
     @property
     def description(self) -> str:
-        return f"Minimal pairs of your own: every original with its {_listed(list(self.rewrites))}."
+        *others, last = self.rewrites
+        subsets = f"{', '.join(others)} and {last}" if others else last
+        return f"Minimal pairs of your own: every original with its {subsets}."
 
     @property
     def _not_used(self) -> list[ColumnReading]:
         return [column for column in self.columns if column.use == UNUSED]
 
-    def as_manifest(self) -> dict[str, Any]:
-        return {
-            "columns": {role: column.name for role, column in self.used.items()},
-            "why": {role: column.why for role, column in self.used.items()},
-            "not_used": [column.name for column in self._not_used],
-            "why_not": [column.why for column in self._not_used],
-            "format": self.format.value,
-            "separator": self.separator,
-            "rows": self.rows,
-            "repeated_originals": self.repeated_originals,
-            "unchanged_rewrites": self.unchanged,
-        }
-
     @property
     def summary(self) -> str:
+        by_reason: dict[str, list[str]] = {}
+        for role, column in self.used.items():
+            by_reason.setdefault(column.why, []).append(f"{role} is column '{column.name}'")
+        used = ", ".join(
+            f"{', '.join(columns)} ({'each ' if len(columns) > 1 else ''}{why})" for why, columns in by_reason.items()
+        )
         unused = ", ".join(f"'{c.name}'{f' ({c.why})' if c.why else ''}" for c in self._not_used)
-        unused = f"; not used: {unused}" if unused else ""
         pairs = " and ".join(f"'{name}'" for name in self.could_be_pairs)
         other = f"; {pairs} would be positive pairs if no column were called original" if pairs else ""
         return (
-            f"{self.path.name}: minimal pairs: {self._columns_in_words}{unused}; {self.rows:,} originals, "
-            f"{self.distinct_texts:,} texts, repeated originals: {self.repeated_originals:,}, "
+            f"{self.path.name}: minimal pairs: {used}{f'; not used: {unused}' if unused else ''}; {self.rows:,} "
+            f"originals, {self.distinct_texts:,} texts, repeated originals: {self.repeated_originals:,}, "
             f"rewrites that change nothing: {self.unchanged:,}{other}"
         )
 
     @property
-    def _columns_in_words(self) -> str:
-        by_reason: dict[str, list[str]] = {}
-        for role, column in self.used.items():
-            by_reason.setdefault(column.why, []).append(f"{role} is column '{column.name}'")
-        return ", ".join(
-            f"{', '.join(columns)} ({'each ' if len(columns) > 1 else ''}{why})" for why, columns in by_reason.items()
-        )
+    def notes(self) -> tuple[str, ...]:
+        counts = [f"{self.rows:,} originals", f"{self.distinct_texts:,} distinct texts"]
+        if self.repeated_originals:
+            counts.append(f"{self.repeated_originals:,} repeated originals, which count again in every mean")
+        if self.unchanged:
+            counts.append(f"{self.unchanged:,} rewrites that are the same as their original")
+        return tuple(counts)
+
+    def as_manifest(self) -> dict[str, Any]:
+        return super().as_manifest() | {
+            "not_used": [column.name for column in self._not_used],
+            "why_not": [column.why for column in self._not_used],
+            "repeated_originals": self.repeated_originals,
+            "unchanged_rewrites": self.unchanged,
+        }
+
+    def first_rows(self, n: int) -> Rows:
+        columns = {ORIGINAL: self.originals, **self.rewrites}
+        return Rows(tuple(columns), tuple(islice(zip(*columns.values(), strict=True), n)))
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        names = [ORIGINAL, *(s if s in SUBSETS else f"{MARK}{s}" for s in self.rewrites)]
+        for texts in zip(self.originals, *self.rewrites.values(), strict=True):
+            yield dict(zip(names, texts, strict=True))
 
     def dataset(self, dataset_id: str) -> MinimalPairSet:
         return minimal_pairs.minimal_pair_set(dataset_id, self.originals, self.rewrites)
 
 
-def is_told(table: FileTable) -> bool:
-    """Whether a file's header says that it holds minimal pairs: an original and a known rewrite; or an original and
-    columns of text that may be rewrites, where no two columns are called as a query and its mate are.
-
-    A column of numbers is neither: ``typos`` may count them.
-    """
-    roles = _roles_of_text(table)
-    if ORIGINAL not in roles:
-        return False
-    if len(roles) > 1 or any(own_rewrites.is_marked(name) for name in table.names):
-        return True
-    known = [number for numbers in minimal_pairs.places(table.names).values() for number in numbers]
-    found = own_rewrites.others(table, roles[ORIGINAL][0], known, ())
-    return bool(found.rewrites) and own_pairs.known_columns(table) is None
+# --- the columns of HEROS
 
 
 def _roles_of_text(table: FileTable) -> dict[str, list[int]]:
@@ -136,112 +241,17 @@ def _roles_of_text(table: FileTable) -> dict[str, list[int]]:
     return {role: numbers for role, numbers in found.items() if numbers}
 
 
-def named_columns(table: FileTable) -> dict[str, int]:
-    """Numbers of the columns whose names alone say which of the original and the rewrites they are; for where no
-    guess of all of them can be made."""
-    found = minimal_pairs.places(table.names)
-    alone = {role: found[role][0] for role in (ORIGINAL, *SUBSETS) if len(found.get(role, ())) == 1}
-    return {role: number for role, number in alone.items() if table.kinds[number] is not ColumnKind.NUMBER}
-
-
-def roles(path: Path, table: FileTable, original: str, rewrites: Sequence[str]) -> dict[str, int]:
-    """Per role the number of the column that somebody named; a rewrite is the subset that its column's name says.
-
-    Raises:
-        InputError: two rewrites whose names say the same.
-    """
-    found = {ORIGINAL: table.names.index(original)}
-    for name in rewrites:
-        role = next(iter(minimal_pairs.places([own_rewrites.without_mark(name)])), own_rewrites.subset_name(name))
-        if role in found:
-            raise _several(path, table, role, [found[role], table.names.index(name)])
-        found[role] = table.names.index(name)
-    return found
-
-
-def read_columns(path: Path, table: FileTable, asked: Mapping[str, int] | None) -> tuple[ColumnReading, ...]:
-    """How every column is read.
+def _negations(table: FileTable, named: Mapping[str, int], unnamed: list[int]) -> dict[str, tuple[int, str]]:
+    """Number and reason per role of the columns whose names say no more than that they are negations.
 
     Args:
-        asked: per role (``original`` and subsets) the number of its column, where they are known; guessed if left out.
-
-    Raises:
-        InputError: no original or no rewrites, two columns for one role, negations that cannot be told apart, or a
-            column of numbers.
+        named: per role the number of the column whose name says it.
     """
-    chosen = {role: (number, "as asked") for role, number in asked.items()} if asked else _guess(path, table)
-    if ORIGINAL not in chosen:
-        raise InputError(f"{path} has no column original: {_names(table)}", expected=EXPECTED)
-    if len(chosen) == 1:
-        raise InputError(f"{path} has no column of rewrites: {_names(table)}", expected=EXPECTED)
-    own_rewrites.check_names(path, table, [(role, number) for role, (number, _) in chosen.items()])
-    uses: dict[int, tuple[str, str]] = {}
-    for role, (number, why) in chosen.items():
-        name = table.names[number]
-        if number in uses:
-            raise InputError(f"column '{name}' cannot be both {uses[number][0]} and {role}", expected="two columns")
-        if table.kinds[number] is ColumnKind.NUMBER:
-            raise InputError(
-                f"{path}, column '{name}', read as {role}: it holds numbers",
-                expected="texts",
-                remedy="give it another name if it is something else",
-            )
-        uses[number] = (role, why)
-    rest = _others(table, chosen)
-    return readings(table, {number: (UNUSED, why) for number, why in rest.left_out.items()} | uses)
-
-
-def read_texts(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> dict[str, tuple[str, ...]]:
-    """The texts per role, the original's first, then those of the subsets in the order in which they are shown.
-
-    Raises:
-        InputError: a cell that is no text, which is named; or too few rows.
-    """
-    number = {reading.use: i for i, reading in enumerate(columns) if reading.use != UNUSED}
-    roles = [role for role in dict.fromkeys([ORIGINAL, *SUBSETS, *number]) if role in number]
-    texts = {role: tuple(texts_of(path, table, number[role])) for role in roles}
-    if len(texts[ORIGINAL]) < MIN_ROWS:
-        raise InputError(
-            f"{path} has {len(texts[ORIGINAL])} original",
-            expected=f"at least {MIN_ROWS}, since similarities are laid beside those of unrelated sentences",
-        )
-    return texts
-
-
-def _guess(path: Path, table: FileTable) -> dict[str, tuple[int, str]]:
-    """Number and reason of the column of every role that the header names, then of those that hold other rewrites."""
-    found, of_text = minimal_pairs.places(table.names), _roles_of_text(table)
-    if of_text.keys() <= {ORIGINAL}:  # nothing else says that they are rewrites: ``typos`` may count them
-        found = of_text
-    unnamed = found.pop(NEGATION, [])
-    for role, places in found.items():
-        if len(places) > 1:
-            raise _several(path, table, role, places)
-    chosen = {role: (places[0], "by its name") for role, places in found.items()}
-    chosen |= _negations(path, table, chosen, unnamed)
-    if ORIGINAL not in chosen:
-        return chosen
-    own_names = [(subset, number) for number, subset in _others(table, chosen).rewrites.items()]
-    own_rewrites.check_names(path, table, [*((role, number) for role, (number, _) in chosen.items()), *own_names])
-    marked = [own_rewrites.is_marked(name) for name in table.names]
-    return chosen | {s: (n, "by its name" if marked[n] else "a column of text") for s, n in own_names}
-
-
-def _others(table: FileTable, chosen: Mapping[str, tuple[int, str]]) -> own_rewrites.OtherColumns:
-    """What the columns that are read as nothing yet hold."""
-    taken = [number for number, _ in chosen.values()]
-    return own_rewrites.others(table, chosen[ORIGINAL][0], taken, own_pairs.known_columns(table) or ())
-
-
-def _negations(
-    path: Path, table: FileTable, named: Mapping[str, tuple[int, str]], unnamed: list[int]
-) -> dict[str, tuple[int, str]]:
-    """The same of the columns whose names say no more than that they are negations."""
     left = [role for role in NEGATIONS if role not in named]
     if not unnamed:
         return {}
     if len(unnamed) > len(left):
-        raise _several(path, table, "the two negations", [*(named[r][0] for r in NEGATIONS if r in named), *unnamed])
+        raise _several(table, "the two negations", [*(named[r] for r in NEGATIONS if r in named), *unnamed])
     if len(left) == 1:
         return {left[0]: (unnamed[0], "the negation that is left")}
     if len(unnamed) == 1:  # whichever it is, it is the only one
@@ -249,33 +259,126 @@ def _negations(
     if not {ORIGINAL, "synonym"} <= named.keys():
         names = " and ".join(f"'{table.names[number]}'" for number in unnamed)
         raise InputError(
-            f"{path}: the name of column {names} does not say which negation it holds",
+            f"{table.path}: the name of column {names} does not say which negation it holds",
             expected="'Negation main' where the main clause is negated, 'Negation antonym' where it is the word that "
             "synonym and antonym replace",
             remedy="rename it",
         )
-    originals, synonyms, one, other = (table.cells[n] for n in (named[ORIGINAL][0], named["synonym"][0], *unnamed))
-    rows = (
-        cells
-        for cells in zip(originals, synonyms, one, other, strict=True)
-        if all(isinstance(cell, str) for cell in cells)  # any other cell is said later
-    )
-    first, second = minimal_pairs.main_first(path, list(islice(rows, VOTERS)))
-    return {role: (unnamed[i], "by its sentences") for role, i in zip(NEGATIONS, (first, second), strict=True)}
+    columns = (table.cells[n] for n in (named[ORIGINAL], named["synonym"], *unnamed))
+    # a cell that is no text is refused when the columns are read
+    rows = (cells for cells in zip(*columns, strict=True) if all(isinstance(cell, str) for cell in cells))
+    order = minimal_pairs.main_first(table.path, list(islice(rows, VOTERS)))
+    return {role: (unnamed[i], "by its sentences") for role, i in zip(NEGATIONS, order, strict=True)}
 
 
-def _several(path: Path, table: FileTable, role: str, numbers: list[int]) -> InputError:
+def _several(table: FileTable, role: str, numbers: list[int]) -> InputError:
     names = ", ".join(f"'{table.names[number]}'" for number in sorted(numbers))
     return InputError(
-        f"{path} has {len(numbers)} columns for {role}: {names}",
+        f"{table.path} has {len(numbers)} columns for {role}: {names}",
         expected="one column each",
         remedy="rename those that are something else",
     )
 
 
-def _names(table: FileTable) -> str:
-    return ", ".join(f"'{name[:40]}'" if name else "(no name)" for name in table.names)
+# --- rewrites under other names
 
 
-def _listed(subsets: list[str]) -> str:
-    return f"{', '.join(subsets[:-1])} and {subsets[-1]}" if len(subsets) > 1 else subsets[0]
+def subset_name(column: str) -> str:
+    """The name of a column's subset: letters and digits in lower case, "_" for all between.
+
+    "" for a name without letters or digits.
+    """
+    plain = caseless(_without_mark(column))
+    return re.sub(r"[\W_]+", "_", plain).strip("_")[:MAX_NAME].rstrip("_")
+
+
+def is_marked(column: str) -> bool:
+    """Whether a column's name says that it is a rewrite."""
+    return column.strip().casefold().startswith(MARK)
+
+
+def _without_mark(column: str) -> str:
+    return column.strip()[len(MARK) :] if is_marked(column) else column
+
+
+def _subset_of(column: str) -> str:
+    return next(iter(minimal_pairs.places([_without_mark(column)])), subset_name(column))
+
+
+def _others(
+    table: FileTable, original: int, known: Collection[int], pairs: Collection[int]
+) -> tuple[list[tuple[int, str]], dict[int, str]]:
+    """Which columns hold rewrites of the originals, besides those that are read as something already.
+
+    Args:
+        pairs: numbers of the columns whose names are those of a query and its mate.
+
+    Returns:
+        (number, subset) of the columns of rewrites; and per number of another column why it is none.
+    """
+    rewrites: list[tuple[int, str]] = []
+    left_out: dict[int, str] = {}
+    for number, column in enumerate(table.names):
+        if number == original or number in known:
+            continue
+        if reason := "" if is_marked(column) else _why_not(table, original, number, number in pairs):
+            left_out[number] = reason
+        else:
+            rewrites.append((number, subset_name(column)))
+    return rewrites, left_out
+
+
+def _why_not(table: FileTable, original: int, number: int, is_pair: bool) -> str:
+    """Why a column is none of rewrites; "" where nothing speaks against it."""
+    name, kind = column_key(table.names[number]), table.kinds[number]
+    if not name:
+        return "no name"
+    if kind is not ColumnKind.TEXT:
+        return str(kind)
+    if is_pair:
+        return "the name of one of a pair"
+    if name in ABOUT:
+        return "about the row, by its name"
+    return _why_not_by_cells(table.cells[original], table.cells[number])
+
+
+def _why_not_by_cells(originals: Sequence[object], cells: Sequence[object]) -> str:
+    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
+    if lacking := len(cells) - len(texts):
+        return f"{lacking:,} of {len(cells):,} cells have no text"
+    sentences = [cell for cell in originals if isinstance(cell, str)]
+    distinct = len(set(texts))
+    if distinct <= FEW * len(set(sentences)):
+        return f"{counted(distinct, 'different text')} only"
+    words = sum(len(sentence.split()) for sentence in sentences)
+    if words >= SENTENCE * len(sentences) and all(len(text.split()) == 1 for text in texts):
+        return "single words beside sentences"
+    return ""
+
+
+def _check_names(table: FileTable, roles: Iterable[tuple[str, int]]) -> None:
+    """Refuse subsets whose names other results have."""
+    seen: dict[str, int] = {}
+    for role, number in roles:
+        column = table.names[number]
+        remedy = f"rename column '{column[:40]}'"
+        if not role:
+            raise InputError(
+                f"{table.path}, column '{column[:40]}': there is no letter or digit in its name",
+                expected="a name for the rewrites in it",
+                remedy=remedy,
+            )
+        if role in METRICS or role.endswith(ENDINGS) or (role in TABLES and role != ORIGINAL) or ">" in column:
+            raise InputError(
+                f"{table.path}, column '{column[:40]}', a rewrite: '{role}' is the name of something else in the "
+                "results",
+                expected=f"not {', '.join(sorted(METRICS | TABLES))}, no '>', no {', '.join(ENDINGS)} at its end",
+                remedy=remedy,
+            )
+        if role in seen:
+            raise InputError(
+                f"{table.path}, columns '{table.names[seen[role]][:40]}' and '{column[:40]}' would both be '{role}'",
+                expected="names that differ in letters or digits",
+                remedy="rename one of them",
+            )
+        seen[role] = number

@@ -1,26 +1,26 @@
-"""Positive pairs in a user's file: which columns are query and mate, and the pairs in them."""
+"""Positive pairs in a user's file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.pairs import PairSet
-from core.datasets.own import guess as own_guess
+from core.datasets.own import guess
 from core.datasets.own.columns import (
     MATE,
     QUERY,
     UNUSED,
     ColumnReading,
     OwnFile,
+    Picker,
+    Role,
     UnclearColumns,
-    readings,
-    require,
+    require_rows,
     texts_of,
 )
 from core.datasets.published import pairs as loaders
@@ -29,7 +29,6 @@ from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
-MIN_ROWS = 2
 
 # Names that mean (query, mate), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
 KNOWN_NAMES = (
@@ -53,12 +52,62 @@ class OwnPairs(OwnFile):
     """A file of positive pairs.
 
     Attributes:
-        pairs: (query, mate), in the file's order; texts are kept to the letter, pairs that repeat too.
+        pairs: (query, mate), in the file's order; texts are kept to the letter, repeated pairs too.
     """
 
     pairs: tuple[tuple[str, str], ...]
 
     kind = DatasetKind.PAIR_SET
+    title = "positive pairs"
+    form = "pairs (columns query and mate)"
+    about = (
+        "a query and its mate, two texts that belong together. Each mate will be ranked among all the texts of the "
+        "file."
+    )
+    counted = "pairs"
+    roles = (Role("query", QUERY, "the query"), Role("mate", MATE, "the text that should be found for it"))
+    forms = (("query", "mate"),)
+    pickers = ((Picker(QUERY), Picker(MATE)),)
+    choose = "Choose the query and mate columns."
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:  # noqa: ARG003 - what no other kind's header says is read as pairs
+        return False
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        if known := known_columns(table):
+            return dict(zip(known, ((QUERY, "by its name"), (MATE, "by its name")), strict=True))
+        texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
+        if len(texts) >= 2 and table.separator and all(map(_is_sentence, texts[:2])):
+            first = " and ".join(f"'{name[:40]}'" for name in texts[:2])
+            raise InputError(
+                f"the first line of {table.path} holds texts, not names: {first}",
+                expected="a first line that names the columns",
+                remedy="put a line such as query,mate before it",
+            )
+        found = guess.pair(table)
+        if found.pair is None:
+            raise UnclearColumns(
+                f"{table.path} has no two columns of text: {_listed(table, found)}",
+                expected="the texts of a pair in two columns, best named query and mate",
+                remedy="if two of these hold them, name them with --query-column and --mate-column",
+            )
+        if not found.is_clear:
+            query, mate = (table.names[number] for number in found.pair)
+            raise UnclearColumns(
+                f"{table.path}: it is not clear which columns are query and mate: {_listed(table, found)}",
+                expected="two columns named query and mate, or two that are clearly the longest texts",
+                remedy=f"name them, for example: --query-column {quote(query)} --mate-column {quote(mate)}",
+            )
+        unused = {number: (UNUSED, why) for number, why in found.left_out.items()}
+        return unused | dict(zip(found.pair, zip((QUERY, MATE), found.whys, strict=True), strict=True))
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        queries, mates = (texts_of(table, numbers[use]) for use in (QUERY, MATE))
+        require_rows(table, "pair", 2)
+        return (tuple(zip(queries, mates, strict=True)),)
 
     @property
     def query(self) -> ColumnReading:
@@ -83,12 +132,28 @@ class OwnPairs(OwnFile):
 
     @cached_property
     def duplicate_pairs(self) -> int:
-        """Pairs that stand in the file before; they count again in every mean."""
+        """Pairs that an earlier row has too; they count again in every mean."""
         return len(self.pairs) - len(set(self.pairs))
 
     @property
     def description(self) -> str:
         return "Pairs of your own, among all the texts of their file."
+
+    @property
+    def summary(self) -> str:
+        return (
+            f"{self.path.name}: {self._columns_in_words(' and ')}; {self.rows:,} pairs, {self.distinct_texts:,} texts, "
+            f"repeated pairs: {self.duplicate_pairs:,}, pairs of a text with itself: {self.self_pairs:,}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        counts = [f"{self.rows:,} pairs", f"{self.distinct_texts:,} distinct texts"]
+        if self.duplicate_pairs:
+            counts.append(f"{self.duplicate_pairs:,} repeated pairs, which count again in every mean")
+        if self.self_pairs:
+            counts.append(f"{self.self_pairs:,} pairs of a text with itself")
+        return tuple(counts)
 
     def as_manifest(self) -> dict[str, Any]:
         return {
@@ -102,44 +167,15 @@ class OwnPairs(OwnFile):
             "self_pairs": self.self_pairs,
         }
 
-    @property
-    def summary(self) -> str:
-        columns = " and ".join(f"{c.use} is column '{c.name}' ({c.why})" for c in (self.query, self.mate))
-        return (
-            f"{self.path.name}: {columns}; {self.rows:,} pairs, {self.distinct_texts:,} texts, "
-            f"repeated pairs: {self.duplicate_pairs:,}, pairs of a text with itself: {self.self_pairs:,}"
-        )
+    def first_rows(self, n: int) -> Rows:
+        return Rows((QUERY, MATE), self.pairs[:n])
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        for query, mate in self.pairs:
+            yield {"query": query, "mate": mate}
 
     def dataset(self, dataset_id: str) -> PairSet:
         return loaders.pair_set(dataset_id, self.pairs, ())
-
-
-def read_columns(path: Path, table: FileTable, asked: tuple[str, str] | None) -> tuple[ColumnReading, ...]:
-    """How every column is read.
-
-    Args:
-        asked: the names of the query's and the mate's column, where they are known; guessed if left out.
-
-    Raises:
-        UnclearColumns: nothing to guess by, or several guesses are about as good.
-        InputError: no such columns, or the first line names none.
-    """
-    query, mate, reasons, left_out = (*_asked(path, table, asked), {}) if asked else _guess(path, table)
-    unused = {number: (UNUSED, why) for number, why in left_out.items()}
-    return readings(table, {**unused, query: (QUERY, reasons[0]), mate: (MATE, reasons[1])})
-
-
-def read_pairs(path: Path, table: FileTable, columns: tuple[ColumnReading, ...]) -> tuple[tuple[str, str], ...]:
-    """The pairs in the columns that are read as query and mate.
-
-    Raises:
-        InputError: a row that has no two texts, which is named; or too few rows.
-    """
-    number = {reading.use: i for i, reading in enumerate(columns)}
-    queries, mates = (texts_of(path, table, number[use]) for use in (QUERY, MATE))
-    if len(queries) < MIN_ROWS:
-        raise InputError(f"{path} has {len(queries)} pair", expected=f"at least {MIN_ROWS} pairs")
-    return tuple(zip(queries, mates, strict=True))
 
 
 def known_columns(table: FileTable) -> tuple[int, int] | None:
@@ -151,44 +187,7 @@ def known_columns(table: FileTable) -> tuple[int, int] | None:
     return None
 
 
-def _asked(path: Path, table: FileTable, asked: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:
-    require(path, table, asked)
-    if asked[0] == asked[1]:
-        raise InputError(f"column '{asked[0]}' cannot be both query and mate", expected="two columns")
-    return table.names.index(asked[0]), table.names.index(asked[1]), ("as asked", "as asked")
-
-
-def _guess(path: Path, table: FileTable) -> tuple[int, int, tuple[str, str], Mapping[int, str]]:
-    """Numbers of the two columns, why they are, and why other columns of text are not."""
-    if known := known_columns(table):
-        return *known, ("by its name", "by its name"), {}
-    texts = [number for number, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT]
-    if len(texts) >= 2 and table.separator and all(_is_sentence(table.names[number]) for number in texts[:2]):
-        first = " and ".join(f"'{table.names[number][:40]}'" for number in texts[:2])
-        raise InputError(
-            f"the first line of {path} holds texts, not names: {first}",
-            expected="a first line that names the columns",
-            remedy="put a line such as query,mate before it",
-        )
-    found = own_guess.pair(table)
-    if found.pair is None:
-        raise UnclearColumns(
-            f"{path} has no two columns of text: {_listed(table, found)}",
-            expected="the texts of a pair in two columns, best named query and mate",
-            remedy="if two of these hold them, name them with --query-column and --mate-column",
-        )
-    if not found.is_clear:
-        query, mate = (table.names[number] for number in found.pair)
-        raise UnclearColumns(
-            f"{path}: it is not clear which columns are query and mate: {_listed(table, found)}",
-            expected="two columns named query and mate, or two that are clearly the longest texts",
-            remedy=f"name them, for example: --query-column {quote(query)} --mate-column {quote(mate)}",
-        )
-    return *found.pair, found.whys, found.left_out
-
-
-def _listed(table: FileTable, found: own_guess.PairGuess) -> str:
-    """Every column with what it seems to hold."""
+def _listed(table: FileTable, found: guess.PairGuess) -> str:
     held = (found.left_out.get(number, kind) for number, kind in enumerate(table.kinds))
     return ", ".join(f"'{name[:40]}' ({what})" for name, what in zip(table.names, held, strict=True))
 

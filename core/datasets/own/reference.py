@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from core.datasets.kinds.base import DatasetKind
+from core.datasets.own.columns import Role
+from core.datasets.own.kinds import OWN_KINDS
 from core.errors import InputError, unknown
 from core.files.writing import require_name
 
 PREFIX = "file:"
-QUERY, MATE = "query", "mate"
-TEXT1, TEXT2, SCORE = "text1", "text2", "score"
-TEXT, LABEL, SPLIT = "text", "label", "split"
-WORD, COUNT = "word", "count"
-ORIGINAL, REWRITE = "original", "rewrite"
-# What a column may be named as, and what that means for people; in the order of a reference in its canonical form.
-ROLES = {
-    QUERY: "positive pairs: the query",
-    MATE: "positive pairs: the text that should be found for it",
-    TEXT: "labelled texts: the text, where an example has one",
-    TEXT1: "scored pairs or labelled texts: the first of two texts",
-    TEXT2: "the second of them",
-    SCORE: "scored pairs: the score that people gave",
-    LABEL: "labelled texts: the class",
-    SPLIT: "labelled texts: train, dev or test, where the file says it",
-    WORD: "words with counts: the word",
-    COUNT: "how often it occurs",
-    ORIGINAL: "minimal pairs: the original",
-    REWRITE: "a rewrite of it, called as its column is; several times for several",
-}
-# Per kind what has to be named, and what may be.
-_FORMS: tuple[tuple[DatasetKind, tuple[str, ...], tuple[str, ...]], ...] = (
-    (DatasetKind.PAIR_SET, (QUERY, MATE), ()),
-    (DatasetKind.SCORED_PAIRS, (TEXT1, TEXT2, SCORE), ()),
-    (DatasetKind.LABELLED_TEXTS, (TEXT, LABEL), (SPLIT,)),
-    (DatasetKind.LABELLED_TEXTS, (TEXT1, TEXT2, LABEL), (SPLIT,)),
-    (DatasetKind.VOCABULARY, (WORD, COUNT), ()),
-    (DatasetKind.MINIMAL_PAIR_SET, (ORIGINAL, REWRITE), ()),
-)
+
+
+def _roles() -> dict[str, Role]:
+    """What columns can be named as, by name; in the order of a canonical reference."""
+    every = {role.name: role for kind in OWN_KINDS.values() for role in kind.roles}
+    titles = {
+        name: " or ".join(kind.title for kind in OWN_KINDS.values() if any(role.name == name for role in kind.roles))
+        for name in every
+    }
+    return {name: replace(role, meaning=f"{titles[name]}: {role.meaning}") for name, role in every.items()}
+
+
+ROLES = _roles()
 
 
 @dataclass(frozen=True)
@@ -58,18 +44,16 @@ class NamedColumns:
 
     @classmethod
     def of(cls, named: Sequence[tuple[str, str]]) -> NamedColumns:
-        """Columns in any order.
-
-        Raises:
-            InputError: roles that no kind of file has together, or one of them twice.
-        """
+        """Columns in any order."""
         roles = [role for role, _ in named]
-        if twice := next((role for role in roles if role != REWRITE and roles.count(role) > 1), ""):
+        if twice := next((r for r in roles if not ROLES[r].repeats and roles.count(r) > 1), ""):
             raise InputError(f"two columns are named as {twice}", expected="one")
-        for kind, needed, optional in _FORMS:
-            if {*needed} <= {*roles} <= {*needed, *optional}:
-                return cls(kind, tuple(sorted(named, key=lambda one: [*ROLES].index(one[0]))))
-        forms = (f"{', '.join(needed)}{f' (and {optional[0]})' if optional else ''}" for _, needed, optional in _FORMS)
+        forms = []
+        for kind in OWN_KINDS.values():
+            for needed in kind.forms:
+                if {*needed} <= {*roles} <= {*needed, *kind.optional}:
+                    return cls(kind.kind, tuple(sorted(named, key=lambda one: [*ROLES].index(one[0]))))
+                forms.append(", ".join(needed) + (f" (and {', '.join(kind.optional)})" if kind.optional else ""))
         raise InputError(
             f"columns are named as {', '.join(dict.fromkeys(roles))} only" if roles else "no columns are named",
             expected=f"those of one kind of file: {'; '.join(forms)}",
@@ -77,11 +61,7 @@ class NamedColumns:
 
     @classmethod
     def parse(cls, query: str, reference: str) -> NamedColumns:
-        """Read ``query=customer%20question&mate=answer``; values are percent-decoded, a ``+`` is a plus.
-
-        Raises:
-            InputError: a role that there is not, or as ``of``.
-        """
+        """Read ``query=customer%20question&mate=answer``; values are percent-decoded, a ``+`` is a plus."""
         named = []
         for part in query.split("&"):
             role, equals, column = part.partition("=")
@@ -95,10 +75,6 @@ class NamedColumns:
     def __str__(self) -> str:
         return "&".join(f"{role}={quote(column, safe='')}" for role, column in self.named)
 
-    def of_role(self, role: str) -> str | None:
-        """The column of a role; None where none is named."""
-        return dict(self.named).get(role)
-
 
 @dataclass(frozen=True)
 class OwnReference:
@@ -109,11 +85,7 @@ class OwnReference:
 
     @classmethod
     def parse(cls, reference: str) -> OwnReference:
-        """Read a ``file:`` reference.
-
-        Raises:
-            InputError: there is no path, or none that a system could have, or the columns are named wrongly.
-        """
+        """Read a ``file:`` reference."""
         target = reference.removeprefix(PREFIX)
         if not target.strip():
             raise InputError(f"'{reference}' names no file", expected=f"{PREFIX}PATH, for example {PREFIX}pairs.csv")
@@ -135,20 +107,12 @@ def is_own(reference: str) -> bool:
 
 
 def path_of(reference: str) -> Path:
-    """The absolute path of a ``file:`` reference; the file need not exist.
-
-    Raises:
-        InputError: as ``OwnReference.parse``.
-    """
+    """The absolute path of a ``file:`` reference; the file need not exist."""
     return OwnReference.parse(reference).path
 
 
 def with_columns(reference: str, columns: NamedColumns) -> str:
-    """A reference whose columns are named.
-
-    Raises:
-        InputError: they are named in the reference too, or as ``OwnReference.parse``.
-    """
+    """A reference whose columns are named."""
     found = OwnReference.parse(reference)
     if found.columns is not None and found.columns != columns:
         raise InputError(f"columns are named twice, in '{reference}' and beside it", expected="once")

@@ -1,37 +1,36 @@
-"""Scored pairs in a user's file: which columns are the two texts and the score, and what is in them."""
+"""Scored pairs in a user's file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.own import guess as own_guess
-from core.datasets.own import pairs as own_pairs
+from core.datasets.own import guess
 from core.datasets.own.columns import (
     FIRST,
     SCORE,
     SECOND,
     UNUSED,
-    ColumnReading,
     OwnFile,
+    Picker,
+    Role,
     UnclearColumns,
-    finite_number,
-    readings,
-    require,
+    first_named,
+    numbers_of,
+    require_rows,
     texts_of,
 )
+from core.datasets.own.pairs import known_columns
 from core.datasets.published import scored_pairs
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
 
-MIN_ROWS = 2
 # Names that mean a score, compared by letters and digits only; the first that a file has wins.
 SCORE_NAMES = (
     *("score", "gold", "goldscore", "similarity", "relatedness", "similarityscore", "relatednessscore"),
@@ -45,12 +44,71 @@ class OwnScoredPairs(OwnFile):
     """A file of scored pairs.
 
     Attributes:
-        pairs: (text, text, score), in the file's order; texts are kept to the letter, pairs that repeat too.
+        pairs: (text, text, score), in the file's order; texts are kept to the letter, repeated pairs too.
     """
 
     pairs: tuple[scored_pairs.Row, ...]
 
     kind = DatasetKind.SCORED_PAIRS
+    title = "scored pairs"
+    form = "scored pairs (text1, text2 and score)"
+    about = "two texts and a score that people gave them, higher for more alike, for the page *Similarity*."
+    matched_by = "where one is called `score`, `gold`, `similarity` or the like beside two of texts"
+    counted = "scored pairs"
+    roles = (
+        Role("text1", FIRST, "the first of two texts"),
+        Role("text2", SECOND, "the second of them"),
+        Role("score", SCORE, "the score that people gave"),
+    )
+    forms = (("text1", "text2", "score"),)
+    pickers = ((Picker(FIRST), Picker(SECOND), Picker(SCORE)),)
+    choose = "Choose the columns of the two texts, and that of the score that people gave them."
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        score = score_column(table)
+        texts = sum(kind is ColumnKind.TEXT for number, kind in enumerate(table.kinds) if number != score)
+        return score is not None and (known_columns(table) is not None or texts >= 2)
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        named, texts = score_column(table), _text_columns(table)
+        if named is None or texts.pair is None:
+            raise UnclearColumns(
+                f"{table.path} has no two texts and a score: {table.shown_names}",
+                expected="two columns of texts and a column score (or gold, similarity, relatedness)",
+                remedy="if it has them, name them with --text1-column, --text2-column and --score-column",
+            )
+        if not texts.is_clear:
+            one, other, number = (quote(table.names[column]) for column in (*texts.pair, named))
+            raise UnclearColumns(
+                f"{table.path}: it is not clear which two columns are scored: {table.shown_names}",
+                expected="two columns named text1 and text2, or two that are clearly the longest texts",
+                remedy=f"name them, for example: --text1-column {one} --text2-column {other} --score-column {number}",
+            )
+        unused = {number: (UNUSED, why) for number, why in texts.left_out.items()}
+        used = dict(zip(texts.pair, zip((FIRST, SECOND), texts.whys, strict=True), strict=True))
+        return unused | used | {named: (SCORE, "by its name")}
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        texts, score = _text_columns(table), score_column(table)
+        pair = dict(zip((FIRST, SECOND), texts.pair, strict=True)) if texts.pair and texts.is_clear else {}
+        return pair if score is None else pair | {SCORE: score}
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        firsts, seconds = (texts_of(table, numbers[use]) for use in (FIRST, SECOND))
+        require_rows(table, "pair", 2)
+        scores = numbers_of(table, numbers[SCORE], "a score, a finite number such as 3.5")
+        if len(set(scores)) < 2:
+            raise InputError(
+                f"{table.path}, column '{table.names[numbers[SCORE]]}': the score is {scores[0]:g} in all "
+                f"{len(scores):,} rows",
+                expected="at least two different scores",
+                remedy="if these are positive pairs, remove the column",
+            )
+        return (tuple(zip(firsts, seconds, scores, strict=True)),)
 
     @property
     def rows(self) -> int:
@@ -67,118 +125,50 @@ class OwnScoredPairs(OwnFile):
         return min(scores), max(scores)
 
     @property
-    def description(self) -> str:
+    def _scores_in_words(self) -> str:
         low, high = self.scale
-        return f"Pairs of your own with scores from {low:g} to {high:g}; a higher score means more alike."
+        return f"scores from {low:g} to {high:g}"
 
-    def as_manifest(self) -> dict[str, Any]:
-        return {
-            "columns": {use: column.name for use, column in self.used.items()},
-            "why": {use: column.why for use, column in self.used.items()},
-            "format": self.format.value,
-            "separator": self.separator,
-            "rows": self.rows,
-            "scale": list(self.scale),
-        }
+    @property
+    def description(self) -> str:
+        return f"Pairs of your own with {self._scores_in_words}; a higher score means more alike."
 
     @property
     def summary(self) -> str:
-        columns = ", ".join(f"{use} is column '{column.name}' ({column.why})" for use, column in self.used.items())
-        low, high = self.scale
         return (
-            f"{self.path.name}: scored pairs: {columns}; {self.rows:,} pairs, {self.distinct_texts:,} texts, scores "
-            f"from {low:g} to {high:g}"
+            f"{self.path.name}: scored pairs: {self._columns_in_words(', ')}; {self.rows:,} pairs, "
+            f"{self.distinct_texts:,} texts, {self._scores_in_words}"
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        scores = f"{self._scores_in_words}; a higher score means more alike"
+        return f"{self.rows:,} pairs", f"{self.distinct_texts:,} distinct texts", scores
+
+    def as_manifest(self) -> dict[str, Any]:
+        return super().as_manifest() | {"scale": list(self.scale)}
+
+    def first_rows(self, n: int) -> Rows:
+        return Rows((FIRST, SECOND, SCORE), self.pairs[:n])
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        for first, second, score in self.pairs:
+            yield {"text1": first, "text2": second, "score": score}
 
     def dataset(self, dataset_id: str) -> ScoredPairs:
         return scored_pairs.scored_pairs(dataset_id, {self.path.stem: self.pairs})
 
 
-def is_told(table: FileTable) -> bool:
-    """Whether a file's header says that it holds scored pairs: a score by its name, and two columns for the texts."""
-    score = score_column(table)
-    texts = sum(kind is ColumnKind.TEXT for number, kind in enumerate(table.kinds) if number != score)
-    return score is not None and (own_pairs.known_columns(table) is not None or texts >= 2)
-
-
 def score_column(table: FileTable) -> int | None:
-    """The number of the column whose name says that it is the score; None where there is none, or several."""
+    """Number of the column whose name says that it is the score; None where there is none, or several."""
     keys = [column_key(name) for name in table.names]
-    for name in SCORE_NAMES:
-        if keys.count(name) == 1:
-            return keys.index(name)
-    for name in WEAK_NAMES:
-        if keys.count(name) == 1 and table.kinds[keys.index(name)] is ColumnKind.NUMBER:
-            return keys.index(name)
-    return None
+    if (named := first_named(keys, SCORE_NAMES)) is not None:
+        return named
+    weak = first_named(keys, WEAK_NAMES)
+    return weak if weak is not None and table.kinds[weak] is ColumnKind.NUMBER else None
 
 
-def text_columns(table: FileTable) -> own_guess.PairGuess:
-    """A guess at the columns of the texts: those whose names mean a pair, else as ``own_guess.pair``."""
-    if (known := own_pairs.known_columns(table)) is not None:
-        return own_guess.PairGuess(known, ("by its name", "by its name"), is_clear=True)
-    return own_guess.pair(table, {score_column(table)})
-
-
-def read_columns(path: Path, table: FileTable, asked: tuple[str, str, str] | None) -> tuple[ColumnReading, ...]:
-    """How every column is read.
-
-    Args:
-        asked: the names of the two texts' and the score's column, where they are known; guessed if left out.
-
-    Raises:
-        UnclearColumns: names that say nothing, or several guesses are about as good.
-        InputError: no such columns, or one of them twice.
-    """
-    if asked is not None:
-        require(path, table, asked)
-        if len(set(asked)) < len(asked):
-            raise InputError(f"one column cannot be two of {', '.join(asked)}", expected="three columns")
-        first, second, score = (table.names.index(name) for name in asked)
-        return readings(table, {first: (FIRST, "as asked"), second: (SECOND, "as asked"), score: (SCORE, "as asked")})
-    named, texts = score_column(table), text_columns(table)
-    if named is None or texts.pair is None:
-        raise UnclearColumns(
-            f"{path} has no two texts and a score: {', '.join(repr(name[:40]) for name in table.names)}",
-            expected="two columns of texts and a column score (or gold, similarity, relatedness)",
-            remedy="if it has them, name them with --text1-column, --text2-column and --score-column",
-        )
-    if not texts.is_clear:
-        one, other, number = (quote(table.names[column]) for column in (*texts.pair, named))
-        raise UnclearColumns(
-            f"{path}: it is not clear which two columns are scored: {', '.join(repr(n[:40]) for n in table.names)}",
-            expected="two columns named text1 and text2, or two that are clearly the longest texts",
-            remedy=f"name them, for example: --text1-column {one} --text2-column {other} --score-column {number}",
-        )
-    (first, second), (why_first, why_second) = texts.pair, texts.whys
-    unused = {number: (UNUSED, why) for number, why in texts.left_out.items()}
-    used = {first: (FIRST, why_first), second: (SECOND, why_second), named: (SCORE, "by its name")}
-    return readings(table, unused | used)
-
-
-def read_pairs(path: Path, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[scored_pairs.Row, ...]:
-    """The pairs and scores in the columns that are read as such.
-
-    Raises:
-        InputError: a row that has no two texts, or whose score is no finite number; it is named. Or too few rows, or
-            one score for all.
-    """
-    number = {reading.use: i for i, reading in enumerate(columns)}
-    firsts, seconds = (texts_of(path, table, number[use]) for use in (FIRST, SECOND))
-    if len(firsts) < MIN_ROWS:
-        raise InputError(f"{path} has {len(firsts)} pair", expected=f"at least {MIN_ROWS} pairs")
-    column = number[SCORE]
-    place = f"column '{table.names[column]}'"
-    cells = table.cells[column]
-    scores = [_score(f"{path}, {table.where(row)}, {place}", cell) for row, cell in enumerate(cells)]
-    if len(set(scores)) < 2:
-        raise InputError(
-            f"{path}, {place}: the score is {scores[0]:g} in all {len(scores):,} rows",
-            expected="at least two different scores",
-            remedy="if these are positive pairs, remove the column",
-        )
-    return tuple(zip(firsts, seconds, scores, strict=True))
-
-
-def _score(place: str, cell: object) -> float:
-    return finite_number(place, cell, "a score, a finite number such as 3.5")
+def _text_columns(table: FileTable) -> guess.PairGuess:
+    if (known := known_columns(table)) is not None:
+        return guess.PairGuess(known, ("by its name", "by its name"), is_clear=True)
+    return guess.pair(table, {score_column(table)})

@@ -8,8 +8,7 @@ from __future__ import annotations
 from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.published import scored_pairs, simlex
-from core.datasets.published.similarity_sets import STR, STSB_DEV, STSB_TEST, STSB_TRAIN
-from core.datasets.published.word_sets import WORD_FILES
+from core.datasets.published.similarity_sets import STR, STSB, WORD_SETS
 
 _COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
 _COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"
@@ -30,7 +29,7 @@ SOURCES = {
             "Sentences Semantically Related?",
             url=f"https://github.com/{EVALRANK_REPOSITORY}",
             revision=EVALRANK_REVISION,
-            files=(STSB_TRAIN, STSB_DEV, STSB_TEST, STR),
+            files=(*STSB.values(), STR),
             load=lambda dataset_id, paths: scored_pairs.sentence_sources(dataset_id, *paths),
         ),
         DatasetEntry(
@@ -46,7 +45,7 @@ SOURCES = {
             citation="each set's own paper; chosen by Wang, Kuo and Li 2022, Just Rank, section 4.3",
             url=f"https://github.com/{EVALRANK_REPOSITORY}",
             revision=EVALRANK_REVISION,
-            files=WORD_FILES,
+            files=tuple(entry.files[0] for entry in WORD_SETS),
             load=scored_pairs.word_sources,
         ),
         DatasetEntry(

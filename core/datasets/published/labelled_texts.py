@@ -1,4 +1,7 @@
-"""Files of labelled texts: the transfer tasks of SentEval, and SciCite, as the EvalRank toolkit has them."""
+"""Files of labelled texts: the transfer tasks of SentEval, and SciCite, as the EvalRank toolkit has them.
+
+A reader raises ``DataCorrupt`` for a line of another form, by its number.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets.kinds.labelled_texts import UNSPLIT, LabelledTexts
+from core.datasets.published.text_lines import filled, lines, parsed
 from core.errors import DataCorrupt
 
-_MRPC_COLUMNS = 5
-_SICK_FIRST, _SICK_SECOND, _SICK_LABEL = 1, 2, 4
+SST5_CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
+MRPC_CLASSES = ("no paraphrase", "paraphrase")
+SICK_CLASSES = ("contradiction", "neutral", "entailment")
 
 
 @dataclass(frozen=True)
@@ -55,125 +60,74 @@ def labelled_texts(dataset_id: str, classes: Sequence[str], examples: Sequence[E
 
 
 def one_per_line(path: Path, label: str) -> list[Example]:
-    """A text per line, all of one class (MR, CR, SUBJ, MPQA); blank lines are dropped."""
-    return [Example(label, line) for _, line in _lines(path)]
+    """A text per line, all of one class (MR, CR, SUBJ, MPQA)."""
+    return [Example(label, line.strip()) for _, line in _lines(path)]
 
 
 def trec(path: Path, split: int) -> list[Example]:
-    """``CLASS:fine question`` per line, in Latin-1; the coarse class counts.
+    """``CLASS:fine question`` per line, in Latin-1; the coarse class counts."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    out = []
-    for number, line in _lines(path, "latin-1"):
-        label, space, question = line.partition(" ")
-        coarse, colon, _ = label.partition(":")
-        if not (space and colon and question.strip()):
-            raise DataCorrupt(f"{path}, line {number}: no class and question", expected="CLASS:fine, a space, a text")
-        out.append(Example(coarse, question.strip(), split=split))
-    return out
+    def parse(line: str) -> Example:
+        label, question = line.strip().split(" ", 1)
+        coarse, _ = label.split(":", 1)
+        return Example(coarse, filled(question), split=split)
+
+    return parsed(path, _lines(path, "latin-1"), parse, "CLASS:fine, a space, a text", "no class and question")
 
 
 def sst2(path: Path, split: int) -> list[Example]:
-    """``text TAB 0 or 1`` per line.
+    """``text TAB 0 or 1`` per line."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    names = {"0": "negative", "1": "positive"}
-    out = []
-    for number, line in _lines(path):
-        text, _, label = line.rpartition("\t")
-        if label.strip() not in names or not text.strip():
-            raise DataCorrupt(f"{path}, line {number}: no text and class", expected="a text, a tab, and 0 or 1")
-        out.append(Example(names[label.strip()], text.strip(), split=split))
-    return out
+    def parse(line: str) -> Example:
+        text, label = line.rsplit("\t", 1)
+        return Example({"0": "negative", "1": "positive"}[label.strip()], filled(text), split=split)
 
-
-SST5_CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
+    return parsed(path, _lines(path), parse, "a text, a tab, and 0 or 1", "no text and class")
 
 
 def sst5(path: Path, split: int) -> list[Example]:
-    """``0 to 4, a space, text`` per line.
+    """``0 to 4, a space, text`` per line."""
+    classes = dict(zip("01234", SST5_CLASSES, strict=True))
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    out = []
-    for number, line in _lines(path):
-        label, _, text = line.partition(" ")
-        if label not in {"0", "1", "2", "3", "4"} or not text.strip():
-            raise DataCorrupt(f"{path}, line {number}: no class and text", expected="0 to 4, a space, a text")
-        out.append(Example(SST5_CLASSES[int(label)], text.strip(), split=split))
-    return out
+    def parse(line: str) -> Example:
+        label, text = line.strip().split(" ", 1)
+        return Example(classes[label], filled(text), split=split)
 
-
-MRPC_CLASSES = ("no paraphrase", "paraphrase")
+    return parsed(path, _lines(path), parse, "0 to 4, a space, a text", "no class and text")
 
 
 def mrpc(path: Path, split: int) -> list[Example]:
-    """A header, then ``0 or 1, id, id, text, text`` with tabs between.
+    """A header, then ``0 or 1, id, id, text, text`` with tabs between."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    out = []
-    for number, line in _lines(path, "utf-8-sig")[1:]:
-        cells = line.split("\t")
-        if len(cells) != _MRPC_COLUMNS or cells[0] not in {"0", "1"} or not all(c.strip() for c in cells):
-            raise DataCorrupt(f"{path}, line {number}: no class and two texts", expected="a line of MRPC, five cells")
-        out.append(Example(MRPC_CLASSES[int(cells[0])], cells[3].strip(), cells[4].strip(), split))
-    return out
+    def parse(line: str) -> Example:
+        label, _, _, first, second = map(filled, line.split("\t"))
+        return Example(dict(zip("01", MRPC_CLASSES, strict=True))[label], first, second, split)
 
-
-SICK_CLASSES = ("contradiction", "neutral", "entailment")
+    return parsed(path, _lines(path, "utf-8-sig")[1:], parse, "a line of MRPC, five cells", "no class and two texts")
 
 
 def sick(path: Path, split: int) -> list[Example]:
-    """A part of SICK, with tabs between: the two sentences and the judgment of entailment.
+    """A part of SICK, with a header and tabs between: the two sentences and the judgment of entailment."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    out = []
-    for number, line in _lines(path)[1:]:
-        cells = line.split("\t")
-        label = cells[_SICK_LABEL].strip().lower() if len(cells) > _SICK_LABEL else ""
-        if label not in SICK_CLASSES or not (cells[_SICK_FIRST].strip() and cells[_SICK_SECOND].strip()):
-            raise DataCorrupt(f"{path}, line {number}: no two sentences and judgment", expected="a line of SICK")
-        out.append(Example(label, cells[_SICK_FIRST].strip(), cells[_SICK_SECOND].strip(), split))
-    return out
+    def parse(line: str) -> Example:
+        _, first, second, _, label, *_ = line.split("\t")
+        label = label.strip().lower()
+        return Example(SICK_CLASSES[SICK_CLASSES.index(label)], filled(first), filled(second), split)
+
+    return parsed(path, _lines(path)[1:], parse, "a line of SICK", "no two sentences and judgment")
 
 
 def scicite(path: Path, split: int) -> list[Example]:
-    """A JSON object per line, with ``text`` and ``label``.
+    """A JSON object per line, with ``text`` and ``label``."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    out = []
-    for number, line in _lines(path):
-        try:
-            row = json.loads(line)
-            text, label = row["text"], row["label"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataCorrupt(
-                f"{path}, line {number}: no text and label", expected="a JSON object with both"
-            ) from error
-        if not (isinstance(text, str) and text.strip() and isinstance(label, str) and label):
-            raise DataCorrupt(f"{path}, line {number}: an empty text or label", expected="a text and a label")
-        out.append(Example(label, text.strip(), split=split))
-    return out
+    def parse(line: str) -> Example:
+        row = json.loads(line)
+        if not (isinstance(row["text"], str) and isinstance(row["label"], str)):
+            raise TypeError("no texts")
+        return Example(filled(row["label"]), filled(row["text"]), split=split)
+
+    return parsed(path, _lines(path), parse, "a JSON object with both", "no text and label")
 
 
 def _lines(path: Path, encoding: str = "utf-8") -> list[tuple[int, str]]:
-    """Lines that hold something, stripped of white space around them but for tabs inside, and their numbers from 1."""
-    try:
-        text = path.read_bytes().decode(encoding)
-    except UnicodeDecodeError as error:
-        raise DataCorrupt(
-            f"{path} is not {encoding} (byte {error.start})", expected=f"a text file in {encoding}"
-        ) from error
-    lines = text.replace("\r\n", "\n").split("\n")
-    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+    return [(number, line) for number, line in lines(path, encoding) if line.strip()]

@@ -44,8 +44,6 @@ _NOT = frozenset({"not", "cannot"})
 
 @dataclass(frozen=True)
 class _Row:
-    """Cells of a line of the file; ``line`` counts from 1."""
-
     line: int
     cells: tuple[str, ...]
 
@@ -157,11 +155,7 @@ def places(header: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _columns(path: Path, header: Sequence[str], table: Sequence[_Row]) -> dict[str, int]:
-    """Column number of the original and of every subset; other columns are nobody's.
-
-    Raises:
-        InputError: some are missing or there twice, or the two negations cannot be told apart.
-    """
+    """Column number of the original and of every subset; other columns are nobody's."""
     found = places(header)
     unnamed = found.pop(NEGATION, [])
     open_names = [name for name in NEGATIONS if name not in found]

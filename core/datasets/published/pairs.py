@@ -1,4 +1,4 @@
-"""Files in, datasets out. Nothing is downloaded here."""
+"""Pair sets from their files; ``DataCorrupt`` for a line of another form. Nothing is downloaded here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.datasets import packaged
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import minimal_pairs
-from core.errors import DataCorrupt
+from core.datasets.published.text_lines import lines, parsed
 
 DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym")
 
@@ -34,17 +34,15 @@ def pair_set(dataset_id: str, pairs: Sequence[tuple[str, str]], background: Iter
 
 
 def evalrank(dataset_id: str, pairs: Path, background: Sequence[Path]) -> PairSet:
-    """EvalRank's files: ``query TAB mate`` per line, and one background text per line.
+    """EvalRank's files: ``query TAB mate`` per line, and one background text per line."""
 
-    Raises:
-        DataCorrupt: a line of the pair file has not two cells.
-    """
-    rows = []
-    for number, line in lines(pairs):
-        cells = line.split("\t")
-        if len(cells) != 2 or not all(cells):
-            raise DataCorrupt(f"{pairs}, line {number}: {len(cells)} cell(s)", expected="two texts with a tab between")
-        rows.append((cells[0], cells[1]))
+    def parse(line: str) -> tuple[str, str]:
+        query, mate = line.split("\t")
+        if not (query and mate):
+            raise ValueError("an empty cell")
+        return query, mate
+
+    rows = parsed(pairs, lines(pairs), parse, "two texts with a tab between")
     return pair_set(dataset_id, rows, (text for path in background for _, text in lines(path)))
 
 
@@ -64,26 +62,14 @@ def demo_minimal(dataset_id: str, path: Path) -> MinimalPairSet:
 
 
 def scored_words(name: str, text: str) -> list[tuple[str, str, float]]:
-    """``word TAB word TAB score`` per line, lower-cased; lines that begin with ``#`` are remarks.
+    """``word TAB word TAB score`` per line, lower-cased; lines that begin with ``#`` are remarks."""
 
-    Args:
-        name: of the file, for errors.
+    def parse(line: str) -> tuple[str, str, float]:
+        one, other, score = line.split("\t")
+        return one.lower(), other.lower(), float(score)
 
-    Raises:
-        DataCorrupt: another kind of line.
-    """
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
-        try:
-            one, other, score = line.split("\t")
-            rows.append((one.lower(), other.lower(), float(score)))
-        except ValueError as error:
-            raise DataCorrupt(
-                f"{name}, line {number}: '{line}'", expected="two words and a score with tabs between"
-            ) from error
-    return rows
+    rows = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line and not line.startswith("#")]
+    return parsed(Path(name), rows, parse, "two words and a score with tabs between")
 
 
 def most_similar_quarter(
@@ -113,16 +99,3 @@ def demo_words(dataset_id: str) -> PairSet:
         for name in ("wordsim353.tsv", "simlex999.txt")
     ]
     return most_similar_quarter(dataset_id, scored, packaged.frequent_words(20_000))
-
-
-def lines(path: Path) -> list[tuple[int, str]]:
-    """Non-empty lines and their numbers, from 1.
-
-    Split at line feeds only: texts may hold other characters that Unicode calls line ends.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
-    lines = text.replace("\r\n", "\n").split("\n")
-    return [(number, line) for number, line in enumerate(lines, 1) if line]

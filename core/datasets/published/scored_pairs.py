@@ -1,7 +1,8 @@
 """Files of pairs that people scored: STS-Benchmark, STR, and sets of word pairs, as the EvalRank toolkit reads them.
 
 EvalRank's positive pairs are the best quarter of these sets (Wang 2022, section 4.3). Texts are read as the toolkit
-does, so that its pairs are found here to the letter: sentences as they stand, words lower-cased.
+does, so that its pairs are found here to the letter: sentences as they stand, words lower-cased. A reader raises
+``DataCorrupt`` for a file or a line of another form.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.published.text_lines import lines, parsed, text_of
 from core.errors import DataCorrupt
 
 Row = tuple[str, str, float]
 
 STS_SCORE, STS_FIRST, STS_SECOND = 4, 5, 6  # columns of STS-Benchmark; more follow in some rows
+_NO_SCORE = "no two sentences and a score"
 SICK_HEADER = ["pair_ID", "sentence_A", "sentence_B", "relatedness_score"]  # more may follow
 
 
@@ -41,83 +44,53 @@ def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPa
 
 
 def sts_benchmark(path: Path) -> list[Row]:
-    """A part of STS-Benchmark: no header, seven or more columns with tabs between, quotes are part of the text.
+    """A part of STS-Benchmark: no header, seven or more columns with tabs between, quotes are part of the text."""
 
-    Raises:
-        DataCorrupt: a line of another kind.
-    """
-    rows = []
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        if not line:
-            continue
+    def parse(line: str) -> Row:
         cells = line.strip().split("\t")
-        try:
-            rows.append((cells[STS_FIRST], cells[STS_SECOND], float(cells[STS_SCORE])))
-        except (IndexError, ValueError) as error:
-            raise DataCorrupt(
-                f"{path}, line {number}: no score and two sentences", expected="a line of STS-Benchmark"
-            ) from error
-    return rows
+        return cells[STS_FIRST], cells[STS_SECOND], float(cells[STS_SCORE])
+
+    return parsed(path, lines(path), parse, "a line of STS-Benchmark", _NO_SCORE)
 
 
 def sts_year(sentences: Path, scores: Path) -> list[Row]:
     """A set of STS 2012 to 2016: two sentences per line with a tab between, and in the other file their scores.
 
     A pair whose line there is empty was not scored; it is left out.
-
-    Raises:
-        DataCorrupt: a line of another kind, or files of different length.
     """
-    pairs, given = (_text(path).removesuffix("\n").split("\n") for path in (sentences, scores))
+    pairs, given = (text_of(path).removesuffix("\n").split("\n") for path in (sentences, scores))
     if len(pairs) != len(given):
         raise DataCorrupt(
             f"{sentences} has {len(pairs):,} lines and {scores} {len(given):,}", expected="a score for every pair"
         )
-    rows = []
-    for number, (pair, score) in enumerate(zip(pairs, given, strict=True), 1):
-        if not score.strip():
-            continue
-        try:
-            first, second = pair.split("\t")
-            rows.append((first.strip(), second.strip(), float(score)))
-        except ValueError as error:
-            raise DataCorrupt(f"{sentences}, line {number}: no two sentences and a score") from error
-    return rows
+    scored = [(n, f"{pair}\t{s}") for n, (pair, s) in enumerate(zip(pairs, given, strict=True), 1) if s.strip()]
+
+    def parse(line: str) -> Row:
+        first, second, score = line.split("\t")
+        return first.strip(), second.strip(), float(score)
+
+    return parsed(sentences, scored, parse, "two texts with a tab between, and a number", _NO_SCORE)
 
 
 def sick(path: Path) -> list[Row]:
-    """A part of SICK: tabs between, a header, quotes are part of the text; relatedness from 1 to 5.
-
-    Raises:
-        DataCorrupt: another header, or a line of another kind.
-    """
-    header, *lines = _text(path).split("\n")
+    """A part of SICK: tabs between, a header, quotes are part of the text; relatedness from 1 to 5."""
+    (_, header), *rows = lines(path) or [(1, "")]
     if header.split("\t")[:4] != SICK_HEADER:
         raise DataCorrupt(
             f"{path} begins with '{header[:60]}'", expected=f"the header of SICK: {', '.join(SICK_HEADER)}, ..."
         )
-    rows = []
-    for number, line in enumerate(lines, 2):
-        if not line:
-            continue
-        try:
-            _, first, second, score, *_ = line.split("\t")
-            rows.append((first, second, float(score)))
-        except ValueError as error:
-            raise DataCorrupt(
-                f"{path}, line {number}: no two sentences and a score", expected="a line of SICK"
-            ) from error
-    return rows
+
+    def parse(line: str) -> Row:
+        _, first, second, score, *_ = line.split("\t")
+        return first, second, float(score)
+
+    return parsed(path, rows, parse, "a line of SICK", _NO_SCORE)
 
 
 def semantic_relatedness(path: Path) -> list[Row]:
-    """STR: a CSV with a header, whose column ``Text`` holds both sentences on two lines, and ``Score`` 0 to 1.
-
-    Raises:
-        DataCorrupt: no such columns, or a row of another kind.
-    """
+    """STR: a CSV with a header, whose column ``Text`` holds both sentences on two lines, and ``Score`` 0 to 1."""
     rows = []
-    reader = csv.DictReader(io.StringIO(_text(path), newline=""))
+    reader = csv.DictReader(io.StringIO(text_of(path), newline=""))
     for row in reader:
         try:
             first, second = row["Text"].split("\n")
@@ -130,21 +103,13 @@ def semantic_relatedness(path: Path) -> list[Row]:
 
 
 def word_similarity(path: Path) -> list[Row]:
-    """A set of word pairs: two words and a score per line, blanks or tabs between, lower-cased as the toolkit does.
+    """A set of word pairs: two words and a score per line, blanks or tabs between, lower-cased as the toolkit does."""
 
-    Raises:
-        DataCorrupt: another kind of line.
-    """
-    rows = []
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            first, second, score = line.lower().split()
-            rows.append((first, second, float(score)))
-        except ValueError as error:
-            raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="two words and a score") from error
-    return rows
+    def parse(line: str) -> Row:
+        first, second, score = line.lower().split()
+        return first, second, float(score)
+
+    return parsed(path, [x for x in lines(path) if x[1].strip()], parse, "two words and a score")
 
 
 def sentence_sources(dataset_id: str, train: Path, dev: Path, test: Path, related: Path) -> ScoredPairs:
@@ -156,10 +121,3 @@ def sentence_sources(dataset_id: str, train: Path, dev: Path, test: Path, relate
 def word_sources(dataset_id: str, paths: Sequence[Path]) -> ScoredPairs:
     """What EvalRank's word pairs were taken from; a set is called as its file is, without ``EN-``."""
     return scored_pairs(dataset_id, {path.stem.removeprefix("EN-"): word_similarity(path) for path in paths})
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published import pairs as loaders
 from core.datasets.published.scored_pairs import scored_pairs
+from core.datasets.published.text_lines import lines, parsed
 from core.errors import DataCorrupt
 
 HEADER = ("word1", "word2", "POS", "SimLex999", "conc(w1)", "conc(w2)")  # four more columns follow
@@ -37,24 +37,18 @@ class SimLexPair:
 
 
 def read(path: Path) -> list[SimLexPair]:
-    """The pairs of the file, tabs between its columns.
-
-    Raises:
-        DataCorrupt: another header, or a line of another kind.
-    """
-    (_, header), *rows = loaders.lines(path) or [(1, "")]
+    """The pairs of the file, tabs between its columns."""
+    (_, header), *rows = lines(path) or [(1, "")]
     if tuple(header.split("\t")[: len(HEADER)]) != HEADER:
         raise DataCorrupt(f"{path} begins with '{header[:60]}'", expected=f"the header of SimLex-999: {HEADER}")
-    out = []
-    for number, line in rows:
-        try:
-            first, second, letter, score, *concreteness = line.split("\t")[: len(HEADER)]
-            part = PARTS_OF_SPEECH[letter]
-            one, other = (SimLexWord(w, part, float(c)) for w, c in zip((first, second), concreteness, strict=True))
-            out.append(SimLexPair((one, other), float(score)))
-        except (ValueError, KeyError) as error:
-            raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a line of SimLex-999") from error
-    return out
+    return parsed(path, rows, _pair, "a line of SimLex-999")
+
+
+def _pair(line: str) -> SimLexPair:
+    first, second, letter, score, *concreteness = line.split("\t")[: len(HEADER)]
+    part = PARTS_OF_SPEECH[letter]
+    one, other = (SimLexWord(w, part, float(c)) for w, c in zip((first, second), concreteness, strict=True))
+    return SimLexPair((one, other), float(score))
 
 
 def load(dataset_id: str, path: Path) -> ScoredPairs:

@@ -1,4 +1,4 @@
-"""Vocabularies with frequencies: words, and how often each stands in a corpus."""
+"""Vocabularies with frequencies: words, and how often each occurs in a corpus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from core.datasets import packaged
 from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published import pairs as loaders
+from core.datasets.published.pairs import scored_words
+from core.datasets.published.text_lines import lines
 from core.errors import DataCorrupt
 from core.types import Int32
 
@@ -40,7 +41,7 @@ def named_queries(words: Sequence[str]) -> Int32:
 def _wordsim() -> frozenset[str]:
     """The 437 words of WordSim-353, as gensim ships it."""
     name = "wordsim353.tsv"
-    rows = loaders.scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
+    rows = scored_words(name, packaged.text_of("gensim", "test", "test_data", name))
     return frozenset(word.casefold() for one, other, _ in rows for word in (one, other))
 
 
@@ -53,13 +54,9 @@ def wordfreq(dataset_id: str) -> Vocabulary:
 
 
 def counted(dataset_id: str, path: Path, words: int) -> Vocabulary:
-    """The first ``words`` words of a file of ``word SPACE count`` per line; all its counts make the corpus.
-
-    Raises:
-        DataCorrupt: another kind of line, or a word that stands there twice.
-    """
+    """The first ``words`` words of a file of ``word SPACE count`` per line; all its counts make the corpus."""
     found: dict[str, float] = {}
-    for number, line in loaders.lines(path):
+    for number, line in lines(path):
         word, _, count = line.rpartition(" ")
         if not word or not count.isdecimal() or int(count) < 1:
             raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a word, a space and a count above 0")

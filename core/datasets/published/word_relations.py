@@ -1,8 +1,12 @@
-"""Analogies and categories: questions of words, and words in classes, as the word-benchmarks repository has them."""
+"""Analogies and categories: questions of words, and words in classes, as the word-benchmarks repository has them.
+
+A reader raises ``DataCorrupt`` for a file of another form.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +17,7 @@ from core.datasets import packaged
 from core.datasets.entries import DatasetEntry, github_file
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.published.text_lines import text_of
 from core.errors import DataCorrupt
 from core.settings import ASSETS
 from core.texts import caseless
@@ -22,7 +27,6 @@ DEMO_CANDIDATES = 5_000
 _REPOSITORY = "vecto-ai/word-benchmarks"
 _REVISION = "9b61d0e067e2e68af22160d09450f82d9544cd70"
 _SOURCE = "word_benchmarks_vecto"
-_LICENCE = "as published by its authors; none stated by the repository"
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,7 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
 
 
 def categories(dataset_id: str, rows: Sequence[tuple[str, str]]) -> Categories:
-    """Rows of (class, word); a blank word has been dropped from them before. A row that stands twice counts once.
-
-    Raises:
-        DataCorrupt: no rows.
-    """
+    """Rows of (class, word); a blank word has been dropped from them before. A row that stands twice counts once."""
     rows = list(dict.fromkeys(rows))
     if not rows:
         raise DataCorrupt(f"'{dataset_id}' has no words", expected="one or more")
@@ -99,9 +99,6 @@ def categories(dataset_id: str, rows: Sequence[tuple[str, str]]) -> Categories:
 def read_questions(path: Path) -> list[Question]:
     """A file with the columns type, word1, word2, word3 and target; sections called ``gram...`` and those of MSR
     (``JJ_JJR``) are syntactic, the others semantic.
-
-    Raises:
-        DataCorrupt: other columns, or a row with an empty cell.
     """
     out = []
     for number, row in enumerate(_rows(path, ("type", "word1", "word2", "word3", "target")), 2):
@@ -117,9 +114,6 @@ def read_questions(path: Path) -> list[Question]:
 def read_categories(path: Path, delimiter: str = ",") -> list[tuple[str, str]]:
     """A file with the columns category and word; rows with a blank word, of which some files have one per class, are
     dropped.
-
-    Raises:
-        DataCorrupt: other columns.
     """
     return [
         (row["category"], word) for row in _rows(path, ("category", "word"), delimiter) if (word := row["word"].strip())
@@ -138,153 +132,56 @@ def read_pairs(path: Path) -> list[Question]:
 
 
 def _rows(path: Path, columns: Sequence[str], delimiter: str = ",") -> list[dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, delimiter=delimiter, restval="")
-            found = reader.fieldnames or ()
-            if not set(columns) <= set(found):
-                raise DataCorrupt(
-                    f"{path} has the columns {', '.join(found)}", expected=f"among them {', '.join(columns)}"
-                )
-            return [{name: row[name] for name in columns} for row in reader]
-    except UnicodeDecodeError as error:
-        raise DataCorrupt(f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file") from error
+    reader = csv.DictReader(io.StringIO(text_of(path), newline=""), delimiter=delimiter, restval="")
+    found = reader.fieldnames or ()
+    if not set(columns) <= set(found):
+        raise DataCorrupt(f"{path} has the columns {', '.join(found)}", expected=f"among them {', '.join(columns)}")
+    return [{name: row[name] for name in columns} for row in reader]
 
 
-@dataclass(frozen=True)
-class _Known:
-    """A set of the repository: what to say of it, its file, and its counts."""
-
-    id: str
-    title: str
-    description: str
-    citation: str
-    path: str
-    size: int
-    sha256: str
-    rows: int
-    texts: int
-    parts: int
-
-
-_ANALOGIES = (
-    _Known(
-        "analogy-google",
-        "Google analogies",
-        "Semantic questions (capitals, currencies, cities in states, family) and syntactic ones (grammatical forms); "
-        "171 of them stand in two sections.",
-        "Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space",
-        "word-analogy/monolingual/en/google-analogies.csv",
-        1_045_406,
-        "3a7d337376275a174f38598ce55057c44f2abedcf58ec72b72909e68f3895ba9",
-        19_544,
-        30_113,
-        14,
-    ),
-    _Known(
-        "analogy-msr",
-        "MSR analogies",
-        "Syntactic questions: forms of adjectives, nouns (possessives among them) and verbs, by their tags.",
-        "Mikolov, Yih and Zweig 2013, Linguistic Regularities in Continuous Space Word Representations",
-        "word-analogy/monolingual/en/msr.csv",
-        330_549,
-        "1f20d6f2ff22bcc6cb03148ac39c82cf9327befa4c15bb034a44ac91a74f1d44",
-        8_000,
-        30_085,
-        16,
-    ),
-)
-_FOLDER = "word-categorization/monolingual/en"
-_CATEGORIES = (
-    _Known(
-        "categories-ap",
-        "Almuhareb and Poesio",
-        "Nouns of WordNet in balanced classes, from illness to tree; 21 rows with a blank word are dropped.",
-        "Almuhareb 2006, Attributes in Lexical Acquisition",
-        f"{_FOLDER}/ap.csv",
-        9_283,
-        "0efdcdf298946620f4d3db17743483b45ac09169c3ef943761d52ff9a0de8974",
-        402,
-        402,
-        21,
-    ),
-    _Known(
-        "categories-battig",
-        "Battig",
-        "What people name when asked for a precious stone, a relative, a colour, ...: 5,231 rows, 2 of them twice; a "
-        "word in several classes is one word. It is not the file behind the purities that papers publish.",
-        "Battig and Montague 1969, Category norms for verbal items in 56 categories",
-        f"{_FOLDER}/battig.csv",
-        146_439,
-        "b7146cac221664de3781d47b8463c4e50841a138be26ff96f2d4aa4110126898",
-        5_229,
-        4_668,
-        56,
-    ),
-    _Known(
-        "categories-bless",
-        "BLESS",
-        "Concrete nouns in classes, from bird to weapon; 17 rows with a blank word are dropped.",
-        "Baroni and Lenci 2011, How we BLESSed distributional semantic evaluation",
-        f"{_FOLDER}/bless.csv",
-        4_167,
-        "cf14ae0c0feeb78a7d85e0a3ca725ab5f573677ceaa950b7417db749a7012cc3",
-        200,
-        200,
-        17,
-    ),
-    _Known(
-        "categories-esslli",
-        "ESSLLI 2008, verbs",
-        "Verbs in classes of five, from communication to motion; published purities are of its 44 concrete nouns.",
-        "Baroni, Evert and Lenci 2008, ESSLLI workshop on distributional lexical semantics",
-        f"{_FOLDER}/essli-2008.csv",
-        1_321,
-        "b41a8437ea6165bb3f96751f1fb51b4be5a200c02cf28ae7ca7b42ddc631c320",
-        45,
-        45,
-        9,
-    ),
-)
-
-
-def _analogy_entry(known: _Known) -> DatasetEntry:
+def _analogies(
+    dataset_id: str, title: str, description: str, counts: tuple[int, int], citation: str, file: str
+) -> DatasetEntry:
+    """``counts`` are of questions and words."""
     return DatasetEntry(
-        id=known.id,
-        title=known.title,
-        description=f"{known.description} Answers are sought among the questions' words and the {CANDIDATES:,} most "
-        "frequent English words.",
+        id=dataset_id,
+        title=title,
+        description=f"{description} Answers are sought among the questions' words and the {CANDIDATES:,} most frequent "
+        "English words.",
         kind=DatasetKind.ANALOGIES,
         unit="word",
-        size=f"{known.rows:,} questions, {known.texts:,} words",
-        pairs=known.rows,
-        texts=known.texts,
+        size=f"{counts[0]:,} questions, {counts[1]:,} words",
+        pairs=counts[0],
+        texts=counts[1],
         licence="as published by its authors; frequent words CC BY-SA 4.0 (wordfreq)",
-        citation=f"{known.citation}; Speer 2022, wordfreq",
+        citation=f"{citation}; Speer 2022, wordfreq",
         url=f"https://github.com/{_REPOSITORY}",
         revision=_REVISION,
-        files=(github_file(_SOURCE, _REPOSITORY, _REVISION, known.path, known.size, known.sha256),),
+        files=(github_file(_SOURCE, _REPOSITORY, _REVISION, f"word-analogy/monolingual/en/{file}"),),
         load=lambda dataset_id, paths: analogies(
             dataset_id, read_questions(paths[0]), packaged.frequent_words(CANDIDATES)
         ),
     )
 
 
-def _category_entry(known: _Known) -> DatasetEntry:
+def _categories(
+    dataset_id: str, title: str, description: str, counts: tuple[int, int, int], citation: str, file: str
+) -> DatasetEntry:
+    """``counts`` are of rows, words and classes."""
     return DatasetEntry(
-        id=known.id,
-        title=known.title,
-        description=known.description,
+        id=dataset_id,
+        title=title,
+        description=description,
         kind=DatasetKind.CATEGORIES,
         unit="word",
-        size=f"{known.texts:,} words in {known.parts} classes",
-        pairs=known.rows,
-        texts=known.texts,
-        licence=_LICENCE,
-        citation=known.citation,
+        size=f"{counts[1]:,} words in {counts[2]} classes",
+        pairs=counts[0],
+        texts=counts[1],
+        licence="as published by its authors; none stated by the repository",
+        citation=citation,
         url=f"https://github.com/{_REPOSITORY}",
         revision=_REVISION,
-        files=(github_file(_SOURCE, _REPOSITORY, _REVISION, known.path, known.size, known.sha256),),
+        files=(github_file(_SOURCE, _REPOSITORY, _REVISION, f"word-categorization/monolingual/en/{file}"),),
         load=lambda dataset_id, paths: categories(dataset_id, read_categories(paths[0])),
     )
 
@@ -306,13 +203,8 @@ RELATIONS = {
             texts=5_018,
             licence="Apache-2.0; frequent words CC BY-SA 4.0 (wordfreq)",
             citation=f"{_DEMO_CITATION}; Speer 2022, wordfreq",
-            url="",
-            revision="1",
-            files=(),
             load=lambda dataset_id, _: analogies(
-                dataset_id,
-                read_pairs(ASSETS / "demo" / "analogy_pairs.tsv"),
-                packaged.frequent_words(DEMO_CANDIDATES),
+                dataset_id, read_pairs(ASSETS / "demo" / "analogy_pairs.tsv"), packaged.frequent_words(DEMO_CANDIDATES)
             ),
         ),
         DatasetEntry(
@@ -326,14 +218,59 @@ RELATIONS = {
             texts=64,
             licence="Apache-2.0",
             citation=_DEMO_CITATION,
-            url="",
-            revision="1",
-            files=(),
             load=lambda dataset_id, _: categories(
                 dataset_id, read_categories(ASSETS / "demo" / "categories.tsv", "\t")
             ),
         ),
-        *map(_analogy_entry, _ANALOGIES),
-        *map(_category_entry, _CATEGORIES),
+        _analogies(
+            "analogy-google",
+            "Google analogies",
+            "Semantic questions (capitals, currencies, cities in states, family) and syntactic ones (grammatical "
+            "forms); 171 of them stand in two sections.",
+            (19_544, 30_113),
+            "Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space",
+            "google-analogies.csv",
+        ),
+        _analogies(
+            "analogy-msr",
+            "MSR analogies",
+            "Syntactic questions: forms of adjectives, nouns (possessives among them) and verbs, by their tags.",
+            (8_000, 30_085),
+            "Mikolov, Yih and Zweig 2013, Linguistic Regularities in Continuous Space Word Representations",
+            "msr.csv",
+        ),
+        _categories(
+            "categories-ap",
+            "Almuhareb and Poesio",
+            "Nouns of WordNet in balanced classes, from illness to tree; 21 rows with a blank word are dropped.",
+            (402, 402, 21),
+            "Almuhareb 2006, Attributes in Lexical Acquisition",
+            "ap.csv",
+        ),
+        _categories(
+            "categories-battig",
+            "Battig",
+            "What people name when asked for a precious stone, a relative, a colour, ...: 5,231 rows, 2 of them twice; "
+            "a word in several classes is one word. It is not the file behind the purities that papers publish.",
+            (5_229, 4_668, 56),
+            "Battig and Montague 1969, Category norms for verbal items in 56 categories",
+            "battig.csv",
+        ),
+        _categories(
+            "categories-bless",
+            "BLESS",
+            "Concrete nouns in classes, from bird to weapon; 17 rows with a blank word are dropped.",
+            (200, 200, 17),
+            "Baroni and Lenci 2011, How we BLESSed distributional semantic evaluation",
+            "bless.csv",
+        ),
+        _categories(
+            "categories-esslli",
+            "ESSLLI 2008, verbs",
+            "Verbs in classes of five, from communication to motion; published purities are of its 44 concrete nouns.",
+            (45, 45, 9),
+            "Baroni, Evert and Lenci 2008, ESSLLI workshop on distributional lexical semantics",
+            "essli-2008.csv",
+        ),
     )
 }

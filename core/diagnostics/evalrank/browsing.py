@@ -1,7 +1,6 @@
-"""Finding pairs among the stored ranks: what can be said about each, filters, an order, an area of ranks.
+"""Filters, orders and areas of ranks over the stored pairs of runs *A* and *B*.
 
-Everything here follows from stored rows and from the texts; nothing is encoded. *A* and *B* are the two runs that a
-reader compares. A rank that is missing is NaN: it is in no filter but *all*, and last in every order.
+A missing rank is NaN: no filter but *all* keeps it, and it is last in every order.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from core.types import Bool, Float64, Variant
 
 
 class Which(StrEnum):
-    """Filters of pairs; the values also stand in addresses."""
+    """Filters of pairs; the values are part of URLs."""
 
     ALL = "all"
     ONLY_A = "only A finds it"
@@ -46,9 +45,8 @@ MEANING: Mapping[Which, str] = {
 NEED_B = frozenset({Which.ONLY_A, Which.ONLY_B, Which.REGRESSIONS})
 
 
-def area_pattern() -> re.Pattern[str]:
-    number = r"\s*(\d+(?:\.\d+)?)\s*"
-    return re.compile(f"{number}-{number},{number}-{number}")
+_RANK = r"\s*(\d+(?:\.\d+)?)\s*"
+_AREA = re.compile(f"{_RANK}-{_RANK},{_RANK}-{_RANK}")
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,8 @@ class Area:
 
     @staticmethod
     def parse(text: str) -> Area:
-        """Of ``1-3,10-500``.
-
-        Raises:
-            InputError: it is not written so.
-        """
-        found = area_pattern().fullmatch(text)
+        """Parse ``1-3,10-500``; raises ``InputError`` for anything else."""
+        found = _AREA.fullmatch(text)
         if found is None:
             raise InputError(
                 f"'{text}' is no area of the figure", expected="ranks in A, ranks in B, such as 1-3, 10-500"
@@ -78,13 +72,12 @@ class Area:
         return Area(*(float(number) for number in found.groups()))
 
     def holds(self, a: Float64, b: Float64) -> Bool:
-        """Which pairs of ranks ``[m]`` lie in it, ``[m] bool``; none with NaN."""
+        """Which pairs of ranks ``[m]`` are inside, ``[m] bool``; NaN never is."""
         inside = (a >= self.a_low) & (a <= self.a_high) & (b >= self.b_low) & (b <= self.b_high)
         return np.asarray(inside, dtype=np.bool_)
 
     def around(self, a: Float64, b: Float64) -> Area | None:
-        """The smallest area that holds the same of these ranks, so that its ends are ranks; None where it holds
-        none."""
+        """The smallest area that holds the same of these ranks, so that its ends are ranks; None if it holds none."""
         inside = self.holds(a, b)
         if not inside.any():
             return None
@@ -93,8 +86,10 @@ class Area:
 
 
 def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:
-    """What needs no encoder, a row per pair: ``overlap``, ``words in query``, ``words in mate``; where the texts are
-    words, ``frequency of query`` and ``frequency of mate`` (Zipf)."""
+    """A row per pair: ``overlap``, ``words in query``, ``words in mate``.
+
+    Where the texts are words, also ``frequency of query`` and ``frequency of mate`` (Zipf).
+    """
     frame = pd.DataFrame(
         {
             "overlap": lexical_overlap(queries, mates),
@@ -109,7 +104,7 @@ def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Compared:
-    """The run ids of A and, where there are two, B; and whether ranks are filtered ones."""
+    """The run ids of A and, where there are two, B; and whether their ranks are the filtered ones."""
 
     a: str
     b: str | None
@@ -117,12 +112,12 @@ class Compared:
 
 
 def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], compared: Compared) -> pd.DataFrame:
-    """A row per pair: ``pair`` (its number), ``query_no, mate_no, query, mate``, ``worst rank`` among the runs, what
-    is compared and the features; and per run id its rank.
+    """A row per pair: ``pair`` (its number), ``query_no, mate_no, query, mate``, ``worst rank`` among the runs, the
+    features, per run id its rank, and the comparison.
 
-    Compared are ``rank in A``, ``similarity in A``, ``ties in A``, with B the same of B, ``rank difference`` (A minus
-    B: positive where B is better) and ``1/rank difference`` (expected values, B minus A: what the pair adds to B's
-    lead in MRR, times the number of pairs).
+    That is ``rank in A``, ``similarity in A``, ``ties in A``, the same of B, ``rank difference`` (A minus B: positive
+    where B is better) and ``1/rank difference`` (expected values, B minus A: what the pair adds to B's lead in MRR,
+    times the number of pairs).
     """
     ranks = {run_id: table.ranks(run_id, filtered=compared.filtered) for run_id in run_ids}
     out = table.frame[["item_no", "query_no", "mate_no", "query", "mate"]].rename(columns={"item_no": "pair"})
@@ -140,7 +135,7 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
 
 
 def orders(described: pd.DataFrame) -> list[str]:
-    """The columns that pairs can be put in order of, the worst rank first."""
+    """The columns that pairs can be sorted by, the worst rank first."""
     known = ["worst rank", "pair", "rank in A", "rank in B", "rank difference", "1/rank difference"]
     known += ["similarity in A", "similarity in B", "ties in A", "ties in B"]
     known += ["overlap", "words in query", "words in mate", "frequency of query", "frequency of mate", "query", "mate"]
@@ -181,11 +176,9 @@ def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.Dat
 def for_export(
     found: pd.DataFrame, table: PairTable, variants: Mapping[str, Variant], features: Sequence[str]
 ) -> pd.DataFrame:
-    """The pairs of ``found`` in its order, with everything that is known of them; names are those of the store.
+    """The pairs of ``found`` in its order with their stored ranks and ``features`` (columns of ``found``).
 
-    Args:
-        variants: by run id; a column's name ends in its variant.
-        features: names of columns of ``found`` that depend on no run.
+    Names are those of the store; those of a run end in its variant (``variants`` by run id).
     """
     rows = table.frame.set_index("item_no").loc[found["pair"]]
     out = found[["pair", "query_no", "mate_no", "query", "mate"]].rename(columns={"pair": "item_no"})

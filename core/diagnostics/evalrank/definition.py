@@ -1,8 +1,8 @@
-"""EvalRank: where does the mate stand among everything else? (Wang 2022, section 4.2; DESIGN 4.1)
+"""EvalRank: the rank of the mate among all items (Wang 2022, section 4.2).
 
-Convention: ties are resolved in expectation (random order); the optimistic and pessimistic readings
-stand beside. *Raw* ranks are against all items; *filtered* ranks leave out the query's other mates and
-the twins of query and mate (near-duplicates, ``core.texts``), as in knowledge-graph evaluation.
+Ties are resolved in expectation (random order), and as optimistic and pessimistic ranks. *Raw* ranks are among all
+items; *filtered* ranks leave out the query's other mates and near-duplicates of query and mate (``core.texts``), as in
+knowledge-graph evaluation.
 """
 
 from __future__ import annotations
@@ -10,25 +10,31 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.pairs import PairSet
+from core.diagnostic import (
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    GridRole,
+    Overview,
+    Page,
+    Parameter,
+    Preparation,
+    Reading,
+    Score,
+)
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.numerics.ranking.gpu import rank_pairs_on
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import (
-    Exclusions,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
-from core.numerics.similarity import Metric
+from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.similarity import Similarity
 from core.texts import near_duplicate_key
 from core.transforms import toolkit
 from core.transforms.toolkit import DEFINITION, TOOLKIT
@@ -37,38 +43,36 @@ from core.types import CancelToken, Float32, Float64, Int64, Progress
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
 RANKS = (1.0, math.inf)
+_LAST_EXCLUSIONS: dict[str, Exclusions] = {}
 
 
-def rivals_and_twins(dataset: PairSet) -> Exclusions:
-    """Per pair, the items that filtered ranks leave out: the query's other mates, twins of query or mate.
+def exclusions_of(dataset: PairSet) -> Exclusions:
+    """Per pair, the items that filtered ranks leave out: the query's other mates, near-duplicates of query or mate.
 
-    They are the same for every encoder, and as costly as a third of the ranking: the last dataset's are kept.
+    They are the same for every encoder and take a third of the time of ranking, so the last dataset's are kept.
     """
     digest = dataset.content_digest
-    found = _LAST_EXCLUSIONS.get(digest)
+    found = _LAST_EXCLUSIONS.get(digest)  # once: another thread may replace it
     if found is None:
-        found = _rivals_and_twins(dataset)
+        found = _find_exclusions(dataset)
         _LAST_EXCLUSIONS.clear()
         _LAST_EXCLUSIONS[digest] = found
     return found
 
 
-_LAST_EXCLUSIONS: dict[str, Exclusions] = {}
-
-
-def _rivals_and_twins(dataset: PairSet) -> Exclusions:
+def _find_exclusions(dataset: PairSet) -> Exclusions:
     mates_of: dict[int, set[int]] = defaultdict(set)
     for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True):
         mates_of[query].add(mate)
     keys = [near_duplicate_key(text) for text in dataset.items]
-    twins_of: dict[str, set[int]] = defaultdict(set)
+    near_duplicates_of: dict[str, set[int]] = defaultdict(set)
     for item, key in enumerate(keys):
         if key:
-            twins_of[key].add(item)
+            near_duplicates_of[key].add(item)
     pairs: list[int] = []
     items: list[int] = []
     for pair, (query, mate) in enumerate(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)):
-        out = mates_of[query] | twins_of.get(keys[query], set()) | twins_of.get(keys[mate], set())
+        out = mates_of[query] | near_duplicates_of.get(keys[query], set()) | near_duplicates_of.get(keys[mate], set())
         out -= {query, mate}
         pairs += [pair] * len(out)
         items += sorted(out)
@@ -76,9 +80,9 @@ def _rivals_and_twins(dataset: PairSet) -> Exclusions:
 
 
 def ceilings(dataset: PairSet) -> dict[str, float]:
-    """The best raw scores that any encoder could reach: a query's mates can only share the first ranks.
+    """The best raw scores that any encoder could reach: of a query's mates only one can be first.
 
-    The query itself is no candidate, so a pair of a text with itself has no rival and rivals nobody.
+    The query is no candidate, so a pair of a text with itself is always first and takes nobody's rank.
     """
     copies = Counter(zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True))
     copies_of_mates: dict[int, list[int]] = defaultdict(list)
@@ -105,64 +109,6 @@ def scores(counts: RankCounts, suffix: str = "") -> dict[str, float]:
     return out
 
 
-def scores_of_ranks(ranks: Int64, suffix: str) -> dict[str, float]:
-    """The same of whole ranks: one way to resolve the ties."""
-    return scores(RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks)), suffix)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranks:
-    """Counts under one of the protocols; under the toolkit's also in how many pairs the mate counts above itself."""
-
-    raw: RankCounts
-    filtered: RankCounts
-    above_themselves: int | None = None
-
-
-def _by_definition(
-    device: str,
-    embeddings: Float32 | Float64,
-    dataset: PairSet,
-    metric: Metric,
-    progress: Progress,
-    cancel: CancelToken,
-) -> _Ranks:
-    vectors = np.asarray(embeddings, dtype=np.float32)
-    if device == CPU:
-        raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, progress, cancel)
-    else:
-        raw = rank_pairs_on(device, vectors, dataset.queries, dataset.mates, metric, progress, cancel)
-    return _Ranks(raw, without(raw, rivals_and_twins(dataset), vectors, dataset.queries, metric))
-
-
-def _as_toolkit(
-    embeddings: Float32 | Float64, dataset: PairSet, metric: Metric, progress: Progress, cancel: CancelToken
-) -> _Ranks:
-    """The toolkit knows no ties: an item counts or it does not."""
-    exclusions = rivals_and_twins(dataset)
-    ranks = rank_pairs_as_toolkit(embeddings, dataset.queries, dataset.mates, metric, exclusions, progress, cancel)
-    no_ties = np.zeros_like(ranks.rank)
-    return _Ranks(
-        RankCounts(ranks.similarity, ranks.rank - 1, no_ties),
-        RankCounts(ranks.similarity, ranks.filtered - 1, no_ties),
-        int(np.count_nonzero(ranks.above_itself)),
-    )
-
-
-def compute(
-    embeddings: Float32 | Float64,
-    dataset: PairSet,
-    params: Mapping[str, str],
-    progress: Progress,
-    cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """Rank every pair's mate; see the module's docstring and ``base.Compute``.
-
-    Under the toolkit protocol the embeddings come as ``toolkit.prepare`` leaves them, in float32 or float64.
-    """
-    return compute_on(CPU, embeddings, dataset, params, progress, cancel)
-
-
 def compute_on(
     device: str,
     embeddings: Float32 | Float64,
@@ -170,44 +116,53 @@ def compute_on(
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """``compute`` on a torch device: the same counts. The toolkit's arithmetic is the processor's, wherever."""
-    metric = Metric(params["metric"])
+) -> DiagnosticResult:
+    """Rank every pair's mate; see the module's docstring and ``core.diagnostic.Compute``.
+
+    The counts are the same on every torch device. Under the toolkit protocol the embeddings come as
+    ``toolkit.prepare`` leaves them, in float32 or float64, and all is computed on the CPU.
+    """
+    queries, mates, metric = dataset.queries, dataset.mates, Similarity(params["metric"])
+    exclusions = exclusions_of(dataset)
+    of_toolkit = {}
     if params["protocol"] == TOOLKIT:
-        device, ranks = CPU, _as_toolkit(embeddings, dataset, metric, progress, cancel)
+        device = CPU
+        raw, filtered, above_itself = rank_pairs_as_toolkit(
+            embeddings, queries, mates, metric, exclusions, progress, cancel
+        )
+        of_toolkit = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
-        ranks = _by_definition(device, embeddings, dataset, metric, progress, cancel)
-    raw, filtered = ranks.raw, ranks.filtered
+        vectors = np.asarray(embeddings, dtype=np.float32)
+        rank = rank_pairs if device == CPU else partial(rank_pairs_on, device)
+        raw = rank(vectors, queries, mates, metric, progress, cancel)
+        filtered = without(raw, exclusions, vectors, queries, metric)
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
-        | scores_of_ranks(raw.optimistic, "_optimistic")
-        | scores_of_ranks(raw.pessimistic, "_pessimistic")
+        | scores(_without_ties(raw.optimistic), "_optimistic")
+        | scores(_without_ties(raw.pessimistic), "_pessimistic")
         | ceilings(dataset)
         | {
             "tied_pairs": float(np.count_nonzero(raw.ties)),
-            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.mates)),
-            "pairs": float(len(dataset.queries)),
+            "self_pairs": float(np.count_nonzero(queries == mates)),
+            "pairs": float(len(queries)),
             "background": float(len(dataset.items)),
         }
+        | of_toolkit
     )
-    if ranks.above_themselves is not None:
-        metrics["above_themselves"] = float(ranks.above_themselves)
-    return base.DiagnosticResult(
+    items = {
+        "similarity": raw.similarity,
+        "greater": raw.greater.astype(np.int32),
+        "ties": raw.ties.astype(np.int32),
+        "greater_filtered": filtered.greater.astype(np.int32),
+        "ties_filtered": filtered.ties.astype(np.int32),
+    }
+    return DiagnosticResult(
         metrics=metrics,
-        items=pa.table(
-            {
-                "similarity": raw.similarity,
-                "greater": raw.greater.astype(np.int32),
-                "ties": raw.ties.astype(np.int32),
-                "greater_filtered": filtered.greater.astype(np.int32),
-                "ties_filtered": filtered.ties.astype(np.int32),
-            },
-            schema=ENTRY.schema,
-        ),
+        items=pa.table(items, schema=ENTRY.schema),
         coverage={
-            "pairs": len(dataset.queries),
-            "pairs_covered": len(dataset.queries),
+            "pairs": len(queries),
+            "pairs_covered": len(queries),
             "items": len(dataset.items),
             "items_covered": len(dataset.items),
         },
@@ -215,7 +170,15 @@ def compute_on(
     )
 
 
-def _metrics() -> tuple[base.Metric, ...]:
+compute = partial(compute_on, CPU)
+
+
+def _without_ties(ranks: Int64) -> RankCounts:
+    """Counts of whole ranks ``[m]``, which resolve the ties in one way."""
+    return RankCounts(np.zeros(len(ranks)), ranks - 1, np.zeros_like(ranks))
+
+
+def _metrics() -> tuple[Score, ...]:
     ways = {
         "": "expected under random tie order, among all items",
         "_filtered": "rival mates and twins left out",
@@ -225,30 +188,28 @@ def _metrics() -> tuple[base.Metric, ...]:
     }
     out = []
     for suffix, way in ways.items():
-        out.append(base.Metric(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
-        out += [
-            base.Metric(f"hits@{k}{suffix}", f"share of pairs with the mate in the top {k}, {way}", True)
-            for k in HITS_AT
-        ]
+        out.append(Score(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
+        in_top = "share of pairs with the mate in the top"
+        out.extend(Score(f"hits@{k}{suffix}", f"{in_top} {k}, {way}", True) for k in HITS_AT)
         if suffix != "_ceiling":
-            out.append(base.Metric(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False, range=RANKS))
-            out.append(base.Metric(f"median_rank{suffix}", f"median rank of the mate, {way}", False, range=RANKS))
+            out.append(Score(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False, range=RANKS))
+            out.append(Score(f"median_rank{suffix}", f"median rank of the mate, {way}", False, range=RANKS))
     return (
         *out,
-        base.Metric("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
-        base.Metric("self_pairs", "pairs of a text with itself", None, is_count=True),
-        base.Metric(
+        Score("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
+        Score("self_pairs", "pairs of a text with itself", None, is_count=True),
+        Score(
             "above_themselves",
             "pairs whose mate the toolkit's rounding puts above itself; only under that protocol",
             None,
             is_count=True,
         ),
-        base.Metric("pairs", "pairs ranked", None, is_count=True),
-        base.Metric("background", "items that each mate is ranked among", None, is_count=True),
+        Score("pairs", "pairs ranked", None, is_count=True),
+        Score("background", "items that each mate is ranked among", None, is_count=True),
     )
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="evalrank",
     version=2,
     title="EvalRank",
@@ -294,14 +255,14 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
     dataset_kind=DatasetKind.PAIR_SET,
     parameters=(
-        base.Parameter(
+        Parameter(
             "metric",
-            tuple(Metric),
-            Metric.COS,
+            tuple(Similarity),
+            Similarity.COS,
             "similarity: cosine, or 1/(1 + distance)",
-            f"similarity: {' or '.join(Metric)}",
+            f"similarity: {' or '.join(Similarity)}",
         ),
-        base.Parameter(
+        Parameter(
             "protocol",
             (DEFINITION, TOOLKIT),
             DEFINITION,
@@ -310,15 +271,15 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         ),
     ),
     columns=(
-        base.Column("similarity", pa.float64(), "similarity of query and mate"),
-        base.Column("greater", pa.int32(), "items more similar to the query than the mate"),
-        base.Column("ties", pa.int32(), "items tied with the mate"),
-        base.Column("greater_filtered", pa.int32(), "the same, rival mates and twins left out"),
-        base.Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
+        Column("similarity", pa.float64(), "similarity of query and mate"),
+        Column("greater", pa.int32(), "items more similar to the query than the mate"),
+        Column("ties", pa.int32(), "items tied with the mate"),
+        Column("greater_filtered", pa.int32(), "the same, rival mates and twins left out"),
+        Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
     ),
     metrics=_metrics(),
     headline="mrr",
-    overview=base.Overview(
+    overview=Overview(
         "MRR, raw ranks (higher is better)",
         {
             "mrr": "MRR",
@@ -330,18 +291,18 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         },
         "See which pairs they get wrong",
     ),
-    page=base.Page("evalrank", "EvalRank", ":material/leaderboard:"),
+    page=Page("evalrank", "EvalRank", ":material/leaderboard:"),
     readings=(
-        base.Reading("mrr", "EvalRank MRR"),
-        base.Reading("hits@1", "EvalRank Hits@1"),
-        base.Reading("hits@3", "EvalRank Hits@3"),
+        Reading("mrr", "EvalRank MRR"),
+        Reading("hits@1", "EvalRank Hits@1"),
+        Reading("hits@3", "EvalRank Hits@3"),
     ),
-    grid=base.GridRole.TASK,
-    compare="core.diagnostics.evalrank.comparison.compare",
+    grid=GridRole.TASK,
+    compare="core.diagnostics.evalrank.uncertainty.compare",
     tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
-    preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
-    cost=base.Cost(
+    preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
+    cost=Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={DEFINITION: 2e-10, TOOLKIT: 1e-9},

@@ -1,4 +1,4 @@
-"""Kinds of pair, and the score on each of them: where does an encoder's MRR come from?"""
+"""Kinds of pair, and the score on each: which pairs drive an encoder's MRR?"""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ MEASURES = ("mrr", "hits@1")
 
 
 class Kind(StrEnum):
-    """What pairs are sorted by."""
-
     OVERLAP = "overlap"
     LENGTH = "length"
     FREQUENCY = "frequency"
@@ -40,7 +38,7 @@ class Bin:
 
 
 def _over(value: float) -> float:
-    """The next number above: where a bin begins that leaves ``value`` out."""
+    """The next float above: the low end of a bin that leaves ``value`` out."""
     return float(np.nextafter(value, np.inf))
 
 
@@ -55,7 +53,7 @@ OVERLAPS = (
 
 
 def _up_to(*ends: int) -> tuple[Bin, ...]:
-    """Bins of lengths, each with its upper end."""
+    """Bins of lengths, upper ends included."""
     middle = (Bin(f"over {low} to {high}", _over(low), _over(high)) for low, high in pairwise(ends))
     first, last = Bin(f"up to {ends[0]}", -np.inf, _over(ends[0])), Bin(f"over {ends[-1]}", _over(ends[-1]), np.inf)
     return (first, *middle, last)
@@ -68,12 +66,7 @@ FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.B
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Pairs of one kind.
-
-    Attributes:
-        side: ``query`` or ``mate`` where each has a kind of its own, else ``pair``.
-        inside: ``[m] bool``.
-    """
+    """Pairs of one kind: ``inside [m] bool``; ``side`` is ``pair``, or ``query`` or ``mate`` where both have a kind."""
 
     side: str
     label: str
@@ -82,40 +75,31 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """How pairs are sorted.
+    """Groups of pairs.
 
     Attributes:
-        axis: per side in words, what the groups are told apart by.
+        axis: per side, in words, how its groups differ.
         ordered: whether the groups of a side have an order, so that a line may join them.
-        groups: by side, in their order, those that have a pair; a pair may stand in several sources, and one without
-            words in no bin of overlap.
+        groups: by side, in order, without empty ones; a pair may be in several sources, and one without words is in no
+            bin of overlap.
     """
 
-    kind: Kind
     axis: dict[str, str]
     ordered: bool
     groups: tuple[Group, ...]
 
 
 def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
-    """Sort pairs by a kind.
-
-    Args:
-        queries, mates: their texts.
-        sources: of the same pairs; needed for ``Kind.SOURCE``.
-
-    Raises:
-        ValueError: sources are needed and not given.
-    """
+    """Group pairs by a kind, given their texts. ``Kind.SOURCE`` needs ``sources``, else raises ``ValueError``."""
     if kind is Kind.OVERLAP:
         overlap = lexical_overlap(queries, mates)
         axis = {"pair": "share of the words that query and mate have in common"}
-        return Grouping(kind, axis, True, binned("pair", overlap, OVERLAPS))
+        return Grouping(axis, True, binned("pair", overlap, OVERLAPS))
     if kind is Kind.LENGTH:
         words_only = are_words([*queries, *mates])
         long = _known_once(queries, mates, len if words_only else length)
         axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
-        return Grouping(kind, axis, True, binned("pair", long, LETTERS if words_only else WORDS))
+        return Grouping(axis, True, binned("pair", long, LETTERS if words_only else WORDS))
     if kind is Kind.FREQUENCY:
         axis = {
             "query": "how frequent the query is, per million words",
@@ -123,12 +107,12 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
         }
         sides = {"query": queries, "mate": mates}
         groups = [g for side, texts in sides.items() for g in binned(side, frequency.zipf_of(texts), FREQUENCIES)]
-        return Grouping(kind, axis, True, tuple(groups))
+        return Grouping(axis, True, tuple(groups))
     if sources is None:
         raise ValueError("the sources of the pairs are needed")
     groups = [Group("pair", name, sources.inside(name)) for name in sources.names]
     groups.append(Group("pair", "in none of them", ~sources.known))
-    return Grouping(kind, {"pair": "set that the pair stands in"}, False, tuple(g for g in groups if g.inside.any()))
+    return Grouping({"pair": "set that the pair stands in"}, False, tuple(g for g in groups if g.inside.any()))
 
 
 def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:
@@ -155,14 +139,13 @@ def scores_by_kind(
     """The scores of a run on each kind of pair.
 
     Args:
-        item_numbers: ``[m]``, number of each pair that the groups speak of; one that the run did not rank counts
-            nowhere.
-        queries, mates: ``[m]``, number of each pair's texts: pairs that share one are not independent.
+        item_numbers: ``[m]``, numbers of the groups' pairs; a pair that the run did not rank is in no mean.
+        queries, mates: ``[m]``, numbers of each pair's texts: pairs that share one are not independent.
 
     Returns:
-        A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``;
-        how many independent groups the pairs are worth, the mean and its 95% interval
-        (``core.numerics.statistics.pairs``), NaN where these pairs allow none.
+        A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``:
+        the effective number of independent pairs, the mean and its 95% interval (``core.numerics.statistics.pairs``),
+        NaN where there is none.
     """
     values = rows.aligned(item_numbers, filtered)
     ranked = values["mrr"].notna().to_numpy()
@@ -183,21 +166,18 @@ def scores_by_kind(
     return pd.DataFrame(out)
 
 
-# Pairs sorted by how frequent query and mate are: each side on its own, and both together.
+# --- by the frequency of query and mate: each side alone, and both together
 
-UNKNOWN = "not counted"  # the band of items that the counts do not have
+UNKNOWN = "not counted"  # the band of items without a count
 LABELS = (UNKNOWN, *(band.label for band in FREQUENCIES))
 SIDES = ("query", "mate")
 
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """The same pairs sorted in two ways.
+    """The same pairs grouped by the band of each side, and by both bands.
 
-    Attributes:
-        sides: a group per side and band.
-        cells: a group per band of the query and band of the mate that have a pair; ``places`` tells which.
-        places: ``(query's band, mate's band)`` per cell, as places in ``LABELS``.
+    ``places`` has per group of ``cells`` the query's band and the mate's band, as places in ``LABELS``.
     """
 
     sides: Grouping
@@ -206,9 +186,9 @@ class Bands:
 
 
 def by_bands(queries: Float64, mates: Float64) -> Bands:
-    """Sort pairs by the Zipf frequencies of their queries ``[m]`` and mates ``[m]``, NaN where these are unknown.
+    """Group pairs by the Zipf frequencies of their queries ``[m]`` and mates ``[m]``, NaN where they are unknown.
 
-    The bands are ``word_frequency.BANDS``; what is unknown is a band of its own, since it may be anything.
+    The bands are ``word_frequency.BANDS``, and one of unknown frequencies.
     """
     numbers = {side: _band(values) for side, values in zip(SIDES, (queries, mates), strict=True)}
     bins = tuple(Bin(label, place, place + 1) for place, label in enumerate(LABELS))
@@ -223,11 +203,7 @@ def by_bands(queries: Float64, mates: Float64) -> Bands:
                 cells.append(Group("pair", f"{query_label} and {mate_label}", inside))
                 places.append((i, j))
     both = {"pair": "query and mate, per million"}
-    return Bands(
-        Grouping(Kind.FREQUENCY, axis, True, tuple(groups)),
-        Grouping(Kind.FREQUENCY, both, False, tuple(cells)),
-        tuple(places),
-    )
+    return Bands(Grouping(axis, True, tuple(groups)), Grouping(both, False, tuple(cells)), tuple(places))
 
 
 def _band(zipf: Float64) -> Float64:

@@ -1,4 +1,7 @@
-"""Looking into cached embeddings behind a stored run. Reads only; float64 throughout."""
+"""Stored ranks pair by pair, of one run or of several side by side, and the ranking of a query behind one of them.
+
+Reads only; similarities are float64.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ import pandas as pd
 from core.diagnostic import DiagnosticEntry
 from core.numerics.ranking.problem import TAU, RankCounts, Relation
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
-from core.types import Bool, Float64, Int64
+from core.types import Bool, Float32, Float64, Int64
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,18 @@ class RankedItem:
     left_out: str
 
 
+def ranked_vectors(run: RunRecord, settings: Settings, repository: Repository) -> tuple[Int64, Float32]:
+    """The items that a run ranked: their numbers ``[k]``, ascending, and their transformed vectors ``[k, d]``.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the run's embeddings.
+    """
+    embedded = embedded_of(run, settings)
+    items = items_of(run, embedded, repository)
+    vectors = embedded.matrix[items] if run.plan.support_digest else embedded.matrix
+    return items, fitted_chain(run, settings, items).apply(vectors)
+
+
 def around_mate(
     run: RunRecord,
     query_no: int,
@@ -46,23 +61,15 @@ def around_mate(
     limit: int = 20,
     below: int = 3,
 ) -> list[RankedItem]:
-    """What an encoder puts above a query's mate, the mate itself, and a few items below it.
-
-    Args:
-        limit: at most so many items from the top; the mate and what follows it come in any case.
-        below: items after the mate.
+    """At most ``limit`` items above a query's mate, the mate itself, and ``below`` items below it.
 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
-    embedded = embedded_of(run, settings)
-    items = items_of(run, embedded, repository)
-    vectors = embedded.matrix[items] if run.plan.support_digest else embedded.matrix
-    chain = fitted_chain(run, settings, items)
-    among = similarity_to_all(
-        chain.apply(vectors), int(np.searchsorted(items, query_no)), Metric(run.plan.params["metric"])
-    )
-    similarity = np.full(len(embedded.matrix), -np.inf)
+    items, vectors = ranked_vectors(run, settings, repository)
+    metric = Similarity(run.plan.params["metric"])
+    among = similarity_to_all(vectors, int(np.searchsorted(items, query_no)), metric)
+    similarity = np.full(run.coverage["items"], -np.inf)
     similarity[items] = among
     mate_similarity = similarity[mate_no]
     order = items[np.argsort(-among, kind="stable")]
@@ -76,7 +83,7 @@ def around_mate(
     numbers = [int(order[i]) for i in shown]
     texts = repository.texts(run.plan.dataset_digest, [*numbers, query_no, mate_no])
     mates = repository.mates(run.plan.dataset_digest, query_no)
-    twins = {near_duplicate_key(texts[query_no]), near_duplicate_key(texts[mate_no])} - {""}
+    copies = {near_duplicate_key(texts[query_no]), near_duplicate_key(texts[mate_no])} - {""}
     out = []
     for i, item in zip(shown, numbers, strict=True):
         if item == mate_no:
@@ -89,7 +96,7 @@ def around_mate(
                 if abs(similarity[item] - mate_similarity) <= TAU
                 else Relation.BELOW
             )
-            left_out = "another mate" if item in mates else "twin" if near_duplicate_key(texts[item]) in twins else ""
+            left_out = "another mate" if item in mates else "twin" if near_duplicate_key(texts[item]) in copies else ""
         out.append(RankedItem(i + 1, item, texts[item], float(similarity[item]), relation, left_out))
     return out
 
@@ -98,17 +105,16 @@ def around_mate(
 class PairTable:
     """Every pair of a dataset with its rank in several runs.
 
-    ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run id, ``<run_id> rank`` (shown rank,
-    raw), ``<run_id> filtered rank``, ``<run_id> reciprocal rank`` and ``<run_id> filtered reciprocal rank``
-    (expected values), ``<run_id> similarity``, ``<run_id> greater`` and ``<run_id> ties`` (items above the mate, and
-    tied with it), ``<run_id> filtered greater`` and ``<run_id> filtered ties``.
+    ``frame`` has ``item_no, query_no, mate_no, query, mate`` and, per run, ``<run_id> similarity`` and raw as well as
+    filtered (``<run_id> filtered rank`` ...) ``<run_id> rank``, ``reciprocal rank`` (both expected), ``greater`` and
+    ``ties`` (items above the mate, and tied with it).
     """
 
     frame: pd.DataFrame
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """Of the runs, in the order in which they were asked for."""
+        """In the order of the table."""
         ends = " similarity"
         return tuple(name.removesuffix(ends) for name in self.frame.columns if name.endswith(ends))
 
@@ -122,17 +128,16 @@ class PairTable:
         return np.asarray(self.frame[name], dtype=np.float64)
 
     def counts(self, run_id: str, *, filtered: bool) -> tuple[Float64, Float64]:
-        """How many items are above the mate and how many are tied with it, ``[m] float64`` each, NaN likewise."""
+        """Items above the mate and items tied with it, ``[m] float64`` each, NaN for pairs that the run lacks."""
         way = f"{run_id} {'filtered ' if filtered else ''}"
         greater, ties = (np.asarray(self.frame[f"{way}{name}"], dtype=np.float64) for name in ("greater", "ties"))
         return greater, ties
 
 
 def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
-    """The stored per-pair rows of runs over one dataset, side by side.
+    """The stored rows of runs over one dataset, side by side.
 
-    A pair that a run did not rank, having no vector for one of its texts, has NaN there; pairs that none of them
-    ranked are left out.
+    A pair that a run did not rank, for lack of a vector, has NaN there; pairs that no run ranked are left out.
     """
     rows = repository.items(entry, run_ids, texts=False)
     texts = repository.items(entry, run_ids[:1], texts=True)
@@ -151,11 +156,8 @@ def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repos
     return PairTable(pd.concat([frame, pd.DataFrame(columns, index=frame.index)], axis=1))
 
 
-# The stored rows of EvalRank's runs, pair by pair, and the scores that follow from them.
-
-
 @dataclass(frozen=True)
-class Score:
+class MeanScore:
     """MRR and Hits@1 over some pairs; NaN over none."""
 
     mrr: float
@@ -163,7 +165,7 @@ class Score:
     pairs: int
 
     @classmethod
-    def of(cls, reciprocal_ranks: Float64, hits: Float64) -> Score:
+    def of(cls, reciprocal_ranks: Float64, hits: Float64) -> MeanScore:
         """The means over pairs ``[m]``."""
         if not len(hits):
             return cls(float("nan"), float("nan"), 0)
@@ -172,11 +174,24 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class RunRows:
-    """What a run stored of each pair that it ranked, in the order of ``item_no``."""
+    """The stored counts of each pair that a run ranked."""
 
     item_no: Int64
     raw: RankCounts
     filtered: RankCounts
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame) -> RunRows:
+        """Of one run's rows in the store."""
+        raw, filtered = (
+            RankCounts(
+                rows["similarity"].to_numpy(np.float64),
+                rows[f"greater{way}"].to_numpy(np.int64),
+                rows[f"ties{way}"].to_numpy(np.int64),
+            )
+            for way in ("", "_filtered")
+        )
+        return cls(rows["item_no"].to_numpy(np.int64), raw, filtered)
 
     def counts(self, filtered: bool) -> RankCounts:
         return self.filtered if filtered else self.raw
@@ -191,27 +206,18 @@ class RunRows:
         counts = self.counts(filtered)
         return expected_hit(counts.greater, counts.ties, 1)
 
-    def score(self, filtered: bool, among: Bool | None = None) -> Score:
+    def score(self, filtered: bool, among: Bool | None = None) -> MeanScore:
         """Over all pairs, or over those in ``among`` ``[m] bool``."""
         keep = np.ones(len(self.item_no), dtype=np.bool_) if among is None else among
-        return Score.of(self.reciprocal_ranks(filtered)[keep], self.hits_at_1(filtered)[keep])
+        return MeanScore.of(self.reciprocal_ranks(filtered)[keep], self.hits_at_1(filtered)[keep])
 
     def aligned(self, item_numbers: Int64, filtered: bool) -> pd.DataFrame:
-        """Columns ``mrr`` and ``hits@1`` of the pairs of these numbers, NaN for those that the run did not rank."""
+        """Columns ``mrr`` and ``hits@1`` of these pairs, NaN for those that the run did not rank."""
         values = {"mrr": self.reciprocal_ranks(filtered), "hits@1": self.hits_at_1(filtered)}
         return pd.DataFrame(values, index=self.item_no).reindex(item_numbers)
 
 
 def rows_of_runs(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> dict[str, RunRows]:
-    """The stored rows per run id."""
-    rows = repository.items(entry, run_ids, texts=False)
-    out = {}
-    for run_id in run_ids:
-        one = rows[rows["run_id"] == run_id].sort_values("item_no")
-        similarity, greater, ties, greater_filtered, ties_filtered = (
-            one[name].to_numpy() for name in ("similarity", "greater", "ties", "greater_filtered", "ties_filtered")
-        )
-        raw = RankCounts(similarity, greater.astype(np.int64), ties.astype(np.int64))
-        filtered = RankCounts(similarity, greater_filtered.astype(np.int64), ties_filtered.astype(np.int64))
-        out[run_id] = RunRows(one["item_no"].to_numpy(dtype=np.int64), raw, filtered)
-    return out
+    """The stored rows per run id, each in the order of ``item_no``."""
+    rows = repository.items(entry, run_ids, texts=False).sort_values(["run_id", "item_no"])
+    return {run_id: RunRows.of(rows[rows["run_id"] == run_id]) for run_id in run_ids}

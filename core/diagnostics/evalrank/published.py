@@ -1,9 +1,9 @@
-"""Published scores, as facts to lay beside measured ones: never mixed with them, always marked as published.
+"""Published EvalRank scores, always marked as published and never mixed with measured ones.
 
-``assets/reference/evalrank.csv`` holds EvalRank scores of encoders as their authors published them: tables 5a and 5b
-of Wang, Kuo and Li 2022 (source ``paper``; with cosine, says section 4.2), and the tables for words on the toolkit's
-page ``benchmarking/word_evalrank.md`` (source ``toolkit``; post-processing of words is ABTT, says the paper's appendix
-A). That page repeats table 5a under a heading without post-processing. What neither says is ``not stated``.
+``assets/reference/evalrank.csv`` has tables 5a and 5b of Wang, Kuo and Li 2022 (source ``paper``; with cosine, section
+4.2), and the tables for words on the toolkit's page ``benchmarking/word_evalrank.md`` (source ``toolkit``;
+post-processing of words is ABTT, appendix A). That page repeats table 5a under a heading without post-processing. What
+neither says is ``not stated``.
 """
 
 from __future__ import annotations
@@ -13,36 +13,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.settings import ASSETS
 
 EVALRANK = ASSETS / "reference" / "evalrank.csv"
 SCORES = ("mrr", "hits@1", "hits@3")  # what was published
-KINDS = {"evalrank-sent": "sentence", "evalrank-word": "word"}  # datasets that published scores are of
-SOURCES = {
-    "paper": "Wang, Kuo and Li 2022, table {table}",
-    "toolkit": "the toolkit's page for words, {table}",
-}
+KINDS = {"evalrank-sent": "sentence", "evalrank-word": "word"}  # the datasets of the published scores
+SOURCES = {"paper": "Wang, Kuo and Li 2022, table {table}", "toolkit": "the toolkit's page for words, {table}"}
 
 
 @dataclass(frozen=True)
 class PublishedScore:
-    """A row of a published table.
+    """A row of a published table: ``scores`` are fractions by the names of ``SCORES``.
 
-    Attributes:
-        source: where it was published, in words.
-        kind: ``word`` or ``sentence``.
-        post_processing: ``none``, ``abtt``, ``whitening`` or ``not stated``, on top of what the toolkit always does.
-        metric: the similarity.
-        scores: fractions by the names of ``SCORES``.
-        note: which vectors they are, and what is doubtful.
+    ``kind`` is ``word`` or ``sentence``; ``post_processing``, on top of what the toolkit always does, is ``none``,
+    ``abtt``, ``whitening`` or ``not stated``; ``note`` says which vectors they are, and what is doubtful.
     """
 
     source: str
     kind: str
     model: str
     post_processing: str
-    metric: Metric
+    metric: Similarity
     scores: Mapping[str, float]
     note: str
 
@@ -57,7 +49,7 @@ def evalrank_scores() -> tuple[PublishedScore, ...]:
                 kind=row["kind"],
                 model=row["model"],
                 post_processing=row["post_processing"],
-                metric=Metric(row["metric"]),
+                metric=Similarity(row["metric"]),
                 scores={name: float(row[name]) for name in SCORES},
                 note=row["note"],
             )
@@ -66,7 +58,7 @@ def evalrank_scores() -> tuple[PublishedScore, ...]:
 
 
 def published_for(dataset: str) -> tuple[PublishedScore, ...]:
-    """The published scores that a dataset's runs under the toolkit protocol can stand beside; none for most."""
+    """The published scores that a dataset's runs under the toolkit protocol compare with; none for most datasets."""
     kind = KINDS.get(dataset)
     return tuple(score for score in evalrank_scores() if score.kind == kind)
 
@@ -74,8 +66,7 @@ def published_for(dataset: str) -> tuple[PublishedScore, ...]:
 def post_processing_of(transform: str) -> str:
     """A transform chain in the words of the published tables.
 
-    The toolkit always centres (and, for cosine, normalises), so that those steps are none on top of it. Removing or
-    keeping another number of components is still the same kind of post-processing.
+    Centering and normalising are ``none``: the toolkit always does both. The number of components does not matter.
     """
     names = {"abtt": "abtt", "whiten": "whitening"}
     steps = [step.partition(":")[0] for step in transform.split("+")]

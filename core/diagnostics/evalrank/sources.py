@@ -1,4 +1,4 @@
-"""Which source set a positive pair was taken from, and how alike people found its texts there."""
+"""Source sets of positive pairs, and the scores that people gave the pairs there."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class PairSources:
     """Where pairs come from.
 
     Attributes:
-        names: of the source sets.
-        scores: ``[m, k] float64``, each pair's gold score in each of the sets; NaN where it does not stand there.
-        highest: ``[k] float64``, the highest score that each set gives to any pair, as a measure of its scale.
+        names: of the ``k`` source sets.
+        scores: ``[m, k] float64``, each pair's gold score in each set; NaN where the set does not have the pair.
+        highest: ``[k] float64``, the highest score of each set, as a measure of its scale.
     """
 
     names: tuple[str, ...]
@@ -36,15 +36,15 @@ class PairSources:
 
     @property
     def known(self) -> Bool:
-        """Whether a pair stands in any of the sets, ``[m] bool``."""
+        """Whether any set has the pair, ``[m] bool``."""
         return np.asarray(~np.isnan(self.scores).all(axis=1))
 
     def inside(self, name: str) -> Bool:
-        """Whether a pair stands in a set, ``[m] bool``; one that stands in several is in each of them."""
+        """Whether a set has the pair, ``[m] bool``."""
         return np.asarray(~np.isnan(self.scores[:, self.names.index(name)]))
 
     def of(self, pair: int) -> tuple[SourceScore, ...]:
-        """The sets that have a pair, by its place in ``scores``."""
+        """The sets that have a pair, given its row in ``scores``."""
         return tuple(
             SourceScore(name, float(score))
             for name, score in zip(self.names, self.scores[pair], strict=True)
@@ -53,20 +53,10 @@ class PairSources:
 
 
 def find_sources(queries: Sequence[str], mates: Sequence[str], scored: ScoredPairs) -> PairSources:
-    """Look every pair up in the scored pairs, whichever of its texts comes first, to the letter.
-
-    Args:
-        queries, mates: the texts of each pair, as the dataset has them.
-        scored: read as the dataset's makers read them (``core.datasets.published.scored_pairs``).
-    """
+    """Look every pair up in the scored pairs (``core.datasets.published.scored_pairs``), in either order, exactly."""
     found: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
-    for number, first, second, score in zip(
-        scored.set_numbers.tolist(),
-        scored.firsts.tolist(),
-        scored.seconds.tolist(),
-        scored.scores.tolist(),
-        strict=True,
-    ):
+    columns = (scored.set_numbers, scored.firsts, scored.seconds, scored.scores)
+    for number, first, second, score in zip(*(column.tolist() for column in columns), strict=True):
         found[frozenset((scored.items[first], scored.items[second]))].append((number, score))
     totals = np.zeros((len(queries), len(scored.sets)))
     counts = np.zeros_like(totals)

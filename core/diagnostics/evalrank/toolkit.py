@@ -1,55 +1,46 @@
-"""Ranks with the arithmetic of the published EvalRank toolkit, rounding included (DESIGN 4.1, the toolkit protocol).
+"""Ranks with the arithmetic of the published EvalRank toolkit, rounding included: the toolkit protocol.
 
-The toolkit computes the mate's score by one dot product and everybody's by a matrix-vector product. The two round
-differently, so that the mate itself often stands strictly above its own score and costs a rank. Published scores
-are comparable only with the same arithmetic: one product per query, in the precision that the vectors come in.
-Which way the roundings fall depends on the processor and its libraries.
+The toolkit computes the mate's score by one dot product and the scores of all items by a matrix-vector product. The
+two round differently, so the mate often scores strictly above itself and loses a rank. Published scores compare only
+with the same arithmetic: one product per query, in the precision of the vectors. The rounding depends on the processor
+and its libraries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from core.numerics.ranking.problem import RankCounts
 from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Metric
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+from core.numerics.similarity import Similarity
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Progress
 
 ROWS_AT_ONCE = 2_048  # of differences, for l2: they stay in the processor's cache
-
-
-@dataclass(frozen=True, eq=False)
-class ToolkitRanks:
-    """Per pair: the mate's score, its rank (from 1), the rank without the excluded items, and whether the mate
-    counted above itself."""
-
-    similarity: Float64
-    rank: Int64
-    filtered: Int64
-    above_itself: Bool
 
 
 def rank_pairs_as_toolkit(
     matrix: Float32 | Float64,
     queries: Int32,
     mates: Int32,
-    metric: Metric,
+    metric: Similarity,
     exclusions: Exclusions,
     progress: Progress,
     cancel: CancelToken,
-) -> ToolkitRanks:
+) -> tuple[RankCounts, RankCounts, Bool]:
     """Rank = number of items, the query included, that score strictly above the mate; 0 becomes 1.
 
     Args:
         matrix: ``[n, d]``, unit rows for cosine; its precision is that of all products.
+
+    Returns:
+        Raw and filtered counts, which know no ties, and whether a pair's mate counted above itself, ``[m] bool``.
 
     Raises:
         Cancelled: between two queries.
     """
     m = len(queries)
     similarity = np.empty(m)
-    rank, filtered = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    greater, filtered = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     above_itself = np.zeros(m, dtype=np.bool_)
     first, last = (np.searchsorted(exclusions.pairs, np.arange(m), side=side) for side in ("left", "right"))
     scores: Float32 | Float64 = np.empty(0)
@@ -65,21 +56,22 @@ def rank_pairs_as_toolkit(
         above = int(np.count_nonzero(scores > one))
         left_out = int(np.count_nonzero(scores[exclusions.items[first[pair] : last[pair]]] > one))
         similarity[pair] = one
-        rank[pair], filtered[pair] = max(above, 1), max(above - left_out, 1)
+        greater[pair], filtered[pair] = max(above, 1) - 1, max(above - left_out, 1) - 1
         above_itself[pair] = mate != query and scores[mate] > one
     progress("ranking as the toolkit does", m, m)
-    return ToolkitRanks(similarity, rank, filtered, above_itself)
+    no_ties = np.zeros(m, dtype=np.int64)
+    return RankCounts(similarity, greater, no_ties), RankCounts(similarity, filtered, no_ties), above_itself
 
 
-def _score_of_one(x: Float32 | Float64, y: Float32 | Float64, metric: Metric) -> np.floating:
-    if metric is Metric.COS:
+def _score_of_one(x: Float32 | Float64, y: Float32 | Float64, metric: Similarity) -> np.floating:
+    if metric is Similarity.COS:
         return np.dot(x, y)  # type: ignore[no-any-return]
     return 1 / (np.linalg.norm(x - y) + 1)
 
 
-def _scores(matrix: Float32 | Float64, query: int, metric: Metric) -> Float32 | Float64:
+def _scores(matrix: Float32 | Float64, query: int, metric: Similarity) -> Float32 | Float64:
     x = matrix[query]
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         return np.asarray(np.dot(matrix, x))
     starts = range(0, len(matrix), ROWS_AT_ONCE)
     return np.concatenate([1 / (np.linalg.norm(matrix[i : i + ROWS_AT_ONCE] - x, axis=1) + 1) for i in starts])

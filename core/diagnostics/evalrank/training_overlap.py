@@ -1,7 +1,6 @@
-"""How many of a dataset's pairs an encoder may have seen in training.
+"""Pairs of a dataset that an encoder may have seen in training.
 
-Texts are compared as near-duplicates are, since training sets are tokenised and cased in other ways than the dataset; a
-text of punctuation only is compared as it is.
+Texts are compared as near-duplicates, since training sets differ in tokens and case; texts of punctuation literally.
 """
 
 from __future__ import annotations
@@ -18,27 +17,24 @@ import numpy as np
 
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import InputError
-from core.files import tables as own_files
-from core.files.tables import MAX_BYTES, MAX_ROWS, ColumnKind
+from core.files.tables import ColumnKind, FileFormat, check_rows, check_size, decoded, read_bytes, tabulate
 from core.files.writing import delete_file, write_atomically
 from core.texts import near_duplicate_key
 from core.types import Bool, digest_of_strings
 
 log = logging.getLogger(__name__)
 TEXT_FILE = "txt"
-FORMATS = (TEXT_FILE, *own_files.FileFormat)
+FORMATS = (TEXT_FILE, *FileFormat)
 MAX_TEXT_COLUMNS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Texts that an encoder was trained on.
+    """Texts that an encoder was trained on, as they are ``compared``.
 
     Attributes:
-        name: for people.
-        rows: how many there are.
-        texts: all texts, as they are compared.
-        pairs: every two texts that stand in one row; one text twice in a row is a pair of one.
+        rows: how many.
+        pairs: every two texts of one row; one text twice in a row is a pair of one.
     """
 
     name: str
@@ -48,7 +44,6 @@ class TrainingSet:
 
     @cached_property
     def digest(self) -> str:
-        """Of what is compared."""
         return digest_of_strings(
             ["", *sorted(self.texts), "", *sorted(" \0".join(sorted(pair)) for pair in self.pairs)]
         )
@@ -56,12 +51,7 @@ class TrainingSet:
 
 @dataclass(frozen=True)
 class Remembered:
-    """How much of a dataset stands in a training set that somebody named.
-
-    Attributes:
-        name, digest: of the training set.
-        pairs: of the dataset; ``both`` of them have both texts in one row.
-    """
+    """A training set that somebody named: of a dataset's ``pairs``, ``both`` have both texts in one of its rows."""
 
     name: str
     digest: str
@@ -70,7 +60,7 @@ class Remembered:
 
     @property
     def warning(self) -> str:
-        """What to know of scores on the dataset; "" where none of its pairs was seen."""
+        """For readers of scores on the dataset; "" where none of its pairs was seen."""
         if not self.both:
             return ""
         which = f"All {self.pairs:,}" if self.both == self.pairs else f"{self.both:,} of {self.pairs:,}"
@@ -82,19 +72,13 @@ class Remembered:
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """Which pairs stand in a training set.
-
-    Attributes:
-        both: ``[m] bool``, both texts in one row, whichever comes first.
-        any_text: ``[m] bool``, at least one of the texts anywhere.
-    """
+    """Pairs in a training set, ``[m] bool``: with both texts in one row, in either order; with any text anywhere."""
 
     both: Bool
     any_text: Bool
 
 
 def overlap(queries: Sequence[str], mates: Sequence[str], training: TrainingSet) -> Overlap:
-    """Look every pair up in a training set."""
     keys = {text: compared(text) for text in {*queries, *mates}}
     pairs = [(keys[query], keys[mate]) for query, mate in zip(queries, mates, strict=True)]
     both = [frozenset(pair) in training.pairs for pair in pairs]
@@ -102,17 +86,14 @@ def overlap(queries: Sequence[str], mates: Sequence[str], training: TrainingSet)
     return Overlap(np.array(both, dtype=np.bool_), np.array(any_text, dtype=np.bool_))
 
 
-# --- what is remembered, a file per dataset and training set
+# --- what is remembered: a file per dataset and training set, in the folder ``Settings.training``
 
 
 def remember(folder: Path, dataset_digest: str, training: TrainingSet, found: Overlap) -> None:
-    """Keep how much of a dataset stands in a training set, for whoever reads a score on it.
-
-    Args:
-        folder: ``Settings.training``.
+    """Keep how much of a dataset is in a training set, for readers of a score on it.
 
     Raises:
-        BlindspotError: the disk does not let us.
+        BlindspotError: the file system refused the write.
     """
     kept = Remembered(training.name, training.digest, len(found.both), int(found.both.sum()))
     if kept not in remembered(folder, dataset_digest):
@@ -121,7 +102,7 @@ def remember(folder: Path, dataset_digest: str, training: TrainingSet, found: Ov
 
 
 def remembered(folder: Path, dataset_digest: str) -> tuple[Remembered, ...]:
-    """What was remembered of a dataset. A file that cannot be read is left out and logged."""
+    """What was remembered of a dataset; files that cannot be read are logged and left out."""
     out = []
     for path in sorted((folder / dataset_digest).glob("*.json")):
         try:
@@ -132,26 +113,21 @@ def remembered(folder: Path, dataset_digest: str) -> tuple[Remembered, ...]:
 
 
 def forget(folder: Path, dataset_digest: str, digest: str = "") -> None:
-    """Forget one training set of a dataset, or all of them; gone already is fine.
+    """Forget one training set of a dataset, or all of them, if there are any.
 
     Raises:
-        BlindspotError: the disk does not let us.
+        BlindspotError: the file system refused it.
     """
     for path in (folder / dataset_digest).glob(f"{digest or '*'}.json"):
         delete_file(path)
 
 
 def compared(text: str) -> str:
-    """A text as it is compared."""
     return near_duplicate_key(text) or text.strip()
 
 
 def training_set(name: str, rows: Iterable[Sequence[str]]) -> TrainingSet:
-    """A training set of rows of one or more texts; empty cells are no texts.
-
-    Raises:
-        InputError: it has no texts.
-    """
+    """A training set of rows of one or more texts, without empty cells; raises ``InputError`` if none is left."""
     texts: set[str] = set()
     pairs: set[frozenset[str]] = set()
     count = 0
@@ -173,36 +149,30 @@ def of_scored_pairs(name: str, scored: ScoredPairs, set_name: str) -> TrainingSe
 
 
 def read_file(path: Path) -> TrainingSet:
-    """A training set in a file: ``parse`` of its bytes.
-
-    Raises:
-        InputError: what is wrong with the file, in one line.
-    """
+    """``parse`` of a file; raises ``InputError`` for one that cannot be read."""
     if path.suffix.lower() != f".{TEXT_FILE}":
-        return parse(path, own_files.read_bytes(path))
+        return parse(path, read_bytes(path))
     try:
         if not path.is_file():
             raise InputError(f"there is no file {path}", remedy="check the path")
-        _check_bytes(path, path.stat().st_size)
+        check_size(path, path.stat().st_size)
         return parse(path, path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
 
 
 def parse(path: Path, data: bytes, header: bool = True) -> TrainingSet:
-    """A training set in a file's bytes.
+    """A training set in a file's bytes; the ending of ``path`` gives the format.
 
-    Args:
-        path: its ending tells the format. A .txt has a text per line, or several with tabs between; of a .csv, .tsv,
-            .jsonl or .parquet all columns of text are taken.
-        header: whether the first row of a .csv or .tsv names the columns.
+    A .txt has a text per line, or several with tabs between; of a .csv, .tsv, .jsonl or .parquet all columns of text
+    are taken. ``header``: whether the first row of a .csv or .tsv names the columns.
 
     Raises:
         InputError: what is wrong with the file, in one line.
     """
     if path.suffix.lower() == f".{TEXT_FILE}":
         return training_set(path.name, _lines(path, data))
-    table = own_files.tabulate(path, data, header)
+    table = tabulate(path, data, header)
     columns = [table.cells[i] for i, kind in enumerate(table.kinds) if kind is ColumnKind.TEXT]
     if not columns:
         raise InputError(f"{path} has no column of text", expected="the texts that an encoder was trained on")
@@ -216,21 +186,8 @@ def parse(path: Path, data: bytes, header: bool = True) -> TrainingSet:
 
 
 def _lines(path: Path, data: bytes) -> list[list[str]]:
-    _check_bytes(path, len(data))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 (byte {error.start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
-        ) from error
+    check_size(path, len(data))
+    text = decoded(path, data)
     rows = [line.split("\t") for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
-    if len(rows) > MAX_ROWS:
-        raise InputError(
-            f"{path} has {len(rows):,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take a sample of them"
-        )
+    check_rows(path, len(rows))
     return rows
-
-
-def _check_bytes(path: Path, size: int) -> None:
-    if size > MAX_BYTES:
-        raise InputError(f"{path} has {size:,} bytes", expected=f"at most {MAX_BYTES:,}", remedy="take a sample")

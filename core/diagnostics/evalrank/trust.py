@@ -1,9 +1,8 @@
-"""How much of an EvalRank score is the encoder, and how much the way of counting: what each choice does to it."""
+"""Effects of each choice of counting on an EvalRank score: how much of it is the encoder?"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +10,15 @@ import pandas as pd
 
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import rivals_and_twins
-from core.diagnostics.evalrank.pairs import RunRows, Score, rows_of_runs
-from core.numerics.ranking.problem import RankCounts
+from core.diagnostics.evalrank.definition import exclusions_of
+from core.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
 from core.numerics.ranking.ranks import rank_pairs, without
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
 from core.settings import Settings, prepare_runtime
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import near_duplicate_key
+from core.texts import counted, near_duplicate_key
 from core.transforms.toolkit import DEFINITION, TOOLKIT
 from core.types import Bool, CancelToken, Int64, no_progress
 
@@ -29,64 +27,42 @@ CENTER = "center"
 
 @dataclass(frozen=True)
 class Choice:
-    """A way of counting, and the score by it.
-
-    Attributes:
-        about: what is chosen: ``ties``, ``ranks``, ``pairs``, ...
-        way: how, in words.
-        meaning: one sentence.
-        is_shown: whether it is the score that the page shows.
-    """
+    """A way of counting (``about`` the ties, ranks, pairs, ...) and its score; ``is_shown`` is the page's own."""
 
     about: str
     way: str
-    score: Score
+    score: MeanScore
     meaning: str
     is_shown: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class PairTexts:
-    """The pairs that a run ranked, in the order of its rows."""
-
-    query_no: Int64
-    mate_no: Int64
-    queries: Sequence[str]
-    mates: Sequence[str]
-
-    @classmethod
-    def of(cls, rows: RunRows, frame: pd.DataFrame) -> PairTexts:
-        """Out of a table that has at least these pairs (``explore.PairTable.frame``)."""
-        found = frame.set_index("item_no").loc[rows.item_no]
-        query_no, mate_no = (found[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
-        return cls(query_no, mate_no, found["query"].tolist(), found["mate"].tolist())
-
-    def self_pairs(self) -> Bool:
-        """Pairs of a text with itself, ``[m] bool``."""
-        return np.asarray(self.query_no == self.mate_no)
-
-    def twins(self) -> Bool:
-        """Pairs whose texts differ in case, spaces and punctuation at most, ``[m] bool``."""
-        keys = {text: near_duplicate_key(text) for text in {*self.queries, *self.mates}}
-        return np.array(
-            [q == m or (keys[q] != "" and keys[q] == keys[m]) for q, m in zip(self.queries, self.mates, strict=True)],
-            dtype=np.bool_,
-        )
-
-    def with_rivals(self) -> Bool:
-        """Pairs whose query has another mate, which competes for the same first rank, ``[m] bool``."""
-        mates_of: dict[int, set[int]] = defaultdict(set)
-        pairs = list(zip(self.query_no.tolist(), self.mate_no.tolist(), strict=True))
-        for query, mate in pairs:
-            mates_of[query].add(mate)
-        return np.array([bool(mates_of[query] - {query, mate}) for query, mate in pairs], dtype=np.bool_)
+def pairs_of(rows: RunRows, frame: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that a run ranked, in the order of its rows, from a ``PairTable.frame`` that has them."""
+    return frame.set_index("item_no").loc[rows.item_no]
 
 
-def choices(rows: RunRows, texts: PairTexts, *, filtered: bool) -> list[Choice]:
-    """What follows from a run's stored rows alone: ties, raw or filtered, and pairs left out.
+def _near_duplicates(pairs: pd.DataFrame) -> Bool:
+    """Pairs whose texts differ in case, spaces and punctuation at most, ``[m] bool``."""
+    keys = {text: near_duplicate_key(text) for text in {*pairs["query"], *pairs["mate"]}}
+    both = zip(pairs["query"], pairs["mate"], strict=True)
+    return np.array([q == m or (keys[q] != "" and keys[q] == keys[m]) for q, m in both], dtype=np.bool_)
+
+
+def _with_rivals(pairs: pd.DataFrame) -> Bool:
+    """Pairs whose query has another mate, which competes for the same first rank, ``[m] bool``."""
+    mates_of: dict[int, set[int]] = defaultdict(set)
+    numbers = list(zip(pairs["query_no"].tolist(), pairs["mate_no"].tolist(), strict=True))
+    for query, mate in numbers:
+        mates_of[query].add(mate)
+    return np.array([bool(mates_of[query] - {query, mate}) for query, mate in numbers], dtype=np.bool_)
+
+
+def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choice]:
+    """What follows from a run's stored rows alone: ties, raw or filtered ranks, pairs left out.
 
     Args:
-        filtered: whether the score that the page shows is of filtered ranks.
+        pairs: of ``pairs_of``.
+        filtered: whether the page shows filtered ranks.
     """
     counts = rows.counts(filtered)
     tied = np.count_nonzero(counts.ties)
@@ -102,13 +78,13 @@ def choices(rows: RunRows, texts: PairTexts, *, filtered: bool) -> list[Choice]:
         Choice(
             "ties",
             "optimistic",
-            _resolved(counts, for_the_mate=True),
+            _of_ranks(counts.optimistic),
             f"Every tie goes to the mate; {tied:,} of {m:,} pairs are tied.",
         ),
         Choice(
             "ties",
             "pessimistic",
-            _resolved(counts, for_the_mate=False),
+            _of_ranks(counts.pessimistic),
             "Every tie goes against the mate. Far from the optimistic score, the encoder gives many texts one vector.",
         ),
         Choice(
@@ -123,58 +99,46 @@ def choices(rows: RunRows, texts: PairTexts, *, filtered: bool) -> list[Choice]:
     for way, leave_out, meaning in (
         (
             "without near-duplicates",
-            texts.twins(),
+            _near_duplicates(pairs),
             "{n} whose texts differ in case, spaces and punctuation at most: finding them shows little.",
         ),
         (
             "without a text and itself",
-            texts.self_pairs(),
+            (pairs["query_no"] == pairs["mate_no"]).to_numpy(),
             "{n} of a text with itself, which have similarity 1 by construction.",
         ),
         (
             "without rival mates",
-            texts.with_rivals(),
+            _with_rivals(pairs),
             "{n} whose query has another mate as well; only one of them can be first among raw ranks.",
         ),
     ):
         left_out = int(np.count_nonzero(leave_out))
         if left_out:
-            number = f"Without {left_out:,} pair{'' if left_out == 1 else 's'}"
+            number = f"Without {counted(left_out, 'pair')}"
             out.append(Choice("pairs", way, rows.score(filtered, ~leave_out), meaning.format(n=number)))
     return out
 
 
-def _resolved(counts: RankCounts, *, for_the_mate: bool) -> Score:
-    """The score when every tie goes one way."""
-    ranks = counts.optimistic if for_the_mate else counts.pessimistic
-    return Score.of(1.0 / ranks, np.asarray(ranks <= 1, dtype=np.float64))
+def _of_ranks(ranks: Int64) -> MeanScore:
+    return MeanScore.of(1.0 / ranks, np.asarray(ranks <= 1, dtype=np.float64))
 
 
 # --- other runs
 
 
 def other_protocol(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
-    """The run that ranks the same embeddings by the other protocol; None while it is not stored.
+    """The stored run that ranks the same embeddings by the other protocol, if any.
 
-    The toolkit always centres, so that its run of ``none`` is also the counterpart of ``center``, which is preferred;
-    failing that, the run of the same variant.
+    The toolkit always centres: its run of ``none`` is also the counterpart of ``center``, which is preferred to the
+    same variant's.
     """
     toolkit = run.plan.params["protocol"] == TOOLKIT
     params = {**run.plan.params, "protocol": DEFINITION if toolkit else TOOLKIT}
-    found = [
-        r
-        for r in repository.runs(
-            diagnostic=entry.id,
-            version=entry.version,
-            encoder=run.plan.variant.encoder,
-            dataset=run.plan.dataset,
-            params=params,
-            state=RunState.DONE,
-            current=True,
-        )
-        if r.plan.own_support
-    ]
-    transform = run.plan.variant.transform
+    plan = run.plan
+    stored = repository.finished(entry, encoder=plan.variant.encoder, dataset=plan.dataset, params=params)
+    found = [r for r in stored if r.plan.own_support]
+    transform = plan.variant.transform
     wanted: tuple[str, ...]
     if toolkit:
         wanted = (as_toolkit(transform), transform)
@@ -185,30 +149,21 @@ def other_protocol(run: RunRecord, entry: DiagnosticEntry, repository: Repositor
 
 
 def as_toolkit(transform: str) -> str:
-    """The chain that embeddings go through under the toolkit's protocol: it centres first, whatever is asked for."""
+    """The chain that the toolkit protocol makes of a transform: it always centres first."""
     if transform == "none":
         return CENTER
     return transform if transform.split("+", maxsplit=1)[0] == CENTER else f"{CENTER}+{transform}"
 
 
 def other_support(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
-    """The newest run of the same variant on the items that it covers itself, where ``run`` is on common ones; or the
-    other way round. None where there is none, or all items are covered by all."""
-    found = repository.runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        variants=[run.plan.variant],
-        dataset=run.plan.dataset,
-        params=run.plan.params,
-        state=RunState.DONE,
-        current=True,
-    )
+    """The newest run of the same variant on its own support, if ``run`` is on the common one, or the reverse."""
+    plan = run.plan
+    found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
     others = [r for r in found if r.plan.support_digest != run.plan.support_digest]
     return next((r for r in others if r.plan.own_support != run.plan.own_support), None)
 
 
-def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository, *, filtered: bool) -> Score:
-    """A run's score over all its pairs, from its stored rows."""
+def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository, *, filtered: bool) -> MeanScore:
     return rows_of_runs(entry, [run.run_id], repository)[run.run_id].score(filtered)
 
 
@@ -218,14 +173,13 @@ def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository,
 def with_first_items(
     run: RunRecord, first: int, settings: Settings, repository: Repository, entry: DiagnosticEntry
 ) -> RunRows:
-    """A run's pairs ranked again among fewer items: the first so many of its dataset.
+    """A run's pairs ranked again among the ``first`` items of its dataset; pairs with another item are left out.
 
-    The embeddings come from the cache, transformed as the run transformed them (fitted on all that it ranked). Pairs
-    that touch another item are left out. Filtered ranks leave out rivals and twins among the items that stay.
+    The transform is the run's, fitted on all that it ranked.
 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
-        ValueError: the run is of the toolkit's protocol, whose embeddings are prepared otherwise.
+        ValueError: the run is of the toolkit's protocol, which prepares embeddings its own way.
     """
     if run.plan.params["protocol"] != DEFINITION:
         raise ValueError("only runs by definition are ranked again")
@@ -244,7 +198,7 @@ def with_first_items(
         np.searchsorted(kept, pairs["query_no"]).astype(np.int32),
         np.searchsorted(kept, pairs["mate_no"]).astype(np.int32),
     )
-    metric = Metric(run.plan.params["metric"])
+    metric = Similarity(run.plan.params["metric"])
     raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, no_progress, CancelToken())
-    filtered = without(raw, rivals_and_twins(dataset), vectors, dataset.queries, metric)
+    filtered = without(raw, exclusions_of(dataset), vectors, dataset.queries, metric)
     return RunRows(pairs["item_no"].to_numpy(dtype=np.int64), raw, filtered)

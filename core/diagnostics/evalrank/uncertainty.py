@@ -1,7 +1,6 @@
-"""EvalRank's scores with intervals, and whether two runs differ by more than chance; from stored rows alone.
+"""Intervals of EvalRank's scores, and tests of whether two runs differ by more than chance; from stored rows alone.
 
-For the page and the command line alike. Pairs that share a text are not independent; how intervals and tests respect
-that is in ``core.numerics.statistics.pairs``.
+Pairs that share a text are not independent; ``core.numerics.statistics.pairs`` has how intervals and tests respect it.
 """
 
 from __future__ import annotations
@@ -9,23 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import PairTable
+from core.diagnostics.evalrank.pairs import PairTable, pair_table
 from core.errors import InputError
 from core.numerics.ranking.ranks import expected_hit
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics import resampling
 from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval, holm, percentile_interval
+from core.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
 from core.numerics.statistics.pairs import Dependence
+from core.runs.comparison import Comparison, ends
+from core.store.records import RunRecord
+from core.store.repository import Repository
 from core.types import Float64, Int64
 
-ALPHA = 0.05  # a corrected p-value below it is called more than chance
-TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # raw; "_filtered" comes on top
+TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # and the same with "_filtered"
 COMPARED = (*TESTED, "median_rank")
 WITH_INTERVAL = (*COMPARED, "hits@5", *(f"{name}_filtered" for name in COMPARED))
 
@@ -33,8 +34,6 @@ _HIGHER_IS_BETTER = {m.name: m.higher_is_better for m in ENTRY.metrics}
 
 
 class Verdict(StrEnum):
-    """What a difference to the baseline says."""
-
     BETTER = "better"
     WORSE = "worse"
     ALIKE = "not separable"
@@ -43,19 +42,17 @@ class Verdict(StrEnum):
 
 
 def is_median(metric: str) -> bool:
-    """Whether it is no mean over pairs, so that there is neither a dyadic variance nor a test of it."""
+    """Whether the metric is no mean over pairs: then it has neither a dyadic variance nor a test."""
     return metric.startswith("median_rank")
 
 
 def is_rank(metric: str) -> bool:
-    """Whether it is counted in ranks, not within 0 to 1."""
+    """Whether the metric is counted in ranks, not within 0 to 1."""
     return metric.startswith(("mean_rank", "median_rank"))
 
 
 def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
-    """What every pair gives to a metric, ``[m] float64``, NaN where the run did not rank it.
-
-    The metric is the mean of it, or the median of the ranks.
+    """The value of each pair whose mean (or median) a metric is, ``[m] float64``, NaN where the run did not rank it.
 
     Raises:
         InputError: there is no such metric of pairs.
@@ -73,7 +70,7 @@ def pair_values(table: PairTable, run_id: str, metric: str) -> Float64:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A question: does a run differ from another in a metric?"""
+    """The question whether a run differs from another in a metric."""
 
     metric: str
     run_id: str
@@ -82,15 +79,15 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Difference:
-    """An answer: how much a run's value is above the baseline's, and what is to be thought of that.
+    """A run's value minus the baseline's.
 
     Attributes:
-        estimate: the difference with its 95% interval, of this difference alone.
+        estimate: with the 95% interval of this difference alone.
         p_value: of ``statistics.p_values``; None for a median, and where the pairs do not allow a test.
-        p_corrected: after Holm, for all the differences that were asked for at once.
-        smallest: the smallest true difference that a test of so many would have found with probability 0.8; None where
-            there is no interval, or no difference in any pair.
-        wins: pairs in which the run ranks the mate better than the baseline does; ``ties`` and ``losses`` likewise.
+        p_corrected: after Holm, over all differences of one call.
+        smallest: the smallest true difference that one of so many tests finds with probability 0.8; None where there is
+            no interval, or no difference in any pair.
+        wins: pairs that the run ranks better than the baseline; ``ties`` and ``losses`` likewise.
     """
 
     contrast: Contrast
@@ -126,11 +123,11 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What runs that ranked the same pairs got in each of them.
+    """The values per pair of runs that ranked the same pairs.
 
     Attributes:
         queries, mates: ``[m]`` numbers of each pair's texts.
-        values: per (run id, metric) what each pair gives to it, ``[m] float64``.
+        values: ``pair_values`` by (run id, metric), ``[m] float64``.
     """
 
     run_ids: tuple[str, ...]
@@ -141,44 +138,38 @@ class Sample:
 
     @cached_property
     def dependence(self) -> Dependence:
-        """What is independent among the pairs."""
         return Dependence.of(self.queries, self.mates)
 
     @cached_property
     def largest_share(self) -> float:
-        """Share of the pairs that are in the largest group of connected ones."""
+        """The largest group of connected pairs, as a share of all pairs."""
         return float(np.bincount(self.dependence.groups).max() / len(self.queries))
 
     @cached_property
     def _medians(self) -> Mapping[tuple[str, str], Float64]:
-        """Per (run id, metric) a median in every resample of the groups, ``[resamples]``; the same ones for all."""
+        """By (run id, metric) the medians in resamples of the groups, ``[resamples]``; the same resamples for all."""
         keys = [key for key in self.values if is_median(key[1])]
         stacked = np.column_stack([self.values[key] for key in keys])
         columns = resampling.bootstrap_medians(stacked, self.dependence.groups).T
         return dict(zip(keys, np.ascontiguousarray(columns), strict=True))
 
     def value(self, run_id: str, metric: str) -> float:
-        """The score itself, as the run stored it."""
+        """The score, as the run stored it."""
         average = np.median if is_median(metric) else np.mean
         return float(average(self.values[run_id, metric]))
 
     def estimates(self) -> Mapping[str, Mapping[str, Estimate]]:
         """Per run id and metric the score with its interval."""
-        out: dict[str, dict[str, Estimate]] = {run_id: {} for run_id in self.run_ids}
-        for metric in self.metrics:
-            for run_id, estimate in zip(self.run_ids, self._estimates_in(metric), strict=True):
-                out[run_id][metric] = estimate
-        return out
+        return {run_id: {m: self._estimate(run_id, m) for m in self.metrics} for run_id in self.run_ids}
 
-    def _estimates_in(self, metric: str) -> Sequence[Estimate]:
-        """Of each run."""
+    def _estimate(self, run_id: str, metric: str) -> Estimate:
         if is_median(metric):
-            return [self._median(self.value(r, metric), partial(self._median_of, r, metric)) for r in self.run_ids]
+            return self._median(self.value(run_id, metric), lambda: self._medians[run_id, metric])
         estimate = statistics.mean_rank if is_rank(metric) else statistics.share
-        return [estimate(self.values[run_id, metric], self.dependence) for run_id in self.run_ids]
+        return estimate(self.values[run_id, metric], self.dependence)
 
     def differences(self, contrasts: Sequence[Contrast]) -> tuple[Difference, ...]:
-        """An answer to each question; the correction is for all of them at once."""
+        """One per contrast; p-values are corrected over all of them."""
         if not contrasts:
             return ()
         paired = np.column_stack(
@@ -199,32 +190,28 @@ class Sample:
                 _or_none(corrected[i]),
                 _or_none(smallest[i]),
                 not paired[:, i].any(),
-                *self._duel(c),
+                *self._wins_ties_losses(c),
             )
             for i, c in enumerate(contrasts)
         )
-
-    def _median_of(self, run_id: str, metric: str) -> Float64:
-        """In every resample, ``[resamples]``."""
-        return self._medians[run_id, metric]
 
     def _difference(self, contrast: Contrast) -> Estimate:
         run_id, baseline, metric = contrast.run_id, contrast.baseline, contrast.metric
         if is_median(metric):
             value = self.value(run_id, metric) - self.value(baseline, metric)
-            return self._median(value, lambda: self._median_of(run_id, metric) - self._median_of(baseline, metric))
+            return self._median(value, lambda: self._medians[run_id, metric] - self._medians[baseline, metric])
         most = np.inf if is_rank(metric) else 1.0
         return statistics.difference(self.values[run_id, metric], self.values[baseline, metric], self.dependence, most)
 
     def _median(self, value: float, resampled: Callable[[], Float64]) -> Estimate:
-        """A median, or the difference of two, with the middle 95% of what resamples of the groups give."""
+        """A median, or the difference of two, with the middle 95% of its resampled values."""
         known, refusal = self.dependence, self.dependence.refusal
         if not refusal and known.unit is not Unit.COMPONENTS:
             refusal = "a median has no standard error that lets pairs depend on each other by their texts"
         interval = None if refusal else percentile_interval(resampled())
         return Estimate(value, interval, "bootstrap over groups", known.unit, known.units, known.effective, refusal)
 
-    def _duel(self, contrast: Contrast) -> tuple[int, int, int]:
+    def _wins_ties_losses(self, contrast: Contrast) -> tuple[int, int, int]:
         """Pairs that the run ranks better than the baseline, alike, and worse."""
         suffix = "_filtered" if contrast.metric.endswith("_filtered") else ""
         one, other = (self.values[run_id, f"mean_rank{suffix}"] for run_id in (contrast.run_id, contrast.baseline))
@@ -237,9 +224,9 @@ def _or_none(value: float) -> float | None:
 
 
 def samples(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str]) -> tuple[Sample, ...]:
-    """The runs in groups that ranked the same pairs: one group, unless each encoder was ranked on its own support.
+    """The runs in groups that ranked the same pairs: one group, unless encoders were ranked on their own support.
 
-    The mean rank is always among the metrics: who wins a pair is told by ranks.
+    The mean rank is always among the metrics: it decides which run wins a pair.
     """
     asked = list(dict.fromkeys([*metrics, "mean_rank", "mean_rank_filtered"]))
     ranked = {run_id: ~np.isnan(table.ranks(run_id, filtered=False)) for run_id in run_ids}
@@ -256,11 +243,7 @@ def samples(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str]) ->
 
 
 def one_sample(table: PairTable, run_ids: Sequence[str], metrics: Sequence[str]) -> Sample:
-    """As ``samples``, of runs that can be compared.
-
-    Raises:
-        InputError: they ranked different pairs.
-    """
+    """As ``samples``, of runs that ranked the same pairs; raises ``InputError`` if they did not."""
     found = samples(table, run_ids, metrics)
     if len(found) != 1:
         raise InputError(
@@ -276,15 +259,17 @@ def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Diff
     return sample.differences([Contrast(m, r, baseline) for r in sample.run_ids if r != baseline for m in metrics])
 
 
-def best_and_alike(sample: Sample) -> Mapping[str, frozenset[str]]:
-    """Per tested metric, raw and filtered, the run that has the best value, and those not separable from it.
+def best_and_inseparable(sample: Sample) -> Mapping[str, frozenset[str]]:
+    """Per tested metric, raw and filtered, the best run and those not separable from it.
 
-    The correction is for all tests of raw, and for all of filtered ranks, as it is where the best is the baseline.
+    p-values are corrected over all tests of raw ranks, and over all of filtered ranks.
     """
-    return _best_and_alike(sample, TESTED) | _best_and_alike(sample, [f"{name}_filtered" for name in TESTED])
+    return _best_and_inseparable(sample, TESTED) | _best_and_inseparable(
+        sample, [f"{name}_filtered" for name in TESTED]
+    )
 
 
-def _best_and_alike(sample: Sample, metrics: Sequence[str]) -> dict[str, frozenset[str]]:
+def _best_and_inseparable(sample: Sample, metrics: Sequence[str]) -> dict[str, frozenset[str]]:
     best: dict[str, str] = {}
     for metric in metrics:
         sign = -1 if _HIGHER_IS_BETTER[metric] else 1
@@ -302,7 +287,7 @@ def _best_and_alike(sample: Sample, metrics: Sequence[str]) -> dict[str, frozens
 
 
 def method_in_words(sample: Sample) -> str:
-    """What the intervals take for independent, and why, in two sentences."""
+    """What the intervals treat as independent, and why, in two sentences."""
     known, pairs = sample.dependence, len(sample.queries)
     if known.refusal:
         return f"No intervals and no tests: {known.refusal}."
@@ -319,11 +304,7 @@ def method_in_words(sample: Sample) -> str:
 
 
 def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> str:
-    """What one run's differences to the baseline say together, in one sentence without the names of the runs.
-
-    Args:
-        name_of: metrics in words.
-    """
+    """One run's differences to the baseline in one sentence, without the names of the runs; metrics by ``name_of``."""
     by_verdict: dict[Verdict, list[Difference]] = {}
     for d in differences:
         by_verdict.setdefault(d.verdict, []).append(d)
@@ -350,7 +331,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def shown(metric: str, value: float, *, sign: bool = False) -> str:
-    """A value as it stands in tables: scores with four decimals, ranks with two."""
+    """A value as tables show it: scores with four decimals, ranks with two."""
     form = "+" if sign else ""
     return f"{value:{form},.2f}" if "rank" in metric else f"{value:{form}.4f}"
 
@@ -360,3 +341,73 @@ def shown_interval(metric: str, interval: Interval | None, *, sign: bool = False
     if interval is None:
         return "–"
     return f"[{shown(metric, interval.low, sign=sign)}, {shown(metric, interval.high, sign=sign)}]"
+
+
+# --- two runs, on the command line
+
+
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+    """See ``core.runs.comparison.Compare``."""
+    if first.plan.params["protocol"] != second.plan.params["protocol"]:
+        raise InputError(
+            f"run {first.run_id} is by the protocol {first.plan.params['protocol']}, "
+            f"run {second.run_id} by {second.plan.params['protocol']}",
+            expected="two runs by one protocol: ranks are counted differently",
+        )
+    ids = [first.run_id, second.run_id]
+    table = pair_table(ENTRY, ids, repository)
+    ranks, suffix = ("filtered", "_filtered") if filtered else ("raw", "")
+    metrics = [f"{metric}{suffix}" for metric in COMPARED]
+    sample = one_sample(table, ids, metrics)
+    differences = against(sample, second.run_id, metrics)
+    words = summary(differences, {metric: metric for metric in metrics})
+    said = [f"{_label(first)} against {_label(second)}: {words}", method_in_words(sample)]
+    duel = differences[0]
+    wins = f"Pairs that A ranks better: {duel.wins:,}, alike: {duel.ties:,}, worse: {duel.losses:,}."
+    return Comparison(
+        f"EvalRank on {first.plan.dataset}, {ranks} ranks: A is {_label(first)}, B is {_label(second)}",
+        ["score", "A", "B", "A - B", "95% interval", "p", "p (Holm)", "smallest detectable", "A is"],
+        [
+            [
+                (m := d.contrast.metric),
+                *(shown(m, sample.value(run_id, m)) for run_id in ids),
+                shown(m, d.value, sign=True),
+                shown_interval(m, d.interval, sign=True),
+                *("–" if p is None else f"{p:.4f}" for p in (d.p_value, d.p_corrected)),
+                "–" if d.smallest is None else shown(m, d.smallest),
+                d.verdict.value,
+            ]
+            for d in differences
+        ],
+        [said[0], wins, said[1]],
+        {
+            "ranks": ranks,
+            **independent(sample),
+            "pairs": len(sample.queries),
+            "metrics": [
+                {
+                    "metric": (m := d.contrast.metric),
+                    "first": sample.value(ids[0], m),
+                    "second": sample.value(ids[1], m),
+                }
+                | {"difference": d.value, **ends(d.interval), "no_interval": d.estimate.refusal or None}
+                | {"p_value": d.p_value, "p_corrected": d.p_corrected}
+                | {"smallest_detectable": d.smallest, "wins": d.wins, "ties": d.ties, "losses": d.losses}
+                | {"verdict": d.verdict.value}
+                for d in differences
+            ],
+            "verdict": said,
+        },
+    )
+
+
+def independent(sample: Sample) -> dict[str, object]:
+    """What the intervals treat as independent, and how many there are."""
+    known = sample.dependence
+    return {"independent": {"unit": known.unit.value, "units": known.units, "effective": known.effective}}
+
+
+def _label(run: RunRecord) -> str:
+    """The variant, and the similarity where it is not the usual one."""
+    metric = run.plan.params["metric"]
+    return run.plan.variant.label if metric == "cos" else f"{run.plan.variant.label} ({metric})"

@@ -1,8 +1,8 @@
-"""What if the similarity or the transform were another one? Ranks from cached embeddings, without encoding again.
+"""Ranks under another similarity or transform, from cached embeddings; nothing is encoded or stored.
 
-Reads only. The mates of a stored run's pairs are ranked anew, exactly and among all the items that the run ranked; of
-many pairs a random sample, always the same one, so that an answer takes less than a second. The same pairs' stored
-ranks stand beside. Where the sample is all pairs, the scores are those that a run would store.
+The mates of a stored run's pairs are ranked again, exactly and among all the items that the run ranked. Of many pairs a
+fixed random sample is ranked, so that an answer takes less than a second. Where the sample is all pairs, the scores are
+those that a run would store.
 """
 
 from __future__ import annotations
@@ -17,16 +17,11 @@ import pandas as pd
 from core import policy
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import rivals_and_twins, scores
+from core.diagnostics.evalrank.definition import exclusions_of, scores
+from core.diagnostics.evalrank.pairs import RunRows
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import (
-    Exclusions,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
-from core.numerics.similarity import Metric
+from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.similarity import Similarity
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.pairs import Dependence, difference
 from core.runs.embeddings import embedded_of
@@ -47,23 +42,22 @@ MOST_REMOVED = 30  # components that a slider offers to remove
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """What a stored run ranked, and how its pairs came out.
+    """What a stored run ranked, and its ranks.
 
     Attributes:
-        dataset: the part of its dataset that it ranked, numbered anew.
-        items: ``[k] int64``, the numbers that the part's items have in the whole dataset.
-        pairs: a row per pair with ``item_no`` (its number in the whole), ``query_no, mate_no, query, mate``.
-        raw, filtered: the stored counts.
+        dataset: the part of its dataset that it ranked, with numbers of its own.
+        items: ``[k] int64``, the numbers of the part's items in the whole dataset.
+        pairs: a row per pair with ``item_no, query_no, mate_no`` (numbers in the whole dataset), ``query, mate``.
+        rows: the stored counts of the pairs.
         exclusions: what filtered ranks leave out.
-        sample: ``[s] int64``, positions in ``pairs`` of those that are ranked anew, ascending.
+        sample: ``[s] int64``, the rows of ``pairs`` that are ranked again, ascending.
     """
 
     run: RunRecord
     dataset: PairSet
     items: Int64
     pairs: pd.DataFrame
-    raw: RankCounts
-    filtered: RankCounts
+    rows: RunRows
     exclusions: Exclusions
     sample: Int64
 
@@ -88,25 +82,19 @@ def basis(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> Bas
         numbers[rows["query_no"].to_numpy()],
         numbers[rows["mate_no"].to_numpy()],
     )
-    similarity = rows["similarity"].to_numpy(dtype=np.float64)
-    raw, filtered = (
-        RankCounts(similarity, rows[f"greater{way}"].to_numpy(np.int64), rows[f"ties{way}"].to_numpy(np.int64))
-        for way in ("", "_filtered")
-    )
     return Basis(
         run=run,
         dataset=dataset,
         items=items,
         pairs=rows[["item_no", "query_no", "mate_no", "query", "mate"]],
-        raw=raw,
-        filtered=filtered,
-        exclusions=rivals_and_twins(dataset),
+        rows=RunRows.of(rows),
+        exclusions=exclusions_of(dataset),
         sample=sample(len(rows), len(items), run.dimension or UNKNOWN_DIMENSION),
     )
 
 
 def sample(pairs: int, items: int, dimension: int) -> Int64:
-    """Which pairs are ranked: as many as can be in time, drawn without replacement; ``[s] int64``, ascending."""
+    """The pairs to rank: as many as there is time for, without replacement; ``[s] int64``, ascending."""
     affordable = max(FEWEST, PRODUCTS // (items * dimension) // 100 * 100)
     if affordable >= pairs:
         return np.arange(pairs, dtype=np.int64)
@@ -134,7 +122,7 @@ class Comparison:
 
     @property
     def gained(self) -> int:
-        """Pairs whose mate stands higher after."""
+        """Pairs whose mate ranks higher after."""
         return int(np.count_nonzero(self.after.shown < self.before.shown))
 
     @property
@@ -143,7 +131,7 @@ class Comparison:
 
     @property
     def factors(self) -> Float64:
-        """How many times as high the mate stands after, ``[s]``: above 1 it moved up, below 1 down."""
+        """Rank before / rank after, ``[s]``: above 1 the mate moved up, below 1 down."""
         return np.asarray(self.before.shown / self.after.shown)
 
     def changes(self) -> tuple[ScoreChange, ...]:
@@ -163,8 +151,6 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """Both readings of the ranks."""
-
     raw: Comparison
     filtered: Comparison
 
@@ -177,7 +163,7 @@ def _values(counts: RankCounts, name: str) -> Float64:
 
 
 def what_if(
-    base: Basis, transform: str, metric: Metric, settings: Settings, cancel: CancelToken | None = None
+    base: Basis, transform: str, metric: Similarity, settings: Settings, cancel: CancelToken | None = None
 ) -> WhatIf:
     """Rank the sampled pairs under another transform (a chain, fitted on all items) or similarity.
 
@@ -185,9 +171,9 @@ def what_if(
         Cancelled: by ``cancel``.
         EmbeddingsGone: the cache no longer has the run's embeddings.
         InputError: an unknown transform, or one that does not fit these embeddings.
-        BlindspotError: what the transform makes of the embeddings cannot be ranked.
+        BlindspotError: the transformed embeddings cannot be ranked.
     """
-    prepare_runtime(settings)  # before numba is imported: it says where compiled kernels are kept
+    prepare_runtime(settings)  # before numba is imported: it sets the folder of compiled kernels
     cancel = cancel or CancelToken()
     vectors = transformed(base, transform, settings, cancel)
     queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
@@ -197,9 +183,11 @@ def what_if(
         np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]
     )
     filtered = without(raw, exclusions, vectors, queries, metric)
-    both = (_of(base.raw, base.sample), raw), (_of(base.filtered, base.sample), filtered)
     ends = queries.astype(np.int64), mates.astype(np.int64)
-    return WhatIf(*(Comparison(*ends, before, after) for before, after in both))
+    return WhatIf(
+        Comparison(*ends, _of(base.rows.raw, base.sample), raw),
+        Comparison(*ends, _of(base.rows.filtered, base.sample), filtered),
+    )
 
 
 def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
@@ -214,12 +202,12 @@ def transformed(base: Basis, transform: str, settings: Settings, cancel: CancelT
     if chain.steps:
         ranked = _Ranked(plan.support_digest, base, cancel)
         return _transformed(plan.embedding_digest, str(chain), settings, ranked)
-    return _embeddings(base, settings)  # not kept: it may be a map of the file
+    return _embeddings(base, settings)  # not cached: it may be a memory map of the file
 
 
 @dataclass(frozen=True)
 class _Ranked:
-    """What a run ranked, compared by the digest, so that it can be a key of a cache."""
+    """The key of a cache: compared by the digest of what the run ranked."""
 
     support_digest: str
     base: Basis = field(compare=False)
@@ -239,7 +227,7 @@ def _embeddings(base: Basis, settings: Settings) -> Float32:
 
 @dataclass(frozen=True)
 class Slider:
-    """A step's argument that can be moved: which step of the chain, what it is called, its value and its bounds."""
+    """The argument of a step of a chain, with its bounds."""
 
     step: int
     name: str
@@ -249,7 +237,7 @@ class Slider:
 
 
 def sliders(chain: TransformChain, dimension: int) -> Sequence[Slider]:
-    """The arguments of a chain on embeddings of so many dimensions; none for a value that does not fit these."""
+    """The arguments of a chain's steps, up to the first whose value does not fit the dimension."""
     out = []
     for place, call in enumerate(chain.steps):
         argument = STEPS[call.name].argument

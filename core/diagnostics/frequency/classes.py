@@ -1,6 +1,6 @@
-"""How well a linear classifier tells frequent from rare items (Schnabel 2015, section 6, figure 3; DESIGN 4.3).
+"""Accuracy of a linear classifier of frequent and rare items (Schnabel 2015, section 6, figure 3).
 
-Which items are asked for at which threshold follows from the counts alone, so that encoders are asked the same.
+The items at each threshold follow from the counts alone, so that all encoders are compared on the same ones.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_
 
 PERCENTILES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 PAPER_COUNTS = (100, 500, 1_000, 5_000, 10_000, 50_000)  # within the 100 to 50,000 of figure 3
-PAPER_CLASS = 250  # items that both classes have at the least at one of the paper's counts (DESIGN 4.3)
+PAPER_CLASS = 250  # least items per class at one of the paper's counts
 LEAST = 10  # items per class: two in each fold
-ENOUGH = 200  # items per class from which an accuracy of mere guessing stays within 5 points of chance (``strays``)
+ENOUGH = 200  # items per class from which guessing stays within 5 points of chance (``strays``)
 MOST = 500  # with more, the time doubles and the accuracies move by less than their standard deviation
 FOLDS = 5
 DRAWS = 10  # of items: at one threshold a single draw strays by about 0.02, the mean of ten by a third of that
 SEED = 2015
 ALIKE = 1e-6  # difference of unit vectors that is rounding
-STRENGTH = 1.0  # C of the logistic regression, scikit-learn's default
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Threshold:
 
     Attributes:
         name: "p50" for the median of the counts, "1000" for one of the paper's.
-        share: of the items with a known count that are rare.
+        share: share of rare items among those with a known count.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Design:
-    """What is asked: the thresholds by their counts, and at each of them so many items of each class."""
+    """The thresholds in the order of their counts, and the number of items per class at each of them."""
 
     thresholds: tuple[Threshold, ...]
     per_class: int
@@ -54,12 +53,9 @@ class Design:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Share of held-out items whose class is found, by five-fold cross-validation of several draws of items.
+    """Mean accuracy on held-out items in five-fold cross-validation, over several draws of items.
 
-    Attributes:
-        mean: over the draws.
-        sd: standard deviation over the draws: how far a single one strays; the mean strays less.
-        control, control_sd: the same with shuffled labels.
+    ``sd`` is the standard deviation over the draws; the mean strays less. ``control`` has shuffled labels.
     """
 
     threshold: Threshold
@@ -70,24 +66,22 @@ class Accuracy:
 
 
 def design(counts: Float64, *, with_paper: bool) -> Design:
-    """The thresholds at which classes are compared, and their size.
+    """Choose the thresholds and the size of the classes.
 
     Args:
-        counts: ``[n] float64``; NaN where an item's count is not known: it is in no class.
-        with_paper: whether these are counts of words in a corpus, so that the paper's thresholds mean something.
+        counts: ``[n] float64``; an item whose count is NaN is in no class.
+        with_paper: whether these are counts of words in a corpus, so that the paper's thresholds apply.
 
     Raises:
-        BlindspotError: fewer than ten items in the smaller class everywhere.
+        BlindspotError: the smaller class has fewer than ten items at every threshold.
     """
     known = np.sort(counts[~np.isnan(counts)])
     n = len(known)
     found: dict[int, Threshold] = {}  # by the number of rare items: equal counts can make two percentiles one
-    for percentile in PERCENTILES:
-        if n == 0:
-            break
+    for percentile in PERCENTILES if n else ():
         count = known[min(int(np.ceil(n * percentile / 100)), n - 1)]
         rare = int(np.searchsorted(known, count))
-        # Where many items have one count, a split may be far from the percentile that it is named after.
+        # Where many items share a count, a split may be far from the percentile of its name.
         if 2 * min(rare, n - rare) >= n * min(percentile, 100 - percentile) / 100 and min(rare, n - rare) >= LEAST:
             found.setdefault(rare, Threshold(f"p{percentile}", float(count), rare / n))
     for count in PAPER_COUNTS if with_paper else ():
@@ -124,12 +118,11 @@ def classify(
 ) -> tuple[Accuracy, ...]:
     """Accuracy at every threshold, and with shuffled labels.
 
-    Vectors are divided by their lengths; one without a direction stays zero. Draws are worked on by as many threads as
-    there are cores, each with random numbers of its own.
+    Vectors ``[n, d]`` are normalised; a zero vector stays zero. Draws run in one thread per core, each with its own
+    random numbers.
 
     Args:
-        vectors: ``[n, d]``.
-        counts: ``[n] float64``, those that ``asked`` is made of.
+        counts: ``[n] float64``, those of the design.
     """
     shape = len(asked.thresholds), draws
     real, control = np.empty(shape), np.empty(shape)
@@ -153,12 +146,13 @@ def classify(
         in_threads(pieces(), work, threads)
     progress("classifying", real.size, real.size)
     return tuple(
-        Accuracy(threshold, *_mean_sd(real[i]), *_mean_sd(control[i])) for i, threshold in enumerate(asked.thresholds)
+        Accuracy(threshold, *(float(v) for own in (real[i], control[i]) for v in (own.mean(), own.std(ddof=1))))
+        for i, threshold in enumerate(asked.thresholds)
     )
 
 
 def cross_validated(units: Float64, frequent: Bool, rng: np.random.Generator) -> Float64:
-    """Accuracy of a logistic regression on each of five held-out folds, ``[5]``; each has equally many of a class.
+    """Accuracy of a logistic regression on each of five stratified held-out folds, ``[5]``.
 
     Args:
         units: ``[m, d] float64``.
@@ -173,17 +167,17 @@ def cross_validated(units: Float64, frequent: Bool, rng: np.random.Generator) ->
 def _accuracy(units: Float64, frequent: Bool, held_out: Bool) -> float:
     from sklearn.linear_model import LogisticRegression
 
-    # About the middle of what is learnt from: liblinear would penalise the constant that it has to learn otherwise.
-    # It is ten times as fast here as scikit-learn's default, whose threads get in each other's way.
+    # Centered, since liblinear would penalise the intercept. It is ten times as fast here as scikit-learn's default,
+    # whose threads get in each other's way.
     learnt = units[~held_out]
     centre = learnt.mean(axis=0)
-    model = LogisticRegression(C=STRENGTH, solver="liblinear", max_iter=1_000)
+    model = LogisticRegression(C=1.0, solver="liblinear", max_iter=1_000)
     model.fit(learnt - centre, frequent[~held_out])
     return float((model.predict(units[held_out] - centre) == frequent[held_out]).mean())
 
 
 def all_alike(vectors: Float32 | Float64, rows_at_once: int = 4_096) -> bool:
-    """Whether all of ``[n, d]`` point the same way, or nowhere: then there is nothing to tell apart."""
+    """Whether all of ``[n, d]`` have the same direction, or none."""
     first = unit_rows(vectors, np.arange(1))
     for start in range(0, len(vectors), rows_at_once):
         units = unit_rows(vectors, np.arange(start, min(start + rows_at_once, len(vectors))))
@@ -192,14 +186,10 @@ def all_alike(vectors: Float32 | Float64, rows_at_once: int = 4_096) -> bool:
     return True
 
 
-def _mean_sd(values: Float64) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1))
-
-
 def strays(per_class: int) -> float:
-    """How far from chance the accuracy of one draw of so many of each class comes by mere guessing, 19 times in 20.
+    """How far from chance guessing comes in one draw, 19 times in 20.
 
-    The mean over draws strays less, but little less where items are so few that all draws are nearly the same.
+    The mean over draws strays less, but little less if items are so few that all draws are nearly the same.
     """
     return Z_95 * 0.5 / math.sqrt(2 * per_class)
 

@@ -1,4 +1,4 @@
-"""How frequent an item's neighbours are, by their place among them (Schnabel 2015, section 6, figure 4; DESIGN 4.3)."""
+"""Frequency of an item's neighbours by their place among them (Schnabel 2015, section 6, figure 4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.numerics.neighbours.exact import ExactIndex
 from core.types import Float64, Int32, Int64
 
 MOST_K = 1_000
-SHARE = 0.01  # of the items: neighbours further away are not looked at
+SHARE = 0.01  # of the items: the highest k
 POINTS = 25  # along k
 FEW_QUERIES = 30  # with fewer named words, items are drawn
 DRAWN_QUERIES = 400
-POWER_LAW = 0.8  # the least R2 that is called a power law (DESIGN 4.3)
+POWER_LAW = 0.8  # the least R2 of a power law
 LEAST_K = 5
 FLAT = 1e-18  # a variance of log ranks that is rounding
 SEED = 2015
@@ -22,28 +22,20 @@ SEED = 2015
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean corpus rank of the k-th neighbour over query items.
+    """Mean corpus rank of the k-th neighbour over query items, with its 95% t interval; rank 1 is the most frequent.
 
-    Attributes:
-        k: ``[p] int64``, ascending.
-        mean: ``[p] float64``; rank 1 is the most frequent item.
-        low, high: ``[p] float64``, 95% t interval over the queries.
-        queries: how many.
+    ``k [p] int64`` is ascending, the others are ``[p] float64``.
     """
 
     k: Int64
     mean: Float64
     low: Float64
     high: Float64
-    queries: int
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """``mean corpus rank = a k^b``, fitted by least squares on the logarithms.
-
-    ``r2`` is the share of the variance of log rank that it explains; 0 for a curve that does not vary.
-    """
+    """``mean corpus rank = a k^b``; ``r2`` is the explained share of the variance of log rank, 0 for a flat curve."""
 
     a: float
     b: float
@@ -56,7 +48,7 @@ class PowerLaw:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Rows ``[q] int64`` whose neighbours are looked at; ``named`` where they are WordSim-353's, else drawn."""
+    """Query rows ``[q] int64``; ``named`` if they are WordSim-353's, else drawn."""
 
     rows: Int64
     named: bool
@@ -70,12 +62,12 @@ def corpus_ranks(counts: Float64) -> Float64:
 
 
 def most_k(n: int) -> int:
-    """The furthest neighbour that is looked at among ``n`` items: 1% of them, at most 1,000."""
+    """The highest k among ``n`` items: 1% of them, at most 1,000."""
     return min(MOST_K, int(n * SHARE))
 
 
 def places(n: int) -> Int64:
-    """The k at which ranks are averaged, spaced evenly on a logarithmic scale, ``[p] int64``; none for few items."""
+    """The k at which ranks are averaged, evenly spaced in log k, ``[p] int64``; none for few items."""
     last = most_k(n)
     if last < LEAST_K:
         return np.empty(0, dtype=np.int64)
@@ -83,7 +75,7 @@ def places(n: int) -> Int64:
 
 
 def queries_among(named: Int32 | Int64, n: int, seed: int = SEED) -> Queries:
-    """The named words, or where those are too few, items drawn at random: at most 400 of the ``n``."""
+    """The named words, or, if those are too few, at most 400 of the ``n`` items drawn at random."""
     if len(named) >= FEW_QUERIES:
         return Queries(np.asarray(named, dtype=np.int64), named=True)
     rows = np.random.default_rng(seed).permutation(n)[:DRAWN_QUERIES]
@@ -91,10 +83,10 @@ def queries_among(named: Int32 | Int64, n: int, seed: int = SEED) -> Queries:
 
 
 def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
-    """Mean corpus rank of the k-th nearest neighbour, by an index over the items that ``ranks`` has.
+    """Mean corpus rank of the k-th nearest neighbour.
 
     Args:
-        ranks: ``[n] float64``; at least 500 of them, see ``places``.
+        ranks: ``[n] float64`` of the indexed items; at least 500, see ``places``.
         queries: ``[q] int64``, two or more rows.
     """
     k = places(len(index))
@@ -103,7 +95,7 @@ def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
 
 
 def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
-    """The same with other items drawn at random in place of the neighbours, each at most once per query."""
+    """The same with random other items as neighbours, each at most once per query."""
     rng = np.random.default_rng(seed)
     n = len(ranks)
     k = places(n)
@@ -119,11 +111,11 @@ def _curve(k: Int64, found: Float64) -> Curve:
     q = len(found)
     mean = found.mean(axis=0)
     half = t.ppf(0.975, q - 1) * found.std(axis=0, ddof=1) / np.sqrt(q)
-    return Curve(k, mean, mean - half, mean + half, q)
+    return Curve(k, mean, mean - half, mean + half)
 
 
 def fit_power_law(curve: Curve) -> PowerLaw:
-    """Least squares of log mean rank on log k, every k alike."""
+    """Least squares of log mean rank on log k."""
     x, y = np.log(curve.k.astype(np.float64)), np.log(curve.mean)
     x0, y0 = x - x.mean(), y - y.mean()
     b = float(x0 @ y0 / (x0 @ x0))

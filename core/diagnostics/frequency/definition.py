@@ -1,24 +1,25 @@
-"""Frequency: how much of an encoder's space is about how often a word is used?
+"""The diagnostic frequency: how much of an encoder's space is about how often a word is used?
 
-Schnabel 2015, section 6, figures 3 and 4; DESIGN 4.3. The computation is in ``classes`` and ``corpus_ranks``,
-since pages also look at texts that are no vocabulary.
+Schnabel 2015, section 6, figures 3 and 4. The computation is in ``classes`` and ``corpus_ranks``, which the page also
+applies to datasets that are no vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.vocabulary import Vocabulary
+from core.diagnostic import ANY, NOT_NEGATIVE, Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Page, Score
 from core.diagnostics.frequency import classes
 from core.diagnostics.frequency import corpus_ranks as neighbours
 from core.diagnostics.frequency.classes import Accuracy
 from core.errors import BlindspotError
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Float64, Progress
 
 
@@ -28,12 +29,11 @@ def compute(
     params: Mapping[str, str],  # noqa: ARG001 - it has none
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """Accuracy at every threshold, and the power law of the neighbours' ranks; see the module's docstring and
-    ``base.Compute``. Row i speaks of the i-th threshold.
+) -> DiagnosticResult:
+    """Accuracy at every threshold, a row each, and the power law of the neighbours' ranks.
 
     Raises:
-        BlindspotError: all words have the same vector, or there are too few of them.
+        BlindspotError: all words have the same direction, or there are too few of them.
     """
     if classes.all_alike(embeddings):
         raise BlindspotError(
@@ -49,7 +49,7 @@ def compute(
         metrics |= {name: one.mean, f"{name}_sd": one.sd}
     metrics |= {"words": float(len(dataset.items)), "words_per_class": float(design.per_class)}
     metrics |= _power_law(embeddings, dataset, progress)
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics=metrics,
         items=rows_of(accuracies, design.per_class),
         coverage={"items": len(dataset.items), "items_covered": len(dataset.items)},
@@ -58,14 +58,14 @@ def compute(
 
 
 def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
-    """Exponent and R2 of the neighbours' mean corpus ranks; nothing where there are too few words for a curve."""
+    """Exponent and R2 of the neighbours' mean corpus ranks; empty if there are too few words for a curve."""
     n = len(dataset.items)
     if not len(neighbours.places(n)):
         return {}
     progress("looking up neighbours", 0, 1)
     ranks = neighbours.corpus_ranks(dataset.counts)
     queries = neighbours.queries_among(dataset.queries, n)
-    index = ExactIndex(embeddings.astype("float32", copy=False), Metric.COS)
+    index = ExactIndex(embeddings.astype("float32", copy=False), Similarity.COS)
     fit = neighbours.fit_power_law(neighbours.neighbour_curve(index, ranks, queries.rows))
     null = neighbours.fit_power_law(neighbours.null_curve(ranks, queries.rows))
     progress("looking up neighbours", 1, 1)
@@ -79,51 +79,40 @@ def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Pro
 
 def rows_of(accuracies: Sequence[Accuracy], per_class: int) -> pa.Table:
     """A row per threshold, in the declared columns."""
-    return pa.table(
-        {
-            "threshold": [a.threshold.name for a in accuracies],
-            "count": [a.threshold.count for a in accuracies],
-            "rare_share": [a.threshold.share for a in accuracies],
-            "accuracy": [a.mean for a in accuracies],
-            "accuracy_sd": [a.sd for a in accuracies],
-            "control": [a.control for a in accuracies],
-            "control_sd": [a.control_sd for a in accuracies],
-            "words_per_class": [per_class] * len(accuracies),
-        },
-        schema=ENTRY.schema,
-    )
+    rows = [(*astuple(a.threshold), a.mean, a.sd, a.control, a.control_sd, per_class) for a in accuracies]
+    return pa.table(list(zip(*rows, strict=True)), schema=ENTRY.schema)
 
 
-def _metrics() -> Sequence[base.Metric]:
+def _metrics() -> Sequence[Score]:
     thresholds = {f"p{p}": f"the {p}th percentile of the counts" for p in classes.PERCENTILES}
     thresholds |= {str(count): f"{count:,} occurrences" for count in classes.PAPER_COUNTS}
     out = [
-        base.Metric("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
-        base.Metric("control", "the same with shuffled labels", None),
-        base.Metric("accuracy_max", "accuracy at the threshold where it is highest", None),
-        base.Metric("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None, range=base.ANY),
-        base.Metric("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
-        base.Metric("neighbour_r2_null", "the same with random words for neighbours", None),
+        Score("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
+        Score("control", "the same with shuffled labels", None),
+        Score("accuracy_max", "accuracy at the threshold where it is highest", None),
+        Score("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None, range=ANY),
+        Score("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
+        Score("neighbour_r2_null", "the same with random words for neighbours", None),
     ]
     for name, what in thresholds.items():
-        out.append(base.Metric(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
+        out.append(Score(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
         out.append(
-            base.Metric(
+            Score(
                 f"accuracy@{name}_sd",
                 f"standard deviation of it over the draws, from {what} on",
                 None,
-                range=base.NOT_NEGATIVE,
+                range=NOT_NEGATIVE,
             )
         )
     out += [
-        base.Metric("words", "words with a vector", None, is_count=True),
-        base.Metric("words_per_class", "words of each class at every threshold", None, is_count=True),
-        base.Metric("query_words", "words whose neighbours were looked at", None, is_count=True),
+        Score("words", "words with a vector", None, is_count=True),
+        Score("words_per_class", "words of each class at every threshold", None, is_count=True),
+        Score("query_words", "words whose neighbours were looked at", None, is_count=True),
     ]
     return out
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="frequency",
     version=2,
     title="Frequency",
@@ -162,20 +151,18 @@ place of neighbours.
     dataset_kind=DatasetKind.VOCABULARY,
     parameters=(),
     columns=(
-        base.Column("threshold", pa.string(), "p5 to p95: a percentile of the counts; a number: so many occurrences"),
-        base.Column("count", pa.float64(), "words from so many occurrences on are frequent"),
-        base.Column("rare_share", pa.float64(), "share of the words that are rare"),
-        base.Column(
-            "accuracy", pa.float64(), "share of held-out words whose class is found, mean over the draws of words"
-        ),
-        base.Column("accuracy_sd", pa.float64(), "its standard deviation over the draws of words"),
-        base.Column("control", pa.float64(), "mean accuracy with shuffled labels"),
-        base.Column("control_sd", pa.float64(), "its standard deviation over the draws of words"),
-        base.Column("words_per_class", pa.int64(), "words of each class"),
+        Column("threshold", pa.string(), "p5 to p95: a percentile of the counts; a number: so many occurrences"),
+        Column("count", pa.float64(), "words from so many occurrences on are frequent"),
+        Column("rare_share", pa.float64(), "share of the words that are rare"),
+        Column("accuracy", pa.float64(), "share of held-out words whose class is found, mean over the draws of words"),
+        Column("accuracy_sd", pa.float64(), "its standard deviation over the draws of words"),
+        Column("control", pa.float64(), "mean accuracy with shuffled labels"),
+        Column("control_sd", pa.float64(), "its standard deviation over the draws of words"),
+        Column("words_per_class", pa.int64(), "words of each class"),
     ),
     metrics=tuple(_metrics()),
     headline="accuracy",
-    overview=base.Overview(
+    overview=Overview(
         "Words told to be frequent or rare by a linear classifier (0.5 is chance)",
         {
             "accuracy": "accuracy",
@@ -187,8 +174,8 @@ place of neighbours.
         "See it by threshold",
         counted=("words", "words"),
     ),
-    page=base.Page("frequency", "Frequency", ":material/bar_chart:", "Inside the space", after="neighbours"),
-    cost=base.Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
+    page=Page("frequency", "Frequency", ":material/bar_chart:", "Inside the space", after="neighbours"),
+    cost=Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,
         units_of_run=lambda run: 4e7 * run.dimension,
         seconds_per_unit={"": 2e-10},

@@ -1,11 +1,9 @@
-"""The nearest neighbours of every item of a space, and so whose neighbour each item is. Kept in the cache.
+"""The nearest neighbours of every item of a space, kept in the cache; k-occurrences for every k follow from them.
 
-Every item is asked, not a sample: with few queries an item that nobody listed may only not have been asked about, and
-the skewness is that of the sampling. That takes seconds to minutes, so the lists are kept under the space's digest;
-the counts for every k up to ``LONGEST`` follow from them.
+Every item is a query. From a sample, the skewness would be that of the sampling. That takes seconds to minutes, so the
+lists are kept under the space's digest.
 
-Beside them stand those of as many vectors of as many dimensions, drawn independently from a normal distribution: some
-hubs come from dimensions alone, and that is what they come to.
+The baseline is as many random vectors of as many dimensions: it shows the hubs that come from dimensions alone.
 """
 
 from __future__ import annotations
@@ -17,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.kinds.base import Dataset
+from core.datasets.catalog import find_dataset
 from core.errors import BlindspotError
 from core.files.artifacts import Artifacts, path_of
-from core.jobs.tasks import OnStoredVariant
+from core.jobs.queue import OnStoredVariant
 from core.numerics.neighbours import hubness
 from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.neighbours.hubness import Hubness
-from core.numerics.similarity import Metric, row_norms, unit_rows
+from core.numerics.similarity import Similarity, row_norms, unit_rows
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings, prepare_runtime
 from core.store.repository import Repository
@@ -35,9 +32,9 @@ from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Va
 VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbours that can be counted
 SEED = 2_010  # of the random vectors
-ALIKE = 1e-6  # similarities this near each other are equal but for rounding (DESIGN 4.1)
+ALIKE = 1e-6  # similarities this near each other are equal but for rounding
 AT_ONCE = 2_048  # queries between two looks at the cancel token
-AT_ONCE_ITEMS = 3_000  # so few items that their neighbours are found in a second or two
+AT_ONCE_ITEMS = 3_000  # with so few items, a second or two is enough
 
 
 class NoNeighbours(BlindspotError):
@@ -49,12 +46,11 @@ class Lists:
     """The nearest neighbours of every item of a space that has any.
 
     Attributes:
-        places: ``[q] int64``, ascending: the rows of the space that are asked and listed. With cosine, zero vectors
-            have no direction and are left out.
+        places: ``[q] int64``, ascending: the rows of the space that have lists. With cosine, zero vectors have none.
         total: rows of the space.
-        nearest: ``[q, m] int32``, m at most ``LONGEST + 1``: row i lists the neighbours of ``places[i]``, the nearest
-            first, themselves as numbers into ``places``. Of the equally near the first comes first.
-        similarity: ``[q, m] float32``, theirs.
+        nearest: ``[q, m] int32``, m at most ``LONGEST + 1``: row i has the neighbours of ``places[i]`` as numbers into
+            ``places``, the nearest first; of equally near ones the first comes first.
+        similarity: ``[q, m] float32``.
     """
 
     places: Int64
@@ -72,14 +68,14 @@ class Lists:
         return hubness.occurrences(self.nearest, k, len(self.places))
 
     def tied(self, k: int) -> float:
-        """Share of the lists whose k-th and next neighbour are equally near, so that either could be the k-th."""
+        """Share of the lists whose k-th and next neighbour are equally near."""
         if k >= self.nearest.shape[1]:
             return 0.0
         apart = self.similarity[:, k - 1].astype(np.float64) - self.similarity[:, k]
         return float(np.mean(apart <= ALIKE))
 
     def listed_by(self, number: int, k: int) -> tuple[Int64, Int64]:
-        """Who has an item among the k nearest: numbers into ``places``, and its rank there from 1; nearest first."""
+        """The lists with an item among their k nearest, as numbers into ``places``, and its rank in each from 1."""
         rows, columns = np.nonzero(self.nearest[:, :k] == number)
         order = np.lexsort((-self.similarity[rows, columns], columns))
         return rows[order].astype(np.int64), columns[order].astype(np.int64) + 1
@@ -87,17 +83,17 @@ class Lists:
 
 @dataclass(frozen=True)
 class HubsRequest(OnStoredVariant):
-    """Neighbours to be found of every item of a dataset, and those of random vectors beside. Equal ones are one.
+    """A task of the queue: find the lists of a space and of its random vectors. Equal requests are one.
 
     Attributes:
-        among: encoders of which an item must have a vector (DESIGN 4.3); () where all items have one.
+        among: encoders of which an item must have a vector; () where all items have one.
     """
 
     kind = "hubs"
 
     variant: Variant
     dataset: str
-    metric: Metric = Metric.COS
+    metric: Similarity = Similarity.COS
     among: tuple[str, ...] = ()
 
     @property
@@ -105,33 +101,30 @@ class HubsRequest(OnStoredVariant):
         return f"Neighbours of all items of {self.dataset} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Make it, as a task of the queue."""
-        make(self, settings, progress, cancel)
+        """
+        Raises:
+            NotEncoded: the embeddings are not cached.
+            NoNeighbours: see ``nearest_lists``.
+        """
+        dataset = fetch.load(find_dataset(self.dataset), settings, progress, cancel)
+        others = [Variant(encoder, "none") for encoder in self.among]
+        space = open_spaces([self.variant, *others], dataset, settings)[0]
+        make(space, self.metric, settings, progress, cancel)
         return ""
 
 
-def requests_of(spaces: Sequence[Space], metric: Metric) -> list[HubsRequest]:
-    """For spaces that are laid side by side."""
+def requests_of(spaces: Sequence[Space], metric: Similarity) -> list[HubsRequest]:
+    """For spaces over the same items."""
     encoders = tuple(sorted({space.variant.encoder for space in spaces}))
     return [
-        HubsRequest(
-            space.variant,
-            space.dataset.id,
-            metric,
-            () if len(space.items) == len(space.dataset.items) else encoders,
-        )
-        for space in spaces
+        HubsRequest(s.variant, s.dataset.id, metric, () if len(s.items) == len(s.dataset.items) else encoders)
+        for s in spaces
     ]
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A variant's hubness, and what it is held against.
-
-    Attributes:
-        random: of random vectors of the same number and dimension.
-        tied: share of lists in which the k-th neighbour could be another one.
-    """
+    """A variant's hubness, that of random vectors of the same number and dimension, and the share of tied lists."""
 
     own: Hubness
     random: Hubness
@@ -139,81 +132,67 @@ class Compared:
 
 
 def compare(own: Lists, random: Lists, k: int) -> Compared:
-    """Both at the same k."""
     return Compared(Hubness.of(own.occurrences(k), k), Hubness.of(random.occurrences(k), k), own.tied(k))
 
 
-# --- finding them
-
-
 def make(
-    request: HubsRequest,
+    space: Space,
+    metric: Similarity,
     settings: Settings,
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
 ) -> tuple[Lists, Lists]:
-    """The lists of a request and of the random vectors beside; found in the cache, or found out and kept there.
+    """The lists of a space and of random vectors, from the cache or computed and kept there.
 
     Raises:
-        NotEncoded: the embeddings are not cached.
-        NoNeighbours: there are no neighbours to speak of.
-        Cancelled: what was found by then is not kept.
+        NoNeighbours: see ``nearest_lists``.
     """
-    cancel = cancel or CancelToken()
-    dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
-    return make_of(_space(request, dataset, settings), request.metric, settings, progress, cancel)
-
-
-def _space(request: HubsRequest, dataset: Dataset, settings: Settings) -> Space:
-    others = [Variant(encoder, "none") for encoder in request.among]
-    return open_spaces([request.variant, *others], dataset, settings)[0]
-
-
-def make_of(
-    space: Space,
-    metric: Metric,
-    settings: Settings,
-    progress: Progress = no_progress,
-    cancel: CancelToken | None = None,
-) -> tuple[Lists, Lists]:
-    """As ``make``, of a space that is open."""
     cancel = cancel or CancelToken()
     prepare_runtime(settings)  # before numba is imported
 
     def made(path: Path, vectors: Callable[[], Float32], stage: str) -> Lists:
-        return _KEPT.make_once(path, lambda: _of_vectors(vectors(), metric, progress, cancel, stage), cancel)
+        return _KEPT.make_once(path, lambda: nearest_lists(vectors(), metric, progress, cancel, stage), cancel)
 
     own = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbours")
     n, d = len(own.places), space.vectors.shape[1]
     path = _random_path(n, d, metric, settings)
-    random = made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
-    return own, random
+    return own, made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
+
+
+def find(space: Space, metric: Similarity, settings: Settings) -> tuple[Lists, Lists] | None:
+    """What ``make`` has kept; None if it is not complete."""
+    if (own := _KEPT.find(_path(space, metric, settings))) is None:
+        return None
+    random = _KEPT.find(_random_path(len(own.places), space.vectors.shape[1], metric, settings))
+    return None if random is None else (own, random)
 
 
 def random_vectors(n: int, d: int) -> Float32:
-    """n vectors of d dimensions, every coordinate drawn on its own from one normal distribution, ``[n, d]``."""
+    """``[n, d]``, every coordinate drawn on its own from one normal distribution."""
     return np.random.default_rng(SEED).standard_normal((n, d), dtype=np.float32)
 
 
-def lists_of(vectors: Float32, metric: Metric) -> Lists:
-    """The neighbours of all rows of ``[n, d]``, exactly.
+def nearest_lists(
+    vectors: Float32,
+    metric: Similarity,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+    stage: str = "",
+) -> Lists:
+    """The exact neighbours of all rows of ``[n, d]``.
 
     Raises:
         NoNeighbours: fewer than two rows have a direction, or all are in one place.
     """
-    return _of_vectors(vectors, metric, no_progress, CancelToken(), "")
-
-
-def _of_vectors(vectors: Float32, metric: Metric, progress: Progress, cancel: CancelToken, stage: str) -> Lists:
-    places = _places(vectors, metric)
-    _check(vectors, places, metric)
+    places = check_spread(vectors, metric)
     compared = vectors if len(places) == len(vectors) else vectors[places]
     index = ExactIndex(np.asarray(compared, dtype=np.float32), metric)
     depth = min(LONGEST + 1, len(places) - 1)
     nearest = np.empty((len(places), depth), dtype=np.int32)
     similarity = np.empty((len(places), depth), dtype=np.float32)
     for start in range(0, len(places), AT_ONCE):
-        cancel.check()
+        if cancel is not None:
+            cancel.check()
         progress(stage, start, len(places))
         rows = np.arange(start, min(start + AT_ONCE, len(places)), dtype=np.int64)
         found = index.of_rows(rows, depth)
@@ -222,23 +201,14 @@ def _of_vectors(vectors: Float32, metric: Metric, progress: Progress, cancel: Ca
     return Lists(places, len(vectors), nearest, similarity)
 
 
-def check_spread(vectors: Float32, metric: Metric) -> None:
-    """Look whether there can be neighbours: two rows of ``[n, d]`` with a direction, and not all in one place.
+def check_spread(vectors: Float32, metric: Similarity) -> Int64:
+    """The rows of ``[n, d]`` that can be compared: with cosine, zero vectors cannot.
 
     Raises:
-        NoNeighbours: there cannot.
+        NoNeighbours: there are fewer than two of them, or all are in one place.
     """
-    _check(vectors, _places(vectors, metric), metric)
-
-
-def _places(vectors: Float32, metric: Metric) -> Int64:
-    """Rows that can be compared: with cosine, zero vectors cannot."""
-    if metric is Metric.L2:
-        return np.arange(len(vectors), dtype=np.int64)
-    return np.flatnonzero(row_norms(vectors) > 0).astype(np.int64)
-
-
-def _check(vectors: Float32, places: Int64, metric: Metric) -> None:
+    is_cosine = metric is Similarity.COS
+    places = np.flatnonzero(row_norms(vectors) > 0) if is_cosine else np.arange(len(vectors))
     if len(places) < 2:
         left_out = len(vectors) - len(places)
         raise NoNeighbours(
@@ -246,47 +216,32 @@ def _check(vectors: Float32, places: Int64, metric: Metric) -> None:
             expected="at least two",
             remedy="pick a larger dataset or another encoder",
         )
-    if _all_alike(vectors, places, metric):
-        what = "point in one direction" if metric is Metric.COS else "are the same"
+    if _all_alike(vectors, places, is_cosine):
         raise NoNeighbours(
-            f"all {len(places):,} vectors {what}",
+            f"all {len(places):,} vectors {'point in one direction' if is_cosine else 'are the same'}",
             expected="vectors that differ",
             remedy="no item is nearer than another: pick another encoder or transform",
         )
+    return places.astype(np.int64)
 
 
-def _all_alike(vectors: Float32, places: Int64, metric: Metric) -> bool:
-    """Whether no item can be told from another, but for rounding."""
-    first = _compared(vectors, places[:1], metric)
-    for start in range(0, len(places), 8_192):
-        some = _compared(vectors, places[start : start + 8_192], metric)
-        if np.abs(some - first).max() > ALIKE * float(np.abs(first).max()):
-            return False
-    return True
+def _all_alike(vectors: Float32, places: Int64, is_cosine: bool) -> bool:
+    """Whether items differ by rounding only."""
+
+    def compared(some: Int64) -> Float64:
+        return unit_rows(vectors, some) if is_cosine else np.asarray(vectors[some], dtype=np.float64)
+
+    first = compared(places[:1])
+    least = ALIKE * float(np.abs(first).max())
+    blocks = (places[start : start + 8_192] for start in range(0, len(places), 8_192))
+    return all(np.abs(compared(some) - first).max() <= least for some in blocks)
 
 
-def _compared(vectors: Float32, places: Int64, metric: Metric) -> Float64:
-    return unit_rows(vectors, places) if metric is Metric.COS else np.asarray(vectors[places], dtype=np.float64)
-
-
-# --- keeping them
-
-
-def find(space: Space, metric: Metric, settings: Settings) -> Lists | None:
-    """The lists of a space; None where they were not found out yet, or their file is damaged."""
-    return _KEPT.find(_path(space, metric, settings))
-
-
-def find_random(n: int, d: int, metric: Metric, settings: Settings) -> Lists | None:
-    """Those of random vectors."""
-    return _KEPT.find(_random_path(n, d, metric, settings))
-
-
-def _path(space: Space, metric: Metric, settings: Settings) -> Path:
+def _path(space: Space, metric: Similarity, settings: Settings) -> Path:
     return path_of(settings.hubs, VERSION, str(LONGEST), "space", space.digest, metric)
 
 
-def _random_path(n: int, d: int, metric: Metric, settings: Settings) -> Path:
+def _random_path(n: int, d: int, metric: Similarity, settings: Settings) -> Path:
     return path_of(settings.hubs, VERSION, str(LONGEST), "random", f"{n} {d} {SEED}", metric)
 
 

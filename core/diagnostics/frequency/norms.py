@@ -1,4 +1,4 @@
-"""How long vectors are, and whether frequent items have the longer ones (Schakel and Wilson 2015, arXiv:1508.02297)."""
+"""Lengths of vectors against the items' frequency (Schakel and Wilson 2015, arXiv:1508.02297)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from core.numerics.similarity import row_norms
 from core.numerics.statistics.association import Correlation, Medians, binned_medians, spearman
 from core.types import Float32, Float64, Int64
 
-SAME = 1e-3  # lengths that differ by no more than this share of the median are the same
+SAME = 1e-3  # lengths that differ by no more than this share of the longest are the same
 BIN = 0.5  # of Zipf frequency: half a power of ten
-FEWEST = 20  # items in a bin whose median is drawn
+FEWEST = 20  # least items of a bin with a median
 MOST_POINTS = 25_000  # in all charts of a page together
 SEED = 1_508
 
@@ -23,11 +23,10 @@ class Norms:
 
     Attributes:
         norms: ``[k] float64``, of every item.
-        zeros: items with a zero vector; they count in nothing below.
-        shortest, longest: of the others; NaN where there are none.
-        correlation: Spearman's, of length and Zipf frequency, over items that have both; NaN where all lengths are
-            the same but for rounding.
-        medians: of the length, in bins of half a power of ten; none where all lengths are the same.
+        zeros: number of zero vectors; they count in nothing below.
+        shortest, longest: NaN if there are no others.
+        correlation: Spearman's, of length and Zipf frequency; NaN if all lengths are the same but for rounding.
+        medians: of the length, in bins of half a power of ten; none if all lengths are the same.
     """
 
     norms: Float64
@@ -39,36 +38,27 @@ class Norms:
 
     @property
     def alike(self) -> bool:
-        """Whether all vectors have one length, as those of an encoder that normalises them do."""
-        return self.zeros == len(self.norms) or self.longest - self.shortest <= SAME * self.longest
+        """Whether all vectors have the same length, as those of an encoder that normalises them."""
+        return not self.longest - self.shortest > SAME * self.longest  # also if there are none
 
 
 def against_frequency(vectors: Float32, zipf: Float64) -> Norms:
-    """Of vectors ``[k, d]`` and their items' Zipf frequency ``[k]``, NaN where it is unknown."""
+    """Compare vectors ``[k, d]`` with their items' Zipf frequency ``[k]``, NaN if unknown."""
     norms = row_norms(vectors)
     others = norms[norms > 0]
     shortest, longest = (float(others.min()), float(others.max())) if len(others) else (float("nan"), float("nan"))
-    same = not len(others) or longest - shortest <= SAME * longest
     # Rounding would decide both the ranks and the medians of equal lengths.
-    both = (norms > 0) & ~np.isnan(zipf) & (not same)
+    both = (norms > 0) & ~np.isnan(zipf) & (longest - shortest > SAME * longest)
     x, y = zipf[both], norms[both]
-    return Norms(
-        norms,
-        len(norms) - len(others),
-        shortest,
-        longest,
-        spearman(x, y),
-        binned_medians(x, y, BIN, FEWEST),
-    )
+    zeros = len(norms) - len(others)
+    return Norms(norms, zeros, shortest, longest, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
 
 
 def sample(zipf: Float64, charts: int) -> Int64:
-    """Which items are drawn as dots: all that have a frequency, or as many at random as the charts may hold together.
-
-    The same ones in every chart; ascending, ``[m] int64``.
-    """
+    """The items drawn as dots in every chart, ``[m] int64`` ascending: all with a frequency, or a random sample of as
+    many as the charts may hold together."""
     known = np.flatnonzero(~np.isnan(zipf)).astype(np.int64)
-    most = MOST_POINTS // max(charts, 1)
+    most = MOST_POINTS // charts
     if len(known) <= most:
         return known
     return np.sort(np.random.default_rng(SEED).choice(known, most, replace=False)).astype(np.int64)

@@ -1,6 +1,8 @@
-"""Geometry: are mates near and everything else spread out? (Wang and Isola 2020; Wang 2022, appendix C.2; DESIGN 4.5)
+"""Geometry: are mates near and everything else spread out? (Wang and Isola 2020; Wang 2022, appendix C.2)
 
-Made to be computed for every cell of a grid: what grows with the square of the items is computed on a sample.
+The squared distance of two unit vectors is ``2 - 2 cos``. The cosine of a zero vector with anything is 0 by convention,
+so its squared distance is 2, as of orthogonal vectors. What grows with the square of the items is computed on a sample,
+so that it is cheap enough for every cell of a grid.
 """
 
 from __future__ import annotations
@@ -10,18 +12,85 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.pairs import PairSet
-from core.diagnostics.geometry import measures as geometry
+from core.diagnostic import (
+    ANY,
+    SIGNED,
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    GridRole,
+    Overview,
+    Reading,
+    Score,
+)
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric, row_norms
-from core.types import CancelToken, Float32, Float64, Progress
+from core.numerics.neighbours.hubness import skewness
+from core.numerics.neighbours.occurrences import k_occurrence
+from core.numerics.similarity import Similarity, mean_cosine, row_norms, similarity_of_pairs, unit_rows
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
-MOST = 5_000  # items whose pairs are all looked at
+MOST = 5_000  # items of the sample
 NEIGHBOURS = 10
 SEED = 2_020
 STEPS = 5
+ROWS_AT_ONCE = 512  # of the products of all pairs: 20 MB of float64 with 5,000 others
+
+
+def squared_distances(matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64) -> Float64:
+    """``||x - y||^2`` of the unit vectors of rows ``left[i]`` and ``right[i]`` of ``[n, d]``, ``[m] float64``, >= 0."""
+    return np.asarray(np.maximum(2.0 - 2.0 * similarity_of_pairs(matrix, left, right, Similarity.COS), 0.0))
+
+
+def uniformity(matrix: Float32 | Float64, rows: Int64) -> float:
+    """``log E exp(-2 ||x - y||^2)`` over all pairs of two different ``rows [q]``; NaN for fewer than two."""
+    n = len(rows)
+    if n < 2:
+        return float("nan")
+    units = unit_rows(matrix, rows)
+    total = 0.0
+    for start in range(0, n, ROWS_AT_ONCE):
+        block = units[start : start + ROWS_AT_ONCE]
+        # Each pair once: the block with what comes after it, and within the block.
+        total += float(np.exp(4.0 * (block @ units[start + len(block) :].T) - 4.0).sum())
+        within = np.exp(4.0 * (block @ block.T) - 4.0)
+        total += float(np.triu(within, 1).sum())
+    return float(np.log(total / (n * (n - 1) / 2)))
+
+
+def anisotropy(matrix: Float32 | Float64) -> float:
+    """Mean cosine of all pairs of two different rows of ``[n, d]``, exactly; NaN for fewer than two rows.
+
+    It is the squared length of the mean direction, less the pairs of a row with itself: 1 each, 0 of a zero vector.
+    """
+    n = len(matrix)
+    if n < 2:
+        return float("nan")
+    rows = np.arange(n, dtype=np.int64)
+    with_direction = int(np.count_nonzero(matrix.any(axis=1)))
+    return (mean_cosine(matrix, rows, rows) * n * n - with_direction) / (n * (n - 1))
+
+
+def sample(n: int, most: int, seed: int) -> Int64:
+    """All of n rows, or ``most`` of them drawn without replacement; ascending, ``[min(n, most)] int64``."""
+    if n <= most:
+        return np.arange(n, dtype=np.int64)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False)).astype(np.int64)
+
+
+def hubness(matrix: Float32, rows: Int64, k: int, metric: Similarity) -> float:
+    """Skewness of the k-occurrence among some rows of ``[n, d]``, which are both queries and candidates.
+
+    NaN where k is not below the number of rows, or all occur equally often. With cosine, zero vectors are left out.
+    """
+    among = np.asarray(matrix[rows], dtype=np.float32)
+    if metric is Similarity.COS:
+        among = among[among.any(axis=1)]
+    if k >= len(among):
+        return float("nan")
+    return skewness(k_occurrence(among, np.arange(len(among), dtype=np.int64), k, metric))
 
 
 def compute(
@@ -30,8 +99,8 @@ def compute(
     params: Mapping[str, str],  # noqa: ARG001 - it has none
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """Alignment, uniformity, anisotropy and hubness of a sample; see ``base.Compute``. Row i is pair i.
+) -> DiagnosticResult:
+    """Alignment, uniformity, anisotropy and hubness of a sample; see ``core.diagnostic.Compute``. Row i is pair i.
 
     A score that is not defined (uniformity of one item, hubness of as few items as there are neighbours) is left out.
 
@@ -48,17 +117,17 @@ def compute(
         )
     cancel.check()
     progress("measuring the space", 0, STEPS)
-    distances = geometry.squared_distances(vectors, dataset.queries, dataset.mates)
-    rows = geometry.sample(len(vectors), MOST, SEED)
+    distances = squared_distances(vectors, dataset.queries, dataset.mates)
+    rows = sample(len(vectors), MOST, SEED)
     progress("measuring the space", 1, STEPS)
-    found = {"align": float(distances.mean()), "anisotropy": geometry.anisotropy(vectors)}
+    found = {"align": float(distances.mean()), "anisotropy": anisotropy(vectors)}
     cancel.check()
     progress("measuring the space", 2, STEPS)
-    found["uniform"] = geometry.uniformity(vectors, rows)
-    for done, metric in enumerate(Metric, 3):
+    found["uniform"] = uniformity(vectors, rows)
+    for done, metric in enumerate(Similarity, 3):
         cancel.check()
         progress("measuring the space", done, STEPS)
-        found[f"hubness_{metric}_sample"] = geometry.hubness(vectors, rows, NEIGHBOURS, metric)
+        found[f"hubness_{metric}_sample"] = hubness(vectors, rows, NEIGHBOURS, metric)
     progress("measuring the space", STEPS, STEPS)
     metrics = {name: value for name, value in found.items() if not np.isnan(value)}
     metrics |= {
@@ -67,7 +136,7 @@ def compute(
         "pairs": float(len(dataset.queries)),
         "background": float(len(dataset.items)),
     }
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics=metrics,
         items=pa.table({"squared_distance": distances}, schema=ENTRY.schema),
         coverage={
@@ -80,7 +149,7 @@ def compute(
     )
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="geometry",
     version=1,
     title="Geometry",
@@ -104,27 +173,27 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
     "Ivanović 2010, Hubs in Space",
     dataset_kind=DatasetKind.PAIR_SET,
     parameters=(),
-    columns=(base.Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),),
+    columns=(Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),),
     metrics=(
-        base.Metric("align", "alignment: mean squared distance of mates", False, range=(0.0, 4.0)),
-        base.Metric("uniform", "uniformity: log of the mean Gaussian potential of two items", False, range=(-8.0, 0.0)),
-        base.Metric("anisotropy", "mean cosine of two different items", None, range=base.SIGNED),
+        Score("align", "alignment: mean squared distance of mates", False, range=(0.0, 4.0)),
+        Score("uniform", "uniformity: log of the mean Gaussian potential of two items", False, range=(-8.0, 0.0)),
+        Score("anisotropy", "mean cosine of two different items", None, range=SIGNED),
         *(
-            base.Metric(
+            Score(
                 f"hubness_{m}_sample",
                 f"skewness of the {NEIGHBOURS}-occurrence by {m} within a sample of at most {MOST:,} items",
                 None,
-                range=base.ANY,
+                range=ANY,
             )
-            for m in Metric
+            for m in Similarity
         ),
-        base.Metric("sampled_items", "items of the sample", None, is_count=True),
-        base.Metric("zero_vectors", "items whose vector is zero", None, is_count=True),
-        base.Metric("pairs", "positive pairs", None, is_count=True),
-        base.Metric("background", "items in all", None, is_count=True),
+        Score("sampled_items", "items of the sample", None, is_count=True),
+        Score("zero_vectors", "items whose vector is zero", None, is_count=True),
+        Score("pairs", "positive pairs", None, is_count=True),
+        Score("background", "items in all", None, is_count=True),
     ),
     headline="align",
-    overview=base.Overview(
+    overview=Overview(
         "Alignment: mean squared distance of mates (lower is better)",
         {
             "align": "alignment",
@@ -135,15 +204,15 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         "See whether it goes with how they do on tasks",
         page="evidence",
     ),
-    # It declares of anisotropy and hubness that they only describe. To the papers that remove them less is better.
+    # Anisotropy and hubness have no better direction as scores, but the papers that remove them want less.
     readings=(
-        base.Reading("align", "alignment", -1),
-        base.Reading("uniform", "uniformity", -1),
-        base.Reading("anisotropy", "anisotropy", -1),
-        base.Reading("hubness_cos_sample", "hubness", -1),
+        Reading("align", "alignment", -1),
+        Reading("uniform", "uniformity", -1),
+        Reading("anisotropy", "anisotropy", -1),
+        Reading("hubness_cos_sample", "hubness", -1),
     ),
-    grid=base.GridRole.DESCRIPTION,
-    cost=base.Cost(  # every pair of items of a sample
+    grid=GridRole.DESCRIPTION,
+    cost=Cost(  # every pair of items of a sample
         units=lambda work: float(min(work.texts, MOST)) ** 2 * work.dimension,
         units_of_run=lambda run: run.metrics.get("sampled_items", 0.0) ** 2 * run.dimension,
         seconds_per_unit={"": 2e-10},

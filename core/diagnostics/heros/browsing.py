@@ -1,8 +1,8 @@
-"""Finding sentences among HEROS's stored similarities: what can be said about each original, filters, an order.
+"""Filters and orders of HEROS's originals, from the stored similarities.
 
-Everything here follows from stored rows; nothing is encoded. *A* and *B* are two runs that a reader compares. A rewrite
-is *above* another one where its cosine with the original is the higher one by more than TAU, as in the ordering rates
-(DESIGN 4.2). What is missing is NaN: it passes no filter, and is last in every order.
+*A* and *B* are two runs that a reader compares. A rewrite is *above* another one if its cosine with the original is
+higher by more than TAU, as in the ordering rates. A missing value is NaN: it passes no filter, and comes last in every
+order.
 """
 
 from __future__ import annotations
@@ -24,15 +24,13 @@ LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders t
 
 @dataclass(frozen=True, eq=False)
 class Sentences:
-    """Originals with their rewrites, and how similar several runs find them.
+    """Originals with their rewrites, and the similarities of several runs.
 
     Attributes:
-        numbers: ``[n] int64``, the originals' numbers in the dataset, rising.
-        originals: their ``n`` texts; ``original_items``, ``[n] int64``, is where they stand among the dataset's items.
-        subsets: the ``k`` kinds of rewrite.
-        rewrites: ``[n, k]`` texts; ``rewrite_items``, ``[n, k] int64``, as above. One text has one item number.
-        cosine: per run id ``[n, k] float64``.
-        similarity: the same, normalised by ``cos_avg``.
+        numbers: ``[n] int64``, the originals' numbers in the dataset, ascending.
+        originals: their ``n`` texts; ``original_items [n] int64`` are their numbers among the dataset's items.
+        rewrites: ``[n, k]`` texts; ``rewrite_items [n, k] int64`` likewise. Equal texts share an item number.
+        cosine, similarity: per run id ``[n, k] float64``; the latter is normalised by ``cos_avg``.
     """
 
     numbers: Int64
@@ -45,12 +43,11 @@ class Sentences:
     similarity: Mapping[str, Float64]
 
     def place(self, number: int) -> int | None:
-        """At which row an original stands; None where there is none of this number."""
+        """The row of an original, by its number."""
         found = np.flatnonzero(self.numbers == number)
         return int(found[0]) if len(found) else None
 
     def column(self, subset: str) -> int:
-        """Where a subset's column is."""
         return self.subsets.index(subset)
 
 
@@ -59,7 +56,7 @@ def sentences(rows: pd.DataFrame, subsets: Sequence[str]) -> Sentences:
 
     Args:
         rows: a row per run, original and subset (``Repository.items`` with texts).
-        subsets: those that are wanted, in this order.
+        subsets: the columns, in this order.
     """
     rows = rows[rows["subset"].isin(list(subsets))]
     numbers, at = np.unique(rows["item_no"].to_numpy(dtype=np.int64), return_inverse=True)
@@ -96,7 +93,7 @@ def sentences(rows: pd.DataFrame, subsets: Sequence[str]) -> Sentences:
 
 
 class Where(StrEnum):
-    """In which of the two runs an order of rewrites must hold; the values also stand in addresses."""
+    """In which of the two runs an order of rewrites must hold; the values are also in addresses."""
 
     A = "in A"
     B = "in B"
@@ -107,7 +104,7 @@ class Where(StrEnum):
 
 @dataclass(frozen=True)
 class Above:
-    """A rewrite that is nearer to the original than another one, by their subsets."""
+    """The order of two subsets' rewrites in which the first is nearer to the original."""
 
     nearer: str
     farther: str
@@ -118,14 +115,14 @@ class Above:
 
 @dataclass(frozen=True)
 class Filter:
-    """What an original must be to be shown; each condition narrows what the others leave.
+    """Conditions that an original must all meet to be shown.
 
     Attributes:
-        wanted: stands in the original or in one of its rewrites, whatever its case.
-        above: all of these hold, in the runs that ``where`` names.
-        subset: which rewrite ``low``, ``high`` and ``apart`` are about; None for any one of them.
-        low, high: its normalised similarity in A is at least and at most that.
-        apart: its similarities in A and B are at least so far from each other.
+        wanted: text of the original or of one of its rewrites, in any case.
+        above: orders that must all hold, in the runs of ``where``.
+        subset: the rewrite that ``low``, ``high`` and ``apart`` are about; None for any one of them.
+        low, high: bounds of its normalised similarity in A.
+        apart: least difference of its similarities in A and B.
     """
 
     wanted: str = ""
@@ -138,10 +135,21 @@ class Filter:
 
 
 def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
-    """Which originals a filter keeps, ``[n] bool``; without ``b`` what is said about B is left out."""
-    mask = containing(found, wish.wanted)
+    """Which originals a filter keeps, ``[n] bool``; without ``b`` its conditions on B are ignored."""
+    mask = np.ones(len(found.numbers), dtype=np.bool_)
+    if wish.wanted:
+        rows = zip(found.originals, found.rewrites, strict=True)
+        mask &= [any(texts.containing([original, *rest], wish.wanted)) for original, rest in rows]
     if wish.above:
-        mask &= _holds(found, wish.above, wish.where if b is not None else Where.A, a, b or a)
+        in_a, in_b = (_all_above(found, wish.above, run_id) for run_id in (a, b or a))
+        holds = {
+            Where.A: in_a,
+            Where.B: in_b,
+            Where.BOTH: in_a & in_b,
+            Where.ONLY_A: in_a & ~in_b,
+            Where.ONLY_B: in_b & ~in_a,
+        }
+        mask &= holds[wish.where if b is not None else Where.A]
     columns = slice(None) if wish.subset is None else [found.column(wish.subset)]
     similar = found.similarity[a][:, columns]
     bounds: list[Bool] = []
@@ -156,35 +164,14 @@ def kept(found: Sentences, wish: Filter, a: str, b: str | None) -> Bool:
     return mask
 
 
-def containing(found: Sentences, wanted: str) -> Bool:
-    """Which originals have ``wanted`` in their text or in a rewrite's (``core.texts.containing``), ``[n] bool``."""
-    if not wanted:
-        return np.ones(len(found.numbers), dtype=np.bool_)
-    rows = zip(found.originals, found.rewrites, strict=True)
-    return np.array([any(texts.containing([original, *rest], wanted)) for original, rest in rows], dtype=np.bool_)
-
-
-def _holds(found: Sentences, above: Sequence[Above], where: Where, a: str, b: str) -> Bool:
-    in_a, in_b = (_all_above(found, above, run_id) for run_id in (a, b))
-    return {
-        Where.A: in_a,
-        Where.B: in_b,
-        Where.BOTH: in_a & in_b,
-        Where.ONLY_A: in_a & ~in_b,
-        Where.ONLY_B: in_b & ~in_a,
-    }[where]
-
-
 def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
     """In which originals all of the orders hold in one run, ``[n] bool``; a tie is no order."""
     cosine = found.cosine[run_id]
-    mask = np.ones(len(cosine), dtype=np.bool_)
-    for order in above:
-        mask &= cosine[:, found.column(order.nearer)] - cosine[:, found.column(order.farther)] > TAU
-    return mask
+    leads = [cosine[:, found.column(order.nearer)] - cosine[:, found.column(order.farther)] for order in above]
+    return np.asarray((np.array(leads) > TAU).all(axis=0))
 
 
-# --- what can be said about an original, and orders
+# --- a description of every original, and orders
 
 
 def in_run(side: str, subset: str) -> str:
@@ -193,19 +180,18 @@ def in_run(side: str, subset: str) -> str:
 
 
 def lead(side: str) -> str:
-    """The column of how far a rewrite is above another one in A or B."""
+    """The column of a rewrite's lead over another one in A or B."""
     return f"lead in {side}"
 
 
 def described(
     found: Sentences, a: str, b: str | None, above: Sequence[Above] = (), subset: str | None = None
 ) -> pd.DataFrame:
-    """A row per original: ``no``, ``original``, per subset ``A: <subset>``, its normalised similarity.
+    """A row per original: ``no``, ``original``, and per subset ``A: <subset>``, its normalised similarity.
 
-    With B per subset also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (of A and B, over the
-    subsets or for ``subset``, without its sign), ``differs most in`` (which subset that is) and ``orders that differ``
-    (``turned``). With orders that a filter wants, ``lead in A`` and ``lead in B``: by how much the rewrite that is to
-    be above the other one is, the least of them; negative where it is below.
+    With B also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (absolute, over the subsets or of
+    ``subset``), ``differs most in`` (its subset) and ``orders that differ`` (``turned``). With orders of a filter also
+    ``lead in A`` and ``lead in B``: the smallest lead of a nearer rewrite, negative if it is the farther one.
     """
     out: dict[str, object] = {NUMBER: found.numbers, ORIGINAL: list(found.originals)}
     sides = {"A": a} | ({} if b is None else {"B": b})
@@ -221,19 +207,17 @@ def described(
         size = np.abs(difference)
         if subset is not None:
             size = np.where(np.arange(len(found.subsets)) == found.column(subset), size, np.nan)
-        known: Bool = np.asarray(~np.isnan(size).all(axis=1))
         at = np.where(np.isnan(size), -1.0, size).argmax(axis=1)
-        out[LARGEST] = np.where(known, size[np.arange(len(size)), at], np.nan)
-        out[DIFFERS_IN] = [found.subsets[i] if is_known else "" for i, is_known in zip(at, known, strict=True)]
+        largest = out[LARGEST] = size[np.arange(len(size)), at]  # NaN if all are
+        out[DIFFERS_IN] = ["" if np.isnan(one) else found.subsets[i] for i, one in zip(at, largest, strict=True)]
         out[TURNED] = turned(found.cosine[a], found.cosine[b])
     return pd.DataFrame(out)
 
 
 def turned(a: Float64, b: Float64) -> Float64:
-    """How many pairs of an original's rewrites two runs put in a different order, ``[n] float64``.
+    """How many pairs of an original's rewrites two runs order differently, ``[n] float64`` (Kendall's distance).
 
-    A pair that one of them has tied (within TAU) and the other has not counts half; one with NaN is left out. It is
-    Kendall's distance of two orders.
+    A pair that is tied (within TAU) in only one of them counts half; one with NaN is left out.
 
     Args:
         a, b: ``[n, k]`` cosines.
@@ -250,21 +234,18 @@ def turned(a: Float64, b: Float64) -> Float64:
 
 
 def orders(described: pd.DataFrame) -> list[str]:
-    """The columns that originals can be put in order of, their number first."""
+    """The columns to sort originals by, their number first."""
     return [str(name) for name in described.columns if name != DIFFERS_IN]
 
 
 def in_order(described: pd.DataFrame, order: str, *, descending: bool) -> pd.DataFrame:
-    """The rows by a column; equal ones in the dataset's order, missing values last."""
+    """The rows sorted by a column; equal ones in the dataset's order, missing values last."""
     key = (lambda column: column.str.casefold()) if order == ORIGINAL else None
     return described.sort_values(order, ascending=not descending, kind="stable", na_position="last", key=key)
 
 
-# --- what an original's rewrites are, and a file of them
-
-
 def same_texts(found: Sentences, place: int) -> list[str]:
-    """Per rewrite of the original at a row: ``unchanged``, or the first subset that has the same text, or ""."""
+    """Per rewrite of the original in row ``place``: ``unchanged``, the first subset with the same text, or ""."""
     items = found.rewrite_items[place].tolist()
     original = int(found.original_items[place])
     return [
@@ -274,7 +255,7 @@ def same_texts(found: Sentences, place: int) -> list[str]:
 
 
 def roles(found: Sentences, items: Collection[int], name_of: Callable[[str], str]) -> dict[int, str]:
-    """What some of the dataset's items are, in words: ``original 12``, ``synonym of 12``; the first that it is."""
+    """The first role of some of the dataset's items, in words: ``original 12``, ``synonym of 12``."""
     out: dict[int, str] = {}
     at = np.flatnonzero(np.isin(found.original_items, list(items)))
     for i in at:
@@ -285,12 +266,11 @@ def roles(found: Sentences, items: Collection[int], name_of: Callable[[str], str
 
 
 def for_export(found: Sentences, numbers: Sequence[int], variants: Mapping[str, Variant]) -> pd.DataFrame:
-    """A row per original and rewrite, in the order of ``numbers``: item_no, original, subset, rewrite, and per run its
-    similarity and cosine.
+    """A row per original and rewrite, in the order of the originals' ``numbers``: item_no, original, subset, rewrite,
+    and per run ``similarity <variant>`` and ``cosine <variant>``.
 
     Args:
-        numbers: of the originals.
-        variants: by run id; a column's name ends in its variant.
+        variants: by run id.
     """
     places = np.searchsorted(found.numbers, np.asarray(numbers, dtype=np.int64))
     k = len(found.subsets)

@@ -1,4 +1,4 @@
-"""Do two runs of HEROS differ by more than chance? From their stored items, for pages and the command line alike."""
+"""Tests of whether two runs of HEROS differ by more than chance, from their stored items."""
 
 from __future__ import annotations
 
@@ -7,24 +7,18 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from core.diagnostics.heros.orderings import ALPHA, Cosines, Ordering, laid_beside
+from core.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
 from core.errors import InputError
-from core.numerics.statistics.intervals import McNemar, holm, mcnemar
+from core.numerics.statistics.intervals import ALPHA, McNemar, holm, mcnemar
 from core.runs.comparison import Comparison, entry_of_both
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import percent
+from core.texts import p_in_words, percent
 
 
 @dataclass(frozen=True)
 class OrderingTest:
-    """One ordering (``synonym>antonym``) in two runs over the same originals.
-
-    Attributes:
-        first_rate: share of originals with this order in the first run, ties counting half; ``second_rate`` likewise.
-        test: which of the two has it in more originals, and whether that could be chance.
-        p_corrected: the test's p-value, corrected after Holm for the number of orderings.
-    """
+    """One ordering in two runs over the same originals; p is corrected after Holm for the number of orderings."""
 
     ordering: Ordering
     first_rate: float
@@ -38,7 +32,7 @@ class OrderingTest:
 
     @property
     def is_tested(self) -> bool:
-        """Whether there is an original on which the two differ; where there is none, p is 1 by definition."""
+        """Whether the two differ on any original; otherwise p is 1 by definition."""
         return self.test.first_better + self.test.second_better > 0
 
     @property
@@ -48,11 +42,11 @@ class OrderingTest:
 
 
 def compare_orderings(first: RunRecord, second: RunRecord, repository: Repository) -> tuple[OrderingTest, ...]:
-    """The orderings that are laid beside each other on the dataset (``laid_beside``); with one subset there is none.
+    """Tests of the dataset's listed orderings; none if it has one subset only.
 
     Raises:
         InputError: the runs cannot be compared (``entry_of_both``), or are not of HEROS.
-        BlindspotError: what one of them stored is not complete.
+        BlindspotError: the stored rows of one of them are not complete.
     """
     entry = entry_of_both(first, second)
     if entry.id != "heros":
@@ -63,11 +57,11 @@ def compare_orderings(first: RunRecord, second: RunRecord, repository: Repositor
 
 
 def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, ...]:
-    """McNemar's exact test of every ordering that is laid beside, corrected after Holm for how many they are.
+    """McNemar's exact test of every listed ordering, corrected after Holm for their number.
 
-    The corrections count the orderings on which the two never differ too: that they do not is only seen afterwards.
+    Orderings on which the two never differ count too: that they do not is only seen afterwards.
     """
-    orderings = laid_beside([subset for subset in first.subsets if subset in second.subsets]).orderings
+    orderings = listed_orderings([subset for subset in first.subsets if subset in second.subsets])
     outcomes = [(first.outcomes(ordering), second.outcomes(ordering)) for ordering in orderings]
     tests = [mcnemar(*pair) for pair in outcomes]
     corrected = holm(np.array([test.p_value for test in tests]))
@@ -80,10 +74,10 @@ def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, .
 def verdict(
     tests: Sequence[OrderingTest], first: str, second: str, name_of: Callable[[Ordering], str] = str
 ) -> list[str]:
-    """What the tests say, in words: a sentence for all of them, then one for each that sets the two runs apart.
+    """A sentence on all tests, then one on each that separates the two runs.
 
     Args:
-        first: the first run's variant, in words; ``second`` likewise.
+        first, second: the runs' variants, in words.
         name_of: an ordering in words.
     """
     if not tests:
@@ -94,18 +88,13 @@ def verdict(
         return [f"{first} and {second} have the same order on every original: there is nothing to test."]
     if not apart:
         least = p_in_words(min(test.p_corrected for test in tests))
-        return [f"{first} and {second} are not separable: {orderings} tested, smallest {least}."]
+        return [f"{first} and {second} are not separable: {orderings} tested, smallest corrected {least}."]
     rest = "" if len(apart) == len(tests) else "; in the rest they are not separable"
     return [f"{first} and {second} differ by more than chance in {len(apart)} of {orderings}{rest}."] + [
         f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
-        f"{percent(t.second_rate, 1)} with {second} ({p_in_words(t.p_corrected)})."
+        f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected)})."
         for t in apart
     ]
-
-
-def p_in_words(p: float) -> str:
-    """``corrected p = 0.012``; one that rounds to 0 is said to be below 0.001."""
-    return "corrected p < 0.001" if p < 0.001 else f"corrected p = {p:.3g}"
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:

@@ -1,7 +1,7 @@
-"""HEROS: which kinds of small change does an encoder take for a change of meaning?
+"""The diagnostic HEROS: which kinds of small change does an encoder take for a change of meaning?
 
-Chiang 2023, section 3 and appendix D; DESIGN 4.2. Cosines are computed in float64; a zero vector's cosine with
-anything is 0. The ordering rates and the intervals are not the paper's.
+Chiang 2023, section 3 and appendix D. Cosines are computed in float64; a zero vector's cosine with anything is 0. The
+ordering rates and the intervals are not in the paper.
 """
 
 from __future__ import annotations
@@ -9,28 +9,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.heros.meaning import Meaning, meaning_of
+from core.diagnostic import (
+    NOT_NEGATIVE,
+    SHARE,
+    SIGNED,
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    GridRole,
+    Overview,
+    Page,
+    Reading,
+    Score,
+)
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Metric, mean_cosine, similarity_of_pairs, unit_rows
-from core.numerics.statistics.intervals import (
-    RESAMPLES,
-    Interval,
-    percentile_interval,
-    resample_counts,
-    wilson_interval,
-)
+from core.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs, unit_rows
+from core.numerics.statistics.intervals import Interval, quantile, wilson_interval
 from core.types import CancelToken, Float32, Float64, Progress
 
 NORMALISED = (-math.inf, 1.0)
-# In the order in which they are shown, and what was done to the original.
+# In the order of display, with the change to the original.
 SUBSETS = {
     "synonym": "a word replaced by its synonym",
     "antonym": "the same word replaced by its antonym",
@@ -49,10 +57,33 @@ ORDERINGS = (
 )
 PARAPHRASE = "paraphrase"  # the subset that is right among the others, where a dataset has it
 ACCURACY = "accuracy"
-MIN_ROOM = 1e-9  # of cos_avg below 1: with less, what is divided by is rounding
-SEED = 2023  # of the bootstrap
-OPTIONS_SEED = 2022  # of the order in which options are laid out
-WEIGHTS_AT_ONCE = 1 << 20  # of the bootstrap: 8 MB of float64
+MIN_ROOM = 1e-9  # between cos_avg and 1: with less, the divisor is rounding
+FEWEST_ORIGINALS = 8  # for an interval of a mean
+OPTIONS_SEED = 2022  # of the order of options
+
+
+class Meaning(StrEnum):
+    """What a rewrite does to the meaning of its original."""
+
+    KEPT = "kept"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"  # the subset's name does not tell
+
+
+# The one place that says which subsets keep the meaning; * is any ending.
+MEANINGS = {
+    Meaning.KEPT: ("synonym", "typo", "paraphrase"),
+    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*"),
+}
+
+
+def meaning_of(subset: str) -> Meaning:
+    """Whether a subset's rewrites keep the meaning, as far as its name tells."""
+    name = subset.casefold()
+    for meaning, patterns in MEANINGS.items():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return meaning
+    return Meaning.UNKNOWN
 
 
 def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
@@ -72,77 +103,73 @@ def ordering_outcomes(first: Float64, second: Float64) -> Float64:
 
 
 def picks(options: Float64, right: int, seed: int = OPTIONS_SEED) -> Float64:
-    """Per original ``[n]``: 1 where the right option has the highest cosine, 0 where another has; where several are
-    within TAU of the highest, one of them is drawn, and the right one's chance is what counts.
+    """Per original ``[n]``: 1 where the right option has the highest cosine, 0 where another has; options within TAU of
+    the highest share the point.
 
-    The options of every original are laid out in a random order first: that they always stand in one order in the
-    file must not tell anything, and this shows that it does not.
+    Options are put in a random order first, so that their order in the file cannot matter.
 
     Args:
         options: ``[n, k]``, cosine of each original and each of its rewrites.
         right: the column of the right one.
     """
     order = np.random.default_rng(seed).permuted(np.broadcast_to(np.arange(options.shape[1]), options.shape), axis=1)
-    laid_out = np.take_along_axis(options, order, axis=1)
-    highest = laid_out >= laid_out.max(axis=1, keepdims=True) - TAU
+    shuffled = np.take_along_axis(options, order, axis=1)
+    highest = shuffled >= shuffled.max(axis=1, keepdims=True) - TAU
     hit = (highest & (order == right)).any(axis=1)
     return np.asarray(hit / highest.sum(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled:
-    """What came out of a bootstrap's resamples: ``cos_avg [B]``, and per subset ``mean_cosine [B, subsets]``."""
+@dataclass(frozen=True)
+class Intervals:
+    """95% intervals over originals: of ``cos_avg``, and per subset of its mean normalised similarity."""
 
-    cos_avg: Float64
-    mean_cosine: Float64
-
-    def similarity_intervals(self) -> list[Interval] | None:
-        """Per subset the 95% interval of its mean normalised similarity.
-
-        None where a resample's originals all have the same direction, so that it cannot be normalised.
-        """
-        room = 1.0 - self.cos_avg
-        if not (room > MIN_ROOM).all():
-            return None
-        similarities = (self.mean_cosine - self.cos_avg[:, np.newaxis]) / room[:, np.newaxis]
-        return [percentile_interval(column) for column in similarities.T]
+    cos_avg: Interval
+    similarities: list[Interval]
 
 
-def bootstrap(
-    embeddings: Float32 | Float64,
-    dataset: MinimalPairSet,
-    cosines: Float64,
-    progress: Progress,
-    cancel: CancelToken,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Resampled:
-    """Draw originals with replacement, each with all its rewrites, and compute ``cos_avg`` and the means anew.
+def intervals(embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64) -> Intervals | None:
+    """How sure the means are of originals like these; None of fewer than ``FEWEST_ORIGINALS``.
 
-    They are drawn within each of the two halves that ``cos_avg`` compares, as many as it has. Drawn from all, one
-    sentence could come to stand in both: its cosine with itself, 1, would raise ``cos_avg`` in nearly every resample.
+    ``cos_avg`` is a mean over both halves of what an original of one has with one of the other, so that its variance
+    is that over either half, less what both count (two-way, as of crossed votes). It moves the similarity too: with
+    an original, to first order, this moves by ``(c - mean c) / (1 - cos_avg) - (1 - mean c) / (1 - cos_avg)^2 m``,
+    where m is how the original moves ``cos_avg``. Both have Student's t, with fewer degrees of freedom where a few
+    originals carry the variance; the similarity on the scale of ``log(1 - similarity)``, since it ends at 1.
 
     Args:
         cosines: ``[n, subsets]``, cosine of each original and its rewrites.
     """
-    half = len(dataset.originals) // 2
-    halves = slice(None, half), slice(half, None)
-    units = [unit_rows(embeddings, dataset.originals[part]) for part in halves]
-    generators = np.random.default_rng(seed).spawn(2)
-    at_once = max(1, WEIGHTS_AT_ONCE // len(units[1]))
-    cos_avg, means = np.empty(resamples), np.empty((resamples, cosines.shape[1]))
-    for start in range(0, resamples, at_once):
-        cancel.check()
-        progress("resampling", start, resamples)
-        now = slice(start, min(start + at_once, resamples))
-        first, second = (
-            resample_counts(len(unit), now.stop - start, rng) for unit, rng in zip(units, generators, strict=True)
-        )
-        sums = (first @ units[0], second @ units[1])
-        cos_avg[now] = np.einsum("bd,bd->b", *sums) / (len(units[0]) * len(units[1]))
-        means[now] = (first @ cosines[halves[0]] + second @ cosines[halves[1]]) / len(cosines)
-    progress("resampling", resamples, resamples)
-    return Resampled(cos_avg, means)
+    n, half = len(cosines), len(cosines) // 2
+    if n < FEWEST_ORIGINALS:
+        return None
+    units = [unit_rows(embeddings, dataset.originals[part]) for part in (slice(None, half), slice(half, None))]
+    sizes = np.array([half, n - half])
+    means = [unit.mean(axis=0) for unit in units]
+    apart = [unit - mean for unit, mean in zip(units, means, strict=True)]
+    cos_avg = float(means[0] @ means[1])
+    own = [apart[0] @ means[1], apart[1] @ means[0]]  # what each original has, above the mean of its half
+    over = [float((o**2).sum()) / (k * (k - 1)) for o, k in zip(own, sizes, strict=True)]
+    both = float(((apart[0].T @ apart[0]) * (apart[1].T @ apart[1])).sum() / np.prod(sizes * (sizes - 1.0)))
+    variance = both + sum(max(each - both, 0.0) for each in over)
+    moved = np.concatenate([o * n / k for o, k in zip(own, sizes, strict=True)])
+    reach = _reach(moved, variance)
+    ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))
+    room, change = 1.0 - cos_avg, 1.0 - cosines.mean(axis=0)
+    influence = (change - (1.0 - cosines)) / room - change / room**2 * moved[:, np.newaxis]
+    found = []
+    for column, mean in zip(influence.T, change / room, strict=True):
+        halves = column[:half], column[half:]
+        variance = sum(float(k / (k - 1) * ((v - v.mean()) ** 2).sum()) for v, k in zip(halves, sizes, strict=True))
+        reach = _reach(column, variance / n**2) / mean if mean > 0 else 0.0
+        found.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
+    return Intervals(ends, found)
+
+
+def _reach(influence: Float64, variance: float) -> float:
+    """How far an interval reaches out, from the influence of each original ``[n]`` and the variance of the mean."""
+    squared = influence**2
+    carried = float(squared.sum() ** 2 / (squared**2).sum()) if squared.any() else np.inf
+    return float(quantile(max(min(len(influence) - 2, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))
 
 
 def compute(
@@ -151,8 +178,8 @@ def compute(
     params: Mapping[str, str],  # noqa: ARG001 - it has none
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """Similarity of every original with its rewrites; see the module's docstring and ``base.Compute``.
+) -> DiagnosticResult:
+    """Similarity of every original with its rewrites.
 
     Raises:
         BlindspotError: all originals have the same direction, so that nothing can be normalised.
@@ -168,31 +195,32 @@ def compute(
     for done, (subset, rewrites) in enumerate(dataset.rewrites.items()):
         cancel.check()
         progress("comparing", done, len(subsets))
-        cosines[subset] = similarity_of_pairs(embeddings, dataset.originals, rewrites, Metric.COS)
+        cosines[subset] = similarity_of_pairs(embeddings, dataset.originals, rewrites, Similarity.COS)
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
-    resampled = bootstrap(embeddings, dataset, np.stack(list(cosines.values()), axis=1), progress, cancel)
+    cancel.check()
+    sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1))
 
     metrics = {subset: float(similarity.mean()) for subset, similarity in similarities.items()}
     metrics |= {f"{subset}_sd": float(similarity.std(ddof=1)) for subset, similarity in similarities.items()}
-    if intervals := resampled.similarity_intervals():
-        for subset, interval in zip(subsets, intervals, strict=True):
-            metrics |= _ends(subset, interval)
-    metrics |= {"cos_avg": cos_avg} | _ends("cos_avg", percentile_interval(resampled.cos_avg))
+    metrics["cos_avg"] = cos_avg
+    if sure is not None:
+        for name, interval in (*zip(subsets, sure.similarities, strict=True), ("cos_avg", sure.cos_avg)):
+            metrics |= _ends(name, interval)
     metrics["originals"] = float(n)
     for first, second in ORDERINGS:
         if first in cosines and second in cosines:
             rate = float(ordering_outcomes(cosines[first], cosines[second]).mean())
             metrics |= {f"{first}>{second}": rate} | _ends(f"{first}>{second}", wilson_interval(rate, n))
-    seeds = {"bootstrap": SEED}
+    seeds = {}
     if PARAPHRASE in cosines and len(cosines) > 1:
         options = np.stack(list(cosines.values()), axis=1)
         accuracy = float(picks(options, subsets.index(PARAPHRASE)).mean())
         metrics |= {ACCURACY: accuracy} | _ends(ACCURACY, wilson_interval(accuracy, n))
         metrics[f"{ACCURACY}_chance"] = 1.0 / len(subsets)
         seeds["options"] = OPTIONS_SEED
-    items = len(dataset.items)
-    return base.DiagnosticResult(
+    items, pairs = len(dataset.items), n * len(subsets)
+    return DiagnosticResult(
         metrics=metrics,
         items=pa.table(
             {
@@ -202,12 +230,7 @@ def compute(
             },
             schema=ENTRY.schema,
         ),
-        coverage={
-            "pairs": n * len(subsets),
-            "pairs_covered": n * len(subsets),
-            "items": items,
-            "items_covered": items,
-        },
+        coverage={"pairs": pairs, "pairs_covered": pairs, "items": items, "items_covered": items},
         item_numbers=np.repeat(np.arange(n, dtype=np.int32), len(subsets)),
         seeds=seeds,
     )
@@ -222,58 +245,53 @@ def _by_original(columns: Iterable[Float64]) -> Float64:
     return np.stack(list(columns), axis=1).ravel()
 
 
-def _metrics() -> Sequence[base.Metric]:
-    out = [base.Metric(s, f"mean normalised similarity, {what}", None, range=NORMALISED) for s, what in SUBSETS.items()]
-    out += [
-        base.Metric(f"{s}_sd", f"standard deviation of it, {what}", None, range=base.NOT_NEGATIVE)
-        for s, what in SUBSETS.items()
-    ]
+def _metrics() -> Sequence[Score]:
+    means = {subset: f"mean normalised similarity, {what}" for subset, what in SUBSETS.items()}
+    out = [Score(subset, what, None, range=NORMALISED) for subset, what in means.items()]
     for subset, what in SUBSETS.items():
-        out += _declared_ends(subset, f"mean normalised similarity, {what}", None, NORMALISED)
+        out.append(Score(f"{subset}_sd", f"standard deviation of it, {what}", None, range=NOT_NEGATIVE))
+    for subset, what in means.items():
+        out += _declared_ends(subset, what, None, NORMALISED)
     cos_avg = "mean cosine between the two halves of the originals"
-    out += [base.Metric("cos_avg", cos_avg, None, range=base.SIGNED)]
-    out += _declared_ends("cos_avg", cos_avg, None, base.SIGNED)
+    out += [Score("cos_avg", cos_avg, None, range=SIGNED)]
+    out += _declared_ends("cos_avg", cos_avg, None, SIGNED)
     for first, second in ORDERINGS:
         # A typo keeps the meaning, and so does a synonym: which of them should be nearer, nobody says.
         better = None if (first, second) == ("synonym", "typo") else True
         name, what = f"{first}>{second}", f"share of originals with {first} more similar than {second}"
-        out.append(base.Metric(name, f"{what}, ties counting half", better))
+        out.append(Score(name, f"{what}, ties counting half", better))
         out += _declared_ends(name, what, better)
     what = "share of originals whose paraphrase is more similar than every other rewrite"
-    out.append(base.Metric(ACCURACY, f"{what}, those that share the first place sharing the point", True))
+    out.append(Score(ACCURACY, f"{what}, those that share the first place sharing the point", True))
     out += _declared_ends(ACCURACY, what, True)
-    out.append(base.Metric(f"{ACCURACY}_chance", "what guessing gets: one in as many as there are rewrites", None))
-    return (*out, base.Metric("originals", "originals, each with a rewrite per subset", None, is_count=True))
+    out.append(Score(f"{ACCURACY}_chance", "what guessing gets: one in as many as there are rewrites", None))
+    return (*out, Score("originals", "originals, each with a rewrite per subset", None, is_count=True))
 
 
-def _declared_ends(
-    name: str, what: str, better: bool | None, ends_in: tuple[float, float] = base.SHARE
-) -> list[base.Metric]:
+def _declared_ends(name: str, what: str, better: bool | None, ends_in: tuple[float, float] = SHARE) -> list[Score]:
     ends = {"low": "lower", "high": "upper"}
     return [
-        base.Metric(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better, range=ends_in)
-        for e, end in ends.items()
+        Score(f"{name}_{e}", f"{what}: {end} end of the 95% interval", better, range=ends_in) for e, end in ends.items()
     ]
 
 
-def readings_among(names: Sequence[str]) -> list[base.Reading]:
-    """The subsets, as similarity to the original, and the orderings of them.
+def readings_among(names: Sequence[str]) -> list[Reading]:
+    """The subsets' similarities, their orderings, and the accuracy.
 
-    Of a subset's similarity it is declared that it only describes. Here more counts as better of what keeps the meaning
-    and less of what changes it; of subsets whose names do not tell, more.
+    A subset's similarity is declared as descriptive. Here more is better unless the subset changes the meaning.
     """
     subsets = [name for name in names if f"{name}_sd" in names]
     orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
     return [
-        *(base.Reading(n, f"HEROS {n}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
-        *(base.Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
-        *(base.Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
+        *(Reading(n, f"HEROS {n}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
+        *(Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
+        *(Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
     ]
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="heros",
-    version=2,
+    version=3,
     title="HEROS",
     question="Which small changes to a sentence does the encoder notice: a synonym, an antonym, a negation, a typo?",
     how=r"""
@@ -287,11 +305,9 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   number the second half has one more.
 - Per subset there are the mean and the (sample) standard deviation of the normalised similarity. No value is right in
   itself: what matters is how subsets stand to each other.
-- Their 95% **intervals**, and that of $\cos_{avg}$, are a bootstrap's, from the 2.5th to the 97.5th percentile of 2,000
-  resamples: each draws the same number of originals with replacement, every one with all its rewrites, and computes
-  everything anew, $\cos_{avg}$ included. Originals are drawn within each of the two halves: drawn from all, one
-  sentence could stand in both, and its cosine with itself would raise $\cos_{avg}$. The seed stands in the run's
-  manifest. The intervals are not in the paper.
+- Their 95% **intervals**, and that of $\cos_{avg}$, are over originals: how far each of them moves the mean,
+  $\cos_{avg}$ included, gives its variance, with Student's t. Those of similarities are computed on the scale of
+  $\log(1 - \cos_{norm})$. Of fewer than eight originals there are none. The intervals are not in the paper.
 - **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,
   for example `synonym>antonym`; two cosines within $10^{-6}$ count half. Beside them stands a 95% Wilson interval.
   They are not in the paper. A table of other subsets than these has all its pairs of subsets laid beside each other;
@@ -318,14 +334,14 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     dataset_kind=DatasetKind.MINIMAL_PAIR_SET,
     parameters=(),
     columns=(
-        base.Column("subset", pa.string(), "what was done to the original"),
-        base.Column("cosine", pa.float64(), "cosine of original and rewrite"),
-        base.Column("similarity", pa.float64(), "the same, normalised by cos_avg"),
+        Column("subset", pa.string(), "what was done to the original"),
+        Column("cosine", pa.float64(), "cosine of original and rewrite"),
+        Column("similarity", pa.float64(), "the same, normalised by cos_avg"),
     ),
     metrics=tuple(_metrics()),
     headline="synonym>antonym",
     headline_instead=ACCURACY,
-    overview=base.Overview(
+    overview=Overview(
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
             "synonym>antonym": "synonym > antonym",
@@ -336,11 +352,11 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
         "See which rewrites they take for the same",
         counted=("originals", "original sentences with their rewrites"),
     ),
-    page=base.Page("heros", "HEROS", ":material/difference:"),
+    page=Page("heros", "HEROS", ":material/difference:"),
     readings_among=readings_among,
-    grid=base.GridRole.TASK,
+    grid=GridRole.TASK,
     compare="core.diagnostics.heros.comparison.compare",
-    cost=base.Cost(
+    cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,
         seconds_per_unit={"": 2e-10},

@@ -1,17 +1,17 @@
-"""How many words two sentences share: what table 1 of the HEROS paper reports of a dataset (Chiang 2023, appendix B).
+"""Lexical overlap of two sentences, as in table 1 of the HEROS paper (Chiang 2023, appendix B).
 
 ROUGE F1 exactly as the package ``rouge`` 1.0.1 computes it, which is neither Google's nor the original Perl: a text is
-cut at every full stop, words are what stands between spaces (case and other punctuation count), n-grams are *sets*, and
-ROUGE-L counts the distinct words of the union of the longest common subsequences. Levenshtein distance and length are
-over word pieces.
+split at every full stop, words at spaces (case and other punctuation count), n-grams are *sets*, and ROUGE-L counts the
+distinct words of the union of the longest common subsequences. Levenshtein distance and length are over word pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 from math import fsum, nan
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -25,8 +25,7 @@ _SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in com
 Pieces = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 
 
-@dataclass(frozen=True)
-class Rouge:
+class Rouge(NamedTuple):
     """F1 of a pair, each from 0 to 1."""
 
     rouge_1: float
@@ -39,11 +38,10 @@ class Overlap:
     """Means over pairs of sentences.
 
     Attributes:
-        pairs: how many.
-        rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs in which both texts have anything but full
-            stops; NaN where there is none.
+        rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs whose texts both have more than full stops; NaN
+            if there are none.
         levenshtein: mean normalised distance over word pieces, from 0 (the same) to 1.
-        length: mean number of word pieces of a sentence; both of every pair count.
+        length: mean number of word pieces of a sentence.
     """
 
     pairs: int
@@ -63,9 +61,9 @@ PUBLISHED: Mapping[str, Overlap] = {
 
 
 def rouge(hypothesis: str, reference: str) -> Rouge | None:
-    """ROUGE-1, -2 and -L of two texts; None where one of them is nothing but full stops.
+    """ROUGE-1, -2 and -L of two texts; None if one of them is nothing but full stops.
 
-    Which text is which matters to ROUGE-L alone, and there only where several common subsequences are the longest.
+    Their order matters only to ROUGE-L, if there are several longest common subsequences.
     """
     sentences, references = _sentences(hypothesis), _sentences(reference)
     if not sentences or not references:
@@ -85,7 +83,7 @@ def rouge(hypothesis: str, reference: str) -> Rouge | None:
 
 
 def levenshtein(first: Sequence[int], second: Sequence[int]) -> float:
-    """Insertions, deletions and replacements that make one sequence the other, by the length of the longer one."""
+    """Edit distance of two sequences by the length of the longer one."""
     return float(Levenshtein.normalized_distance(first, second))
 
 
@@ -96,16 +94,15 @@ def overlap(
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
 ) -> Overlap:
-    """What the texts of ``firsts[i]`` and ``seconds[i]`` share, on average.
+    """Mean overlap of ``firsts[i]`` and ``seconds[i]``.
 
     Args:
         firsts: the hypotheses (of minimal pairs the originals).
         seconds: the references (the rewrites).
-        pieces: makes the numbers of a text's word pieces, for each of several texts.
+        pieces: gives the ids of each text's word pieces.
 
     Raises:
-        ValueError: no pairs, or not as many of one as of the other.
-        Cancelled: once ``cancel`` is set.
+        ValueError: no pairs, or different numbers of texts.
     """
     if not firsts or len(firsts) != len(seconds):
         raise ValueError(f"{len(firsts)} and {len(seconds)} texts are no pairs")
@@ -118,26 +115,19 @@ def overlap(
         progress("comparing words", start, len(firsts))
         some, others = firsts[start : start + PIECES_AT_ONCE], seconds[start : start + PIECES_AT_ONCE]
         for one, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
-            score = rouge(one, other)
-            if score is not None:
+            if (score := rouge(one, other)) is not None:
                 scores.append(score)
             distances.append(levenshtein(ids, other_ids))
             total += len(ids) + len(other_ids)
     progress("comparing words", len(firsts), len(firsts))
-    return Overlap(
-        pairs=len(firsts),
-        rouge_1=_mean([score.rouge_1 for score in scores]),
-        rouge_2=_mean([score.rouge_2 for score in scores]),
-        rouge_l=_mean([score.rouge_l for score in scores]),
-        levenshtein=_mean(distances),
-        length=total / (2 * len(firsts)),
-    )
+    rouge_1, rouge_2, rouge_l = map(_mean, zip(*scores, strict=True)) if scores else (nan, nan, nan)
+    return Overlap(len(firsts), rouge_1, rouge_2, rouge_l, _mean(distances), total / (2 * len(firsts)))
 
 
 def of_subsets(
     dataset: MinimalPairSet, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> dict[str, Overlap]:
-    """Per subset what originals and rewrites share, in the dataset's order; see ``overlap``."""
+    """Overlap of originals and rewrites per subset, in the dataset's order."""
     originals = [dataset.items[i] for i in dataset.originals]
     rewrites = {subset: [dataset.items[i] for i in numbers] for subset, numbers in dataset.rewrites.items()}
     return _of_all({subset: (originals, texts) for subset, texts in rewrites.items()}, pieces, progress, cancel)
@@ -146,7 +136,7 @@ def of_subsets(
 def of_sets(
     dataset: ScoredPairs, pieces: Pieces, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> dict[str, Overlap]:
-    """Per set of scored pairs what their two texts share; see ``overlap``."""
+    """Overlap per set of scored pairs."""
     sets = {}
     for number, name in enumerate(dataset.sets):
         inside = dataset.set_numbers == number
@@ -158,7 +148,7 @@ def of_sets(
 def _of_all(
     sets: Mapping[str, tuple[list[str], list[str]]], pieces: Pieces, progress: Progress, cancel: CancelToken | None
 ) -> dict[str, Overlap]:
-    """``overlap`` of every set, the progress counting all their pairs."""
+    """``overlap`` of every set; the progress counts the pairs of all."""
     everything, before = sum(len(firsts) for firsts, _ in sets.values()), 0
 
     def of_all(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
@@ -172,25 +162,15 @@ def _of_all(
 
 
 def mean_of(overlaps: Sequence[Overlap]) -> Overlap:
-    """The mean over subsets of equal size, as table 1 has it for HEROS.
-
-    Raises:
-        ValueError: none, or of different sizes.
-    """
+    """The mean over subsets of equal size, as in table 1 for HEROS; raises ``ValueError`` for others."""
     if not overlaps or len({o.pairs for o in overlaps}) > 1:
         raise ValueError("subsets of one size are expected")
-    return Overlap(
-        sum(o.pairs for o in overlaps),
-        _mean([o.rouge_1 for o in overlaps]),
-        _mean([o.rouge_2 for o in overlaps]),
-        _mean([o.rouge_l for o in overlaps]),
-        _mean([o.levenshtein for o in overlaps]),
-        _mean([o.length for o in overlaps]),
-    )
+    _, *columns = zip(*map(astuple, overlaps), strict=True)
+    return Overlap(sum(o.pairs for o in overlaps), *map(_mean, columns))
 
 
 def _sentences(text: str) -> list[list[str]]:
-    """The words of each part between full stops. As in the package, a part of spaces alone holds one empty word."""
+    """The words of each part between full stops; as in the package, a part of spaces alone has one empty word."""
     return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
 
 
@@ -203,8 +183,8 @@ def _f1(common: int, n: int, m: int) -> float:
 def _subsequence(x: Sequence[str], y: Sequence[str]) -> set[str]:
     """The distinct words of a longest common subsequence; among several of the same length the package's.
 
-    What both begin and end with is in every one of them, so only what lies between has a table: in a minimal pair
-    that is a word or two.
+    The common beginning and end are in all of them, so the table covers the middle only: a word or two in a minimal
+    pair.
     """
     start, shorter = 0, min(len(x), len(y))
     while start < shorter and x[start] == y[start]:
@@ -235,4 +215,4 @@ def _subsequence(x: Sequence[str], y: Sequence[str]) -> set[str]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values) if values else nan
+    return fsum(values) / len(values)

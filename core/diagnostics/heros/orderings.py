@@ -1,7 +1,7 @@
-"""Which rewrite is nearer to its original? Orderings of HEROS's subsets, from the stored cosines of its runs.
+"""Orderings of HEROS's subsets: how often one rewrite is more similar to its original than another.
 
-An *ordering* lays two subsets beside each other on the same originals: how often is the one's rewrite the more similar?
-DESIGN 4.2; the rates are not the paper's (Chiang 2023). A dataset may have any subsets, a user's own too.
+They follow from the stored cosines of a run. The rates are not in the paper (Chiang 2023). A dataset may have any
+subsets, a user's own included.
 """
 
 from __future__ import annotations
@@ -18,19 +18,16 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from core.diagnostics.heros.definition import ORDERINGS, ordering_outcomes
-from core.diagnostics.heros.meaning import Meaning, meaning_of
+from core.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_of, ordering_outcomes
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
-from core.numerics.statistics.estimate import LEVEL
-from core.numerics.statistics.intervals import Z_95, Interval, mcnemar, wilson_interval
+from core.numerics.statistics.intervals import ALPHA, LEVEL, Z_95, Interval, mcnemar, wilson_interval
 from core.texts import percent
 from core.types import Float64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"
-ALPHA = 0.05  # a corrected p-value below it is called more than chance
-HALF = 0.5  # of the originals: as often the one nearer as the other
+HALF = 0.5
 
 
 @dataclass(frozen=True)
@@ -48,31 +45,19 @@ class Ordering:
         return f"{name_of(self.near)} over {name_of(self.far)}"
 
 
-@dataclass(frozen=True)
-class Laid:
-    """The orderings that are laid beside each other on a dataset.
+def listed_orderings(subsets: Sequence[str]) -> tuple[Ordering, ...]:
+    """HEROS's orderings of these subsets; if there are none, all pairs of subsets, at most ``MAX_LISTED``.
 
-    Attributes:
-        pairs: how many pairs of subsets there are in all; the matrix of win rates has them.
+    Pairs of a kept and a changed meaning come first, with the kept one as the nearer; in the others it is the one that
+    comes first.
     """
-
-    orderings: tuple[Ordering, ...]
-    pairs: int
-
-
-def laid_beside(subsets: Sequence[str]) -> Laid:
-    """HEROS's orderings that these subsets allow; where they allow none, all pairs of them, at most ``MAX_LISTED``.
-
-    Of such pairs the one that keeps the meaning is said to be the nearer one, else the one that comes first; those
-    that lay a kept meaning beside a changed one come first.
-    """
-    pairs = [Ordering(a, b) for a, b in combinations(subsets, 2)]
     known = [Ordering(near, far) for near, far in ORDERINGS if near in subsets and far in subsets]
     if known:
-        return Laid(tuple(known), len(pairs))
+        return tuple(known)
     telling = _kept_over_changed(subsets)
+    pairs = [Ordering(a, b) for a, b in combinations(subsets, 2)]
     others = [o for o in pairs if o not in telling and Ordering(o.far, o.near) not in telling]
-    return Laid(tuple([*telling, *others][:MAX_LISTED]), len(pairs))
+    return tuple([*telling, *others][:MAX_LISTED])
 
 
 def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
@@ -81,23 +66,15 @@ def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
     return [Ordering(near, far) for near in kept for far in changed]
 
 
-# --- what a run stored
-
-
 @dataclass(frozen=True, eq=False)
 class Cosines:
-    """The cosines of a run's originals and their rewrites.
-
-    Attributes:
-        values: ``[n, subsets] float64``, a row per original.
-    """
+    """A run's cosines of originals and rewrites, ``values [n, subsets] float64``."""
 
     subsets: tuple[str, ...]
     values: Float64
 
     @cached_property
     def digest(self) -> str:
-        """Of all of it, as a key."""
         return digest_of_strings([*self.subsets, hashlib.sha256(self.values.tobytes()).hexdigest()])
 
     @classmethod
@@ -105,10 +82,10 @@ class Cosines:
         """From one run's stored rows (columns ``item_no, subset, cosine``), originals in the order of their numbers.
 
         Args:
-            subsets: which columns, in which order; those of the rows, as they come, where it is left out.
+            subsets: the columns in their order; by default those of the rows, in the order of appearance.
 
         Raises:
-            BlindspotError: a cosine is missing or not finite, or there is none at all.
+            BlindspotError: a cosine is missing or not finite, or there are no rows.
         """
         names = list(rows["subset"].unique()) if subsets is None else list(subsets)
         table = rows.pivot(index="item_no", columns="subset", values="cosine").sort_index().reindex(columns=names)
@@ -134,42 +111,31 @@ class Cosines:
         return ordering_outcomes(self.of(ordering.near), self.of(ordering.far))
 
 
-# --- rates
-
-
 @dataclass(frozen=True)
 class Rate:
-    """The share of originals that have an order, ties counting half, with its 95% Wilson interval.
-
-    The interval of the highest of several rates is wider: ``worst``.
-    """
+    """The share of originals that have an order, ties counting half, with its 95% Wilson interval."""
 
     ordering: Ordering
     value: float
     interval: Interval
 
 
-def rate(cosines: Cosines, ordering: Ordering, at_once: int = 1) -> Rate:
+def rate(cosines: Cosines, ordering: Ordering, highest_of: int = 1) -> Rate:
     """How often a run has an order.
 
     Args:
-        at_once: of how many rates the intervals hold the truth together in 95% of cases (Bonferroni). Whichever of
-            them is picked for its value, its own interval then does so too.
+        highest_of: the number of rates that this one is the highest of. It errs upward whenever one of them does, and
+            hardly ever downward: three quarters of the 5% are for the upward errors of all of them (Bonferroni).
     """
     value = float(cosines.outcomes(ordering).mean())
-    z = Z_95 if at_once == 1 else NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * at_once))
+    z = Z_95 if highest_of == 1 else NormalDist().inv_cdf(1 - 0.75 * (1 - LEVEL) / highest_of)
     return Rate(ordering, value, wilson_interval(value, cosines.originals, z))
-
-
-def rates(cosines: Cosines, orderings: Sequence[Ordering], at_once: int = 1) -> tuple[Rate, ...]:
-    """``rate`` of each."""
-    return tuple(rate(cosines, ordering, at_once) for ordering in orderings)
 
 
 def win_rates(cosines: Cosines) -> Float64:
     """``[k, k]``: share of originals whose rewrite of the row's subset is nearer than the column's, ties half.
 
-    ``w[a, b] + w[b, a] == 1``; the diagonal is NaN, since nothing is nearer than itself.
+    ``w[a, b] + w[b, a] == 1``; the diagonal is NaN.
     """
     values = cosines.values
     k = values.shape[1]
@@ -187,21 +153,20 @@ def win_rates(cosines: Cosines) -> Float64:
 
 
 class Reading(StrEnum):
-    """What a share of the originals, with its interval, says of an encoder that is asked to read for meaning."""
+    """Whether an order against meaning holds in more than half of the originals, by its interval."""
 
-    SURPRISING = "surprising"  # the changed meaning is nearer in more than half
+    SURPRISING = "surprising"  # in more than half
     UNCLEAR = "unclear"
-    AS_HOPED = "as hoped"  # and in less than half
+    AS_HOPED = "as hoped"  # in less than half
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The order most against meaning: a rewrite that changes it is nearer than one that keeps it.
+    """The most frequent order against meaning: a rewrite that changes it is nearer than one that keeps it.
 
     Attributes:
-        rate: of an ordering whose ``near`` changes the meaning and whose ``far`` keeps it; its interval is corrected
-            for the choice of the highest.
-        out_of: how many such orderings there are; this one's rate is the highest.
+        rate: its interval is corrected for the choice of the highest.
+        out_of: the number of orders against meaning that it was chosen from.
     """
 
     rate: Rate
@@ -217,20 +182,20 @@ class Finding:
 def against_meaning(subsets: Sequence[str]) -> tuple[Ordering, ...]:
     """Every subset that changes the meaning as nearer than every one that keeps it.
 
-    A typo is as much a matter of spelling: it stands in only where no other subset keeps the meaning.
+    A typo is as much a matter of spelling: it counts only if no other subset keeps the meaning.
     """
     found = [Ordering(o.far, o.near) for o in _kept_over_changed(subsets)]
     return tuple([o for o in found if o.far.casefold() != SPELLING] or found)
 
 
 def worst(cosines: Cosines) -> Finding | None:
-    """The highest rate of an order against meaning; None where no names of subsets tell what keeps the meaning.
+    """The highest rate of an order against meaning; None if no subset's name tells whether it keeps the meaning.
 
     The highest of eight shares that are all one half has a 95% interval of its own above one half in 15% of cases
     (150 originals): the interval is made for all of them at once.
     """
     candidates = against_meaning(cosines.subsets)
-    found = rates(cosines, candidates, at_once=len(candidates))
+    found = [rate(cosines, ordering, highest_of=len(candidates)) for ordering in candidates]
     return Finding(max(found, key=lambda r: r.value), len(found)) if found else None
 
 
@@ -239,9 +204,9 @@ class Contrast:
     """The order against meaning in which two of several variants differ most.
 
     Attributes:
-        more, less: the variants' places; ``more_rate`` and ``less_rate`` are theirs.
-        p_corrected: McNemar's p-value, times how many orderings and pairs of variants it is the largest difference of
-            (Bonferroni), at most 1.
+        more, less: the variants' places.
+        p_corrected: McNemar's p-value, times the number of orderings and of pairs of variants that it is the largest
+            difference of (Bonferroni), at most 1.
     """
 
     more: int
@@ -256,28 +221,8 @@ class Contrast:
         return self.p_corrected < ALPHA
 
 
-@dataclass(frozen=True)
-class Headline:
-    """What stands on top: the first variant's worst order, and where the variants differ most (None: nowhere)."""
-
-    worst: Finding
-    contrast: Contrast | None
-
-
-def headline(variants: Sequence[Cosines]) -> Headline | None:
-    """Of the first variant, and of all together; None where no names of subsets tell what keeps the meaning.
-
-    Raises:
-        ValueError: there is no variant.
-    """
-    if not variants:
-        raise ValueError("a headline needs a variant")
-    first = worst(variants[0])
-    return None if first is None else Headline(first, contrast(variants))
-
-
 def contrast(variants: Sequence[Cosines]) -> Contrast | None:
-    """Where the variants differ most, over the subsets that all have; None where they do not."""
+    """Where the variants differ most, over the subsets that all have; None if they differ nowhere."""
     shared = [s for s in variants[0].subsets if all(s in other.subsets for other in variants)]
     candidates = against_meaning(shared)
     if not candidates:
@@ -298,12 +243,7 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
 
 
 def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], str] = str) -> str:
-    """One sentence.
-
-    Args:
-        variant: the variant, in words.
-        name_of: a subset in words.
-    """
+    """One sentence; ``name_of`` puts a subset in words."""
     found = finding.rate
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
     ends = f"95% interval {percent(found.interval.low)} to {percent(found.interval.high)}"
@@ -328,7 +268,7 @@ def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
 
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
-    """One sentence; ``variants`` are the names of those that ``headline`` was given, in their order."""
+    """One sentence; ``variants`` are the names of those that were compared, in their order."""
     if not contrast.is_separable:
         return f"In none of these shares do the {len(variants)} variants differ by more than chance."
     ordering = contrast.more_rate.ordering

@@ -1,19 +1,19 @@
-"""HEROS's published profiles, as facts to lay beside measured ones: never mixed with them, always marked as published.
+"""HEROS's published profiles, always marked as published and never mixed with measured ones.
 
 ``assets/reference/heros.csv`` holds the 60 encoders of figures 1 and 2 of Chiang, Chuang, Glass and Lee 2023: their
-mean normalised similarity per subset over HEROS's own 1,000 sentences. Sizes are table 3's. That table has none of
-figure 2's models but GloVe; appendix C.2 says that base ones have roughly 110M parameters, large ones roughly 335M
-(``approximate``), and gives no dimension. It does not say which of the two RankEncoder's are. Models whose names
-figure 1 prints twice are told apart by table 3's order.
+mean normalised similarity per subset over HEROS's own 1,000 sentences. Sizes are from table 3. Of figure 2's models it
+has only GloVe; appendix C.2 says that base models have roughly 110M parameters, large ones roughly 335M
+(``approximate``), and gives no dimension. It does not say which of the two RankEncoder's are. Names that figure 1
+prints twice are told apart by table 3's order.
 
-**Training groups** are what the sentence pairs were that an encoder was trained on, as section 3 tells encoders apart:
+**Training groups** are the kinds of sentence pairs that an encoder was trained on, as in section 3:
 
 - ``QA``: question-answer pairs alone, blocks 1 and 2 of figure 1 (section 3.1 speaks of both as one).
 - ``paraphrase/NLI``, ``QA+NLI`` and ``all``: blocks 3, 4 and 5.
 - ``unsupervised``: no labelled pairs (*unsup* of figure 2). SNCSE's four (*unsup\\**) are among them: they have no
-  labelled pairs either, but negations that a parser made, and the paper does not call them truly unsupervised.
+  labelled pairs either, but negations made by a parser, and the paper does not call them truly unsupervised.
 - ``unsupervised then NLI``: *sup* of figure 2.
-- ``word vectors``: GloVe alone, for averaged word vectors are trained on no sentences.
+- ``word vectors``: GloVe alone; averaged word vectors are not trained on sentences.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GROUPS = {
     "word vectors": "words that occur near each other",
 }
 SOURCE = "Chiang et al. 2023, figures 1 and 2"
-APPROXIMATE = "approximate"
+TEXTS = ("block", "model", "printed", "group", "family", "training_data", "note")  # columns without a conversion
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,15 @@ class PublishedProfile:
     """A row of figure 1 or 2.
 
     Attributes:
-        figure: 1 or 2.
-        block: the group of rows that it stands in: by training data in figure 1, by method in figure 2.
-        model: a name of its own among the 60.
-        printed: its label in the figure where that is another.
-        group: what it was trained on, see the module's docstring.
-        family: its line of models (GTR, MiniLM, SimCSE, ...), whose members share more than their training data.
-        training_data: what it was trained on, in words.
-        parameters: how many; None where the paper does not say.
+        block: its group of rows: by training data in figure 1, by method in figure 2.
+        model: a unique name among the 60.
+        printed: its label in the figure if that differs.
+        group: training group, see the module's docstring.
+        family: its line of models (GTR, MiniLM, SimCSE, ...), which share more than their training data.
+        parameters, dimension: None if the paper does not say.
         is_approximate: whether ``parameters`` is appendix C.2's rough number.
-        dimension: of its embeddings; None where the paper does not say.
         means: mean normalised similarity by the names of ``SUBSETS``.
-        note: what is doubtful.
+        note: any doubt about the row.
     """
 
     figure: int
@@ -88,28 +85,22 @@ class PublishedProfile:
 
 @lru_cache(maxsize=1)
 def heros_profiles() -> tuple[PublishedProfile, ...]:
-    """All published profiles, in the order of the figures."""
+    """All published profiles, in the figures' order."""
     with HEROS.open(encoding="utf-8", newline="") as file:
         return tuple(
             PublishedProfile(
                 figure=int(row["figure"]),
-                block=row["block"],
-                model=row["model"],
-                printed=row["printed"],
-                group=row["group"],
-                family=row["family"],
-                training_data=row["training_data"],
                 parameters=int(row["parameters"]) if row["parameters"] else None,
-                is_approximate=row["parameters_from"] == APPROXIMATE,
+                is_approximate=row["parameters_from"] == "approximate",
                 dimension=int(row["dimension"]) if row["dimension"] else None,
                 means={subset: float(row[subset]) for subset in SUBSETS},
-                note=row["note"],
+                **{name: row[name] for name in TEXTS},
             )
             for row in csv.DictReader(file)
         )
 
 
 def blocks() -> Mapping[str, tuple[PublishedProfile, ...]]:
-    """The published profiles by block, both in the order of the figures."""
+    """The published profiles by block, in the figures' order."""
     names = dict.fromkeys(profile.block for profile in heros_profiles())
     return {name: tuple(p for p in heros_profiles() if p.block == name) for name in names}

@@ -1,20 +1,18 @@
-"""Which of the published HEROS profiles a measured one resembles, and what its encoder may have been trained on.
+"""Nearest published HEROS profiles of a measured one, and a guess of what its encoder was trained on.
 
-A profile is the six means per subset; two are as far apart as their Euclidean distance. The guess is the training
-group that most of the three nearest published profiles have; where groups have as many, the one whose member is
-nearest. Three neighbours were chosen among 1 to 5, 7 and 9 neighbours and the nearest group mean for the highest
-accuracy on the published encoders when each is left out in turn, so that this accuracy flatters it a little; beside it
-stands one that does not: for each encoder left out, the number of neighbours is chosen anew on the others alone
-(*nested*).
+A profile is the six means per subset; its distance to another is Euclidean. The guess is the training group of most of
+the three nearest published profiles; at a tie, of the nearest one. Three neighbours were chosen among 1 to 5, 7 and 9
+neighbours and the nearest group mean for the highest accuracy on the published encoders when each is left out in turn,
+which flatters this accuracy a little. The *nested* accuracy does not: for each encoder left out, the number of
+neighbours is chosen anew on the others alone.
 
-How far to trust it is told by the published encoders, whose groups are known: each is guessed from all the others
-(*leave one out*), and from all that are not of its family (*leave one family out*), since a sister model is nearer to
-it than a new encoder's neighbours would be. A group none of whose members is left cannot be guessed, which counts as
-wrong. Beside them stands what always naming the largest group would get right.
+The published encoders, whose groups are known, tell how far to trust the guess: each is guessed from all others (*leave
+one out*), and from all of other families (*leave one family out*), since a sister model is nearer to it than a new
+encoder's neighbours would be. A group with no member left cannot be guessed, which counts as wrong. The baseline always
+names the largest group.
 
-A profile *resembles none* where its nearest published one is farther away than 95% of the published ones are from
-their own nearest: then nothing is guessed. The accuracies are over all published encoders, the 5% that would be told so
-included.
+A profile *resembles none*, and nothing is guessed, if its nearest published one is farther away than 95% of the
+published ones are from their own nearest. The accuracies include the 5% that would be left without a guess.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.diagnostics.heros.published import GROUPS, SUBSETS, PublishedProfile, heros_profiles
 from core.errors import InputError
 from core.numerics.statistics.intervals import Interval, wilson_interval
@@ -42,12 +40,7 @@ FAR_QUANTILE = 0.95
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A published profile at its distance.
-
-    Attributes:
-        distance: Euclidean, over the six means.
-        mean_difference: mean absolute difference of the six means, which is easier to picture.
-    """
+    """A published profile, its Euclidean distance and its mean absolute difference over the six means."""
 
     profile: PublishedProfile
     distance: float
@@ -56,7 +49,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Vote:
-    """The group that most of the nearest profiles have, and how many of them do."""
+    """The group that most of the nearest profiles have, and how many of them have it."""
 
     group: str
     votes: int
@@ -84,12 +77,9 @@ class Reliability:
     """How far to trust a guess.
 
     Attributes:
-        leave_one_out: each published encoder guessed from all others.
-        nested: the same, the number of neighbours chosen for each anew, on the others alone.
-        leave_one_family_out: each guessed from those of other families.
-        majority: always naming ``largest_group``, the largest one.
-        by_votes: ``leave_one_out`` among those guesses that had so many votes.
-        far: a nearest profile that is farther away than this is none that the profile resembles.
+        majority: of always naming ``largest_group``.
+        by_votes: ``leave_one_out`` by the number of votes for the guess.
+        far: the greatest distance at which a profile resembles its nearest one.
     """
 
     leave_one_out: Accuracy
@@ -103,12 +93,9 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Resemblance:
-    """What a measured profile resembles.
+    """A measured profile ``means [6] float64`` in the order of ``SUBSETS``, and all published ones, the nearest first.
 
-    Attributes:
-        means: the profile ``[6] float64``, in the order of ``SUBSETS``.
-        neighbours: all published profiles, the nearest first.
-        vote: None where it resembles none.
+    ``vote`` is None where it resembles none.
     """
 
     means: Float64
@@ -135,19 +122,19 @@ class Plane:
     shares: Float64
 
     def project(self, means: Float64) -> Float64:
-        """Profiles ``[n, 6]`` as points ``[n, 2] float64``."""
+        """Profiles ``[n, 6]`` (or one, ``[6]``) as points ``[n, 2] float64``."""
         return (means - self.mean) @ self.directions
 
 
 def resemblance(
     means: Mapping[str, float], published: Sequence[PublishedProfile] | None = None, far: float | None = None
 ) -> Resemblance:
-    """What a profile resembles.
+    """Compare a profile with published ones.
 
     Args:
-        means: its mean normalised similarity by the names of ``SUBSETS``; others are not looked at.
-        published: the profiles to look among; the paper's if left out.
-        far: a nearest profile beyond it is none that the profile resembles; theirs if left out.
+        means: mean normalised similarity by subset; other names than those of ``SUBSETS`` are ignored.
+        published: by default the paper's.
+        far: see ``Reliability``; by default theirs.
     """
     profiles = heros_profiles() if published is None else published
     if far is None:
@@ -169,12 +156,8 @@ def matrix(profiles: Sequence[PublishedProfile]) -> Float64:
 
 
 def vote(groups: Sequence[str]) -> Vote:
-    """The group that most have; of several, the one that comes first.
-
-    Args:
-        groups: of the nearest profiles, the nearest first; at least one.
-    """
-    group, votes = Counter(groups).most_common(1)[0]  # of equal counts the one that was met first
+    """The most frequent of one or more groups, the nearest profile's first; at a tie the one that comes first."""
+    group, votes = Counter(groups).most_common(1)[0]
     return Vote(group, votes, len(groups))
 
 
@@ -184,14 +167,14 @@ def distances_between(means: Float64) -> Float64:
 
 
 def distance_that_is_far(means: Float64) -> float:
-    """How far 95% of the profiles ``[n, 6]`` at most are from the nearest other one; n is 2 or more."""
+    """The 95% quantile of the distances of profiles ``[n, 6]`` to the nearest other one; n is 2 or more."""
     distances = distances_between(means)
     np.fill_diagonal(distances, np.inf)
     return float(np.quantile(distances.min(axis=1), FAR_QUANTILE))
 
 
 def reliability(profiles: Sequence[PublishedProfile], voters: int = VOTERS) -> Reliability:
-    """How often the groups of ``profiles`` are guessed right from the others; of 2 or more, in 2 families or more."""
+    """How often the groups of 2 or more ``profiles`` in 2 or more families are guessed right from the others."""
     means, n = matrix(profiles), len(profiles)
     order = np.argsort(distances_between(means), axis=1, kind="stable")
     groups, families = ([getattr(p, name) for p in profiles] for name in ("group", "family"))
@@ -202,22 +185,23 @@ def reliability(profiles: Sequence[PublishedProfile], voters: int = VOTERS) -> R
     )
     right = [guess.group == group for guess, group in zip(alone, groups, strict=True)]
     largest, members = Counter(groups).most_common(1)[0]
-    votes = sorted({guess.votes for guess in alone}, reverse=True)
+    by_votes = {
+        votes: [ok for ok, guess in zip(right, alone, strict=True) if guess.votes == votes]
+        for votes in sorted({guess.votes for guess in alone}, reverse=True)
+    }
     return Reliability(
         leave_one_out=Accuracy(sum(right), n),
         nested=Accuracy(sum(_nested(others, groups)), n),
         leave_one_family_out=Accuracy(sum(v.group == g for v, g in zip(apart, groups, strict=True)), n),
         majority=Accuracy(members, n),
         largest_group=largest,
-        by_votes={
-            v: _accuracy([ok for ok, guess in zip(right, alone, strict=True) if guess.votes == v]) for v in votes
-        },
+        by_votes={votes: Accuracy(sum(oks), len(oks)) for votes, oks in by_votes.items()},
         far=distance_that_is_far(means),
     )
 
 
 def _nested(others: Sequence[Sequence[int]], groups: Sequence[str]) -> list[bool]:
-    """Whether each is guessed right by as many neighbours as guess the most of the others right without it.
+    """Whether each is guessed right by the number of neighbours that is best for the others without it.
 
     Args:
         others: per profile the places of all others, the nearest first.
@@ -232,10 +216,6 @@ def _nested(others: Sequence[Sequence[int]], groups: Sequence[str]) -> list[bool
         voters = max(TRIED, key=lambda tried: sum(is_right(k, own, tried) for k, own in rest.items() if own))
         out.append(is_right(i, nearest, voters))
     return out
-
-
-def _accuracy(right: Sequence[bool]) -> Accuracy:
-    return Accuracy(sum(right), len(right))
 
 
 @lru_cache(maxsize=1)
@@ -258,9 +238,9 @@ def plane(means: Float64) -> Plane:
 
 
 def is_on_published_sentences(run: RunRecord, repository: Repository) -> bool:
-    """Whether a run's numbers can be laid beside published ones: it is of HEROS's own sentences.
+    """Whether a run is on HEROS's own sentences, so that published profiles can be compared with it.
 
-    A user's file with the very same content is HEROS too: the store knows it, once something was run on ``heros``.
+    A user's file with the very same content is HEROS too, once the store has a run on ``heros``.
     """
     if run.plan.dataset == DATASET:
         return True
@@ -269,17 +249,16 @@ def is_on_published_sentences(run: RunRecord, repository: Repository) -> bool:
 
 
 def of_run(run: RunRecord, repository: Repository) -> Resemblance:
-    """What a finished HEROS run on HEROS's own sentences resembles.
+    """Compare a finished HEROS run on HEROS's own sentences.
 
     Raises:
-        InputError: it is a run of something else, of another version of it, not finished, on other sentences, or
-            lacks some of the six subsets.
+        InputError: the run is of another diagnostic or version, not finished, on other sentences, or lacks a subset.
     """
     if run.plan.diagnostic != "heros" or run.state is not RunState.DONE:
         raise InputError(
             f"run {run.run_id} of {run.plan.diagnostic} is {run.state}", expected="a finished run of heros"
         )
-    current = diagnostics.find(run.plan.diagnostic).version
+    current = find_diagnostic(run.plan.diagnostic).version
     if run.plan.diagnostic_version != current:
         raise InputError(
             f"run {run.run_id} was computed by version {run.plan.diagnostic_version} of {run.plan.diagnostic}",
@@ -303,11 +282,7 @@ def of_run(run: RunRecord, repository: Repository) -> Resemblance:
 
 
 def in_words(found: Resemblance, name: str) -> list[str]:
-    """The guess and how far to trust it, a sentence each, without markup.
-
-    Args:
-        name: the measured encoder, in words.
-    """
+    """The guess and how far to trust it, a sentence each, without markup; ``name`` is the measured encoder's."""
     trust = published_reliability()
     nearest = found.nearest
     if found.vote is None:
@@ -318,9 +293,10 @@ def in_words(found: Resemblance, name: str) -> list[str]:
             f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published encoders.",
         ]
     vote, alike = found.vote, trust.by_votes[found.vote.votes]
+    votes = "All" if vote.votes == vote.voters else vote.votes
     return [
         f"{name} behaves most like encoders trained on {GROUPS[vote.group]} (group {vote.group}). "
-        f"{_count(vote.votes, vote.voters)} of its {vote.voters} nearest published encoders belong to that group; the "
+        f"{votes} of its {vote.voters} nearest published encoders belong to that group; the "
         f"nearest is {nearest.profile.model}, at a distance of {nearest.distance:.3f}.",
         f"How often such a guess is right: for {_share(trust.leave_one_out)} of the published encoders, each guessed "
         f"from all the others; for {alike.right} of the {alike.n} with as clear a vote. Three neighbours were chosen "
@@ -331,11 +307,5 @@ def in_words(found: Resemblance, name: str) -> list[str]:
     ]
 
 
-def _count(votes: int, voters: int) -> str:
-    return "All" if votes == voters else str(votes)
-
-
 def _share(accuracy: Accuracy) -> str:
-    interval = accuracy.interval
-    ends = f"95% interval {interval.low:.0%} to {interval.high:.0%}"
-    return f"{accuracy.right} of {accuracy.n} ({accuracy.share:.0%}; {ends})"
+    return f"{accuracy.right} of {accuracy.n} ({accuracy.share:.0%}; 95% interval {accuracy.interval:.0%})"

@@ -1,4 +1,4 @@
-"""HEROS as retrieval: where an original's rewrites rank among all sentences. Reads only; float64 throughout."""
+"""Ranks of an original's rewrites among all sentences of the dataset, in float64."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from core.encoders.cache import Embedded
 from core.numerics.ranking.problem import TAU, Relation
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 from core.runs.embeddings import embedded_of, fitted_chain
 from core.settings import Settings
 from core.store.records import RunRecord
@@ -20,12 +20,11 @@ MOST_KEPT = 32 << 20  # bytes of a run's embeddings that stay in memory: HEROS's
 
 @dataclass(frozen=True)
 class RewriteRank:
-    """Where a rewrite ranks as a neighbour of its original (DESIGN 4.1).
+    """The rank of a rewrite as a neighbour of its original.
 
     Attributes:
-        greater: how many other sentences are nearer to the original by more than TAU.
-        ties: how many are as near, within TAU.
-        cosine: the rewrite's.
+        greater: number of other sentences whose cosine is higher by more than TAU.
+        ties: number of those within TAU.
     """
 
     greater: int
@@ -40,8 +39,8 @@ class RewriteRank:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A sentence near an original: its place in the ranking (1 is the nearest), its number, how it stands to the
-    rewrite that is looked for."""
+    """A sentence near an original: its place in the ranking (1 is the nearest), its number, and its relation to the
+    rewrite in question."""
 
     position: int
     item_no: int
@@ -59,41 +58,37 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64
         EmbeddingsGone: the cache no longer has them.
     """
     embedded = embedded_of(run, settings)
-    is_small = embedded.matrix.nbytes <= MOST_KEPT
-    vectors = _kept(_Space(run, embedded), settings) if is_small else _transformed(run, embedded, settings)
-    return similarity_to_all(vectors, original, Metric.COS)
-
-
-def _transformed(run: RunRecord, embedded: Embedded, settings: Settings) -> Float32:
-    """All embeddings of a run after its transform, ``[items, d] float32``; without one as they lie on the disk."""
-    everything = np.arange(len(embedded.matrix), dtype=np.int64)
-    return fitted_chain(run, settings, everything).apply(embedded.matrix)
+    space = _Space(run.plan.embedding_digest, run.plan.variant.transform, run, embedded)
+    vectors = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
+    return similarity_to_all(vectors, original, Similarity.COS)
 
 
 @dataclass(frozen=True)
 class _Space:
-    """A run's vectors, compared by what decides them, so that it can be a key of a cache."""
+    """A run's embeddings, compared by the first two fields, so that it can be a key of a cache."""
 
+    digest: str
+    transform: str
     run: RunRecord = field(compare=False)
     embedded: Embedded = field(compare=False)
-    key: tuple[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        plan = self.run.plan
-        object.__setattr__(self, "key", (plan.embedding_digest, plan.variant.transform))
+    def transformed(self, settings: Settings) -> Float32:
+        """All embeddings after the transform, ``[items, d] float32``."""
+        everything = np.arange(len(self.embedded.matrix), dtype=np.int64)
+        return fitted_chain(self.run, settings, everything).apply(self.embedded.matrix)
 
 
 @lru_cache(maxsize=8)  # a reader goes from one original to the next
 def _kept(space: _Space, settings: Settings) -> Float32:
-    return _transformed(space.run, space.embedded, settings)
+    return space.transformed(settings)
 
 
 def rank_of(cosines: Float64, original: int, rewrite: int) -> RewriteRank:
-    """Where a rewrite ranks among all sentences but the original itself.
+    """The rank of a rewrite among all sentences but the original itself.
 
     Args:
         cosines: of the original with every sentence, ``[items]``.
-        original, rewrite: their numbers; they are one where the rewrite left the original as it was.
+        original, rewrite: their numbers; equal if the rewrite changed nothing.
     """
     others, own = np.delete(cosines, [original, rewrite]), cosines[rewrite]
     is_above = others > own + TAU
@@ -104,14 +99,9 @@ def rank_of(cosines: Float64, original: int, rewrite: int) -> RewriteRank:
 def neighbours(
     cosines: Float64, original: int, rewrite: int, limit: int = 10, around: int = 2, below: int = 3
 ) -> list[Neighbour]:
-    """The nearest sentences of an original, a rewrite of it wherever it stands, and what stands beside that.
+    """The nearest ``limit`` sentences of an original, one of its rewrites, and sentences ``around`` and ``below`` it.
 
-    Among the tied the rewrite comes first: what is listed above it is surely above it.
-
-    Args:
-        limit: at most so many from the top.
-        around: so many right above the rewrite, where they are not among those.
-        below: so many after it.
+    The rewrite comes first among its ties: a sentence listed above it is surely above it.
     """
     order = np.argsort(-cosines, kind="stable")
     order = order[(order != original) & (order != rewrite)]
@@ -119,17 +109,10 @@ def neighbours(
     order = np.concatenate([order[:place], [rewrite], order[place:]])
     top = range(min(limit, place))
     shown = sorted({*top, *range(max(place - around, 0), min(place + 1 + below, len(order)))})
-    out = []
-    for i in shown:
-        item = int(order[i])
-        relation = (
-            Relation.MATE
-            if item == rewrite
-            else Relation.ABOVE
-            if i < place
-            else Relation.TIED
-            if cosines[item] >= cosines[rewrite] - TAU
-            else Relation.BELOW
-        )
-        out.append(Neighbour(i + 1, item, float(cosines[item]), relation))
-    return out
+
+    def relation(i: int) -> Relation:
+        if i <= place:
+            return Relation.MATE if i == place else Relation.ABOVE
+        return Relation.TIED if cosines[order[i]] >= cosines[rewrite] - TAU else Relation.BELOW
+
+    return [Neighbour(i + 1, int(order[i]), float(cosines[order[i]]), relation(i)) for i in shown]

@@ -12,86 +12,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.diagnostics.similarity.intervals import estimates_of
-from core.numerics.statistics.correlations import Correlations, correlations
 from core.numerics.statistics.estimate import Estimate
 from core.types import Float64, Int64
 
 DATASET = "stsb-all"
 PER_BAND = 3_000
 SEED = 2_022
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-@dataclass(frozen=True)
-class Band:
-    """Scores from ``low`` to ``high``, both among them."""
-
-    low: float
-    high: float
-
-    @property
-    def label(self) -> str:
-        """As the paper writes it, the higher end first."""
-        return f"[{self.high:g},{self.low:g}]"
-
-
-BANDS = (Band(3, 5), Band(2, 4), Band(1, 3), Band(0, 2))
+QUANTILES = {"q5": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+BANDS = ((3, 5), (2, 4), (1, 3), (0, 2))  # lowest and highest score, both included
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The pairs drawn from a band.
+    """The pairs ``rows [at most 3,000]``, ascending, drawn from the ``available`` pairs of a band."""
 
-    Attributes:
-        available: how many the band has.
-        rows: ``[at most 3,000] int64``, ascending.
-    """
-
-    band: Band
+    label: str
     available: int
     rows: Int64
 
 
-def draw(gold: Float64, bands: Sequence[Band] = BANDS, per_band: int = PER_BAND) -> tuple[Drawn, ...]:
-    """As many pairs of each band, the same ones for every encoder; all of a band that has fewer.
+def draw(gold: Float64, per_band: int = PER_BAND) -> tuple[Drawn, ...]:
+    """``per_band`` pairs of each band of the scores ``gold [m]``, or all of a smaller band; the same for every encoder.
 
-    Args:
-        gold: ``[m]`` scores.
+    A band is named as in the paper, the higher end first.
     """
     rng = np.random.default_rng(SEED)
     out = []
-    for band in bands:
-        inside = np.flatnonzero((gold >= band.low) & (gold <= band.high)).astype(np.int64)
-        rows = np.sort(rng.permutation(inside)[:per_band])
-        out.append(Drawn(band, len(inside), rows))
+    for low, high in BANDS:
+        inside = np.flatnonzero((gold >= low) & (gold <= high)).astype(np.int64)
+        out.append(Drawn(f"[{high},{low}]", len(inside), np.sort(rng.permutation(inside)[:per_band])))
     return tuple(out)
 
 
 @dataclass(frozen=True)
 class InBand:
-    """How an encoder does on the pairs of a band.
+    """An encoder's correlations within a band, without undefined ones, and quantiles of its similarities."""
 
-    Attributes:
-        estimates: per correlation with its interval; one that is undefined is left out.
-        quantiles: of its similarities: 5%, 25%, 50%, 75%, 95%.
-    """
-
-    band: Band
-    found: Correlations
+    label: str
     estimates: dict[str, Estimate]
-    quantiles: tuple[float, ...]
+    quantiles: dict[str, float]
 
 
 def in_bands(
     similarity: Float64, gold: Float64, ends: tuple[Int64, Int64], drawn: Sequence[Drawn]
 ) -> tuple[InBand, ...]:
-    """Of one encoder, ``[m]`` similarities, scores and numbers of the texts; bands without two pairs are left out."""
+    """Of one encoder, from ``[m]`` similarities, scores and numbers of the texts; without bands of fewer than two
+    pairs."""
     out = []
-    for one in drawn:
-        if len(one.rows) < 2:
-            continue
-        x, y = similarity[one.rows], gold[one.rows]
-        estimates = estimates_of(x, y, (ends[0][one.rows], ends[1][one.rows]))
-        quantiles = tuple(float(q) for q in np.quantile(x, QUANTILES))
-        out.append(InBand(one.band, correlations(x, y), estimates, quantiles))
+    for band in drawn:
+        if len(band.rows) > 1:
+            x, y = similarity[band.rows], gold[band.rows]
+            estimates = estimates_of(x, y, (ends[0][band.rows], ends[1][band.rows]))
+            quantiles = dict(zip(QUANTILES, np.quantile(x, list(QUANTILES.values())).tolist(), strict=True))
+            out.append(InBand(band.label, estimates, quantiles))
     return tuple(out)

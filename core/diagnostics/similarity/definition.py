@@ -1,7 +1,7 @@
-"""Similarity: do an encoder's similarities go up and down with people's? (Wang 2022, section 2; Eger 2019, section 3)
+"""Similarity: the correlation of an encoder's similarities with people's (Wang 2022, section 2; Eger 2019, section 3).
 
-A dataset of several sets is scored in three ways that the literature calls by one name: over all pairs at once, per
-set, and as the mean over sets weighted by their pairs. All are reported, each under a name of its own.
+The literature uses one name for three scores of a dataset of several sets: over all pairs at once, per set, and the
+mean over sets weighted by their pairs. All are reported, under different names.
 """
 
 from __future__ import annotations
@@ -12,12 +12,25 @@ from dataclasses import asdict
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.diagnostic import (
+    SIGNED,
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    GridRole,
+    Overview,
+    Page,
+    Parameter,
+    Preparation,
+    Reading,
+    Score,
+)
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric, similarity_of_pairs
-from core.numerics.statistics.correlations import DECIMALS, Correlations, correlations
+from core.numerics.similarity import Similarity, similarity_of_pairs
+from core.numerics.statistics.correlations import DECIMALS, correlations
 from core.transforms import toolkit
 from core.transforms.toolkit import DEFINITION, TOOLKIT
 from core.types import CancelToken, Float32, Float64, Progress
@@ -32,15 +45,15 @@ def compute(
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
+) -> DiagnosticResult:
     """Correlations of all pairs, of every set and their weighted mean; see ``base.Compute``. Row i is pair i.
 
     Raises:
-        BlindspotError: all similarities or all scores are the same, so that no correlation is defined.
+        BlindspotError: no correlation is defined, since all similarities or all scores are equal.
     """
     cancel.check()
     progress("correlating", 0, 1)
-    predicted = _predicted(embeddings, dataset, Metric(params["metric"]), as_toolkit=params["protocol"] == TOOLKIT)
+    predicted = _predicted(embeddings, dataset, Similarity(params["metric"]), as_toolkit=params["protocol"] == TOOLKIT)
     overall = correlations(predicted, dataset.scores)
     if np.isnan(overall.pearson):
         what = "one pair only" if len(predicted) < 2 else "the same similarity or the same score for all pairs"
@@ -53,7 +66,7 @@ def compute(
     if len(dataset.sets) > 1:
         metrics |= by_set(predicted, dataset)
     progress("correlating", 1, 1)
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics=metrics,
         items=pa.table({"similarity": predicted}, schema=ENTRY.schema),
         coverage={
@@ -65,31 +78,27 @@ def compute(
     )
 
 
-def _predicted(embeddings: Float32 | Float64, dataset: ScoredPairs, metric: Metric, *, as_toolkit: bool) -> Float64:
+def _predicted(embeddings: Float32 | Float64, dataset: ScoredPairs, metric: Similarity, *, as_toolkit: bool) -> Float64:
     """Similarity of every pair, ``[m] float64``.
 
-    Rounded to six decimals, so that what differs by rounding only is tied. The toolkit does not round, and takes the
-    product of the rows that it has normalised for the cosine: the short vector of unknown words makes it smaller.
+    They are rounded to six decimals, so that floating-point errors do not break ties. The toolkit does not round, and
+    its cosine is the product of rows that it has normalized, smaller for the short vector of unknown words.
     """
     if not as_toolkit:
         return np.round(similarity_of_pairs(embeddings, dataset.firsts, dataset.seconds, metric), DECIMALS)
-    if metric is Metric.L2:
+    if metric is Similarity.L2:
         return similarity_of_pairs(embeddings, dataset.firsts, dataset.seconds, metric)
     first, second = (embeddings[places].astype(np.float64) for places in (dataset.firsts, dataset.seconds))
     return np.asarray(np.einsum("nd,nd->n", first, second))
 
 
 def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
-    """Scores called ``spearman@SET``, and ``spearman_weighted_mean``: the mean over sets, weighted by their pairs.
+    """Scores ``spearman@SET``, and ``spearman_weighted_mean`` over the sets, weighted by their pairs.
 
-    A set in which a correlation is undefined has none, and then there is no mean either: leaving the set out would
-    make it the mean of something else.
+    If a correlation is undefined in one set, there is no mean either: a mean over the other sets would not compare.
     """
-    found: dict[str, Correlations] = {}
-    for number, name in enumerate(dataset.sets):
-        here = dataset.set_numbers == number
-        if here.any():
-            found[name] = correlations(predicted[here], dataset.scores[here])
+    inside = {name: dataset.set_numbers == number for number, name in enumerate(dataset.sets)}
+    found = {name: correlations(predicted[here], dataset.scores[here]) for name, here in inside.items() if here.any()}
     out: dict[str, float] = {}
     pairs = np.array([c.n for c in found.values()])
     for kind in NAMES:
@@ -100,7 +109,7 @@ def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
     return out
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="similarity",
     version=2,
     title="Similarity",
@@ -124,30 +133,28 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
     "of Sentence Embeddings, section 3",
     dataset_kind=DatasetKind.SCORED_PAIRS,
     parameters=(
-        base.Parameter("metric", tuple(Metric), Metric.COS, "similarity: cosine, or 1/(1 + distance)"),
-        base.Parameter(
+        Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
+        Parameter(
             "protocol",
             (DEFINITION, TOOLKIT),
             DEFINITION,
             "what unknown words get: nothing, their pairs are left out; or what the published toolkit gives them",
         ),
     ),
-    columns=(base.Column("similarity", pa.float64(), "similarity of the two texts"),),
+    columns=(Column("similarity", pa.float64(), "similarity of the two texts"),),
     metrics=(
         *(
-            base.Metric(name, f"{what} of similarity and score, over all pairs", True, range=base.SIGNED)
+            Score(name, f"{what} of similarity and score, over all pairs", True, range=SIGNED)
             for name, what in NAMES.items()
         ),
         *(
-            base.Metric(
-                f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True, range=base.SIGNED
-            )
+            Score(f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True, range=SIGNED)
             for name, what in NAMES.items()
         ),
-        base.Metric("n", "pairs that were correlated", None, is_count=True),
+        Score("n", "pairs that were correlated", None, is_count=True),
     ),
     headline="spearman",
-    overview=base.Overview(
+    overview=Overview(
         "Spearman's ρ with people's scores, all pairs (higher is better)",
         {
             "spearman": "Spearman",
@@ -158,15 +165,13 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
         "See where they disagree with people",
         counted=("n", "pairs with people's scores"),
     ),
-    page=base.Page("similarity", "Similarity", ":material/compare_arrows:"),
-    readings=(base.Reading("spearman", "similarity"),),
-    grid=base.GridRole.TASK,
-    families=tuple(
-        base.Metric(f"{n}@", f"{what} within one set", True, range=base.SIGNED) for n, what in NAMES.items()
-    ),
+    page=Page("similarity", "Similarity", ":material/compare_arrows:"),
+    readings=(Reading("spearman", "similarity"),),
+    grid=GridRole.TASK,
+    families=tuple(Score(f"{n}@", f"{what} within one set", True, range=SIGNED) for n, what in NAMES.items()),
     ignores_order=True,
-    preparations={TOOLKIT: base.Preparation(toolkit.look_up, toolkit.prepare)},
-    cost=base.Cost(
+    preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
+    cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},

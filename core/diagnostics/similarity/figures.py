@@ -1,5 +1,4 @@
-"""Figures of the page Similarity: correlations with intervals, the order that each gives, predicted against given
-scores, bands, learned similarities."""
+"""Figures of the page Similarity: the order by each correlation, predicted against given scores, bands."""
 
 from __future__ import annotations
 
@@ -11,39 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.figures.dots import error_bars, interval_text
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.types import Float64, Variant
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 LEGEND_LINE = 22
-
-
-def places(order: Mapping[str, Sequence[Variant]], styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
-    """The place of every variant under each correlation, a line per variant: lines that cross disagree.
-
-    Args:
-        order: per correlation the variants, best first.
-    """
-    figure = go.Figure()
-    titles = [NAMES[kind] for kind in order]
-    first = next(iter(order.values()))
-    for variant in first:
-        style = styles[variant]
-        figure.add_scatter(
-            x=titles,
-            y=[list(variants).index(variant) + 1 for variants in order.values()],
-            mode="lines+markers",
-            name=escape(variant.label, quote=False),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
-            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
-            hovertemplate="%{x}: place %{y}<extra>%{fullData.name}</extra>",
-        )
-    figure.update_yaxes(
-        title="place", range=[len(first) + 0.5, 0.5], tickvals=list(range(1, len(first) + 1)), showgrid=True
-    )
-    figure.update_xaxes(type="category", range=[-0.25, len(titles) - 0.75])
-    figure.update_layout(showlegend=True)
-    return dress(figure, scheme, height=150 + (34 + LEGEND_LINE) * len(first))
 
 
 def against_gold(
@@ -55,13 +26,7 @@ def against_gold(
     style: Style,
     scheme: Scheme,
 ) -> go.Figure:
-    """Every pair's similarity and the score that people gave it, and the fit that residuals are measured from.
-
-    Args:
-        similarity, gold, fitted: ``[m]``.
-        numbers: of the pairs.
-        chosen: number of the pair that is looked into.
-    """
+    """Every pair's similarity and gold score, ``[m]`` each, with the fit and a ring around the chosen number."""
     figure = go.Figure()
     figure.add_trace(
         go.Scattergl(
@@ -99,20 +64,16 @@ def against_gold(
     figure.update_xaxes(title="similarity")
     figure.update_yaxes(title="score that people gave")
     figure.update_layout(showlegend=True)
-    return dress(figure, scheme, height=420)
+    return apply_layout(figure, scheme, height=420)
 
 
 def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, kind: str) -> go.Figure:
-    """A correlation in every band with its 95% interval, a line per variant.
-
-    Args:
-        rows: columns ``variant, band, value, low, high``.
-    """
+    """A correlation in every band with its 95% interval, a line per variant; ``rows`` as for ``dots``, by band."""
     figure = go.Figure()
     for variant in dict.fromkeys(rows["variant"]):
         style, own = styles[variant], rows[rows["variant"] == variant]
         figure.add_scatter(
-            x=own["band"].tolist(),
+            x=own["name"].tolist(),
             y=own["value"].tolist(),
             error_y=error_bars(own, style.colour),
             mode="lines+markers",
@@ -125,21 +86,21 @@ def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
     figure.update_xaxes(type="category", title="scores in the band")
     figure.update_yaxes(title=NAMES[kind])
     figure.update_layout(showlegend=True)
-    return dress(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())
+    return apply_layout(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())
 
 
 def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
-    """How similarities are distributed in every band: median, middle half, and the middle 90% as whiskers.
+    """The distribution of similarities in every band: median, middle half, and the middle 90% as whiskers.
 
     Args:
-        rows: columns ``variant, band, q5, q25, q50, q75, q95``.
+        rows: columns ``variant, name, q5, q25, q50, q75, q95``.
     """
     figure = go.Figure()
     for variant in dict.fromkeys(rows["variant"]):
         style, own = styles[variant], rows[rows["variant"] == variant]
         figure.add_trace(
             go.Box(
-                x=own["band"].tolist(),
+                x=own["name"].tolist(),
                 lowerfence=own["q5"].tolist(),
                 q1=own["q25"].tolist(),
                 median=own["q50"].tolist(),
@@ -153,4 +114,4 @@ def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
     figure.update_xaxes(type="category", title="scores in the band")
     figure.update_yaxes(title="similarity")
     figure.update_layout(boxmode="group", showlegend=True)
-    return dress(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())
+    return apply_layout(figure, scheme, height=360 + LEGEND_LINE * rows["variant"].nunique())

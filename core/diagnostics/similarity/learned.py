@@ -1,12 +1,10 @@
-"""A learned similarity beside the cosine (Eger, Rücklé and Gurevych 2019, section 3): what could a regression make of
-the same embeddings?
+"""Learned similarities, to compare with the cosine of the same embeddings (Eger, Rücklé and Gurevych 2019, section 3).
 
-The paper recommends a similarity that is learned, and the mean squared error, instead of the cosine and Pearson's r: a
-mere normalisation moves the latter by twenty points, and a model would learn it by itself. As in SentEval, which the
-paper uses, a pair is described by ``[|u - v|, u * v]``, 2 d features. Here these are standardised by the training
-pairs (the paper's footnote 2) and two models predict the score: a linear one (ridge regression, whose penalty the dev
-pairs choose) and a multilayer perceptron of one hidden layer (stopped by the dev pairs): the paper asks for both.
-Transforms are fitted on the texts of the training pairs.
+The paper recommends a learned similarity and the mean squared error over the cosine and Pearson's r, which mere
+normalization moves by twenty points. As in SentEval, which the paper uses, a pair has the 2 d features
+``[|u - v|, u * v]``, standardized here by the training pairs (footnote 2). As the paper asks, two models predict the
+score: a ridge regression, whose penalty the dev pairs choose, and a perceptron with one hidden layer, stopped by the
+dev pairs. Transforms are fitted on the texts of the training pairs.
 """
 
 from __future__ import annotations
@@ -20,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity.bands import DATASET
 from core.errors import BlindspotError
 from core.files.artifacts import Artifacts, path_of
-from core.jobs.tasks import OnStoredVariant
-from core.numerics.similarity import Metric, similarity_of_pairs
+from core.jobs.queue import OnStoredVariant
+from core.numerics.similarity import Similarity, similarity_of_pairs
 from core.numerics.statistics.correlations import DECIMALS
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
@@ -35,8 +33,8 @@ from core.store.repository import Repository
 from core.transforms.chain import TransformChain
 from core.types import CancelToken, Float32, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
-VERSION = 1  # raised when the predictions from the same vectors can change
-SEED = 2_019  # of the perceptron's weights and of the order of its pairs
+VERSION = 1  # raise it if the predictions from the same vectors can change
+SEED = 2_019  # of the perceptron's weights and the order of its pairs
 PENALTIES = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
 HIDDEN = 64  # units
 EPOCHS = 40
@@ -47,7 +45,7 @@ TRAIN, DEV, TEST = "train", "dev", "test"
 
 @dataclass(frozen=True)
 class LearnRequest(OnStoredVariant):
-    """A similarity to be learned from a variant's embeddings of the whole STS-Benchmark. Equal ones are one."""
+    """A task of the queue: learn from a variant's embeddings of the whole STS-Benchmark."""
 
     kind = "learn"
 
@@ -59,23 +57,21 @@ class LearnRequest(OnStoredVariant):
         return f"Learned similarity of {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Make it, as a task of the queue."""
         make(self, settings, progress, cancel)
         return ""
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned, on the pairs of the test part that the encoder covers.
+    """Predictions for the ``m`` pairs of the test part that the encoder covers.
 
     Attributes:
-        pairs: of train, dev and test, that were used.
-        gold: ``[m]``, the test pairs' scores.
-        firsts, seconds: ``[m]``, numbers of their texts: pairs that share one are not independent.
-        predicted: by name of a model ``[m]``. The cosine's are similarities; all others predicted scores.
-        calibrated: ``[m]``, the cosine put on the scale of the scores by a line through the training pairs.
-        penalty: of the linear model, as dev chose it.
-        epochs: of the perceptron, likewise.
+        pairs: how many of train, dev and test were used.
+        gold: ``[m]``, the scores.
+        firsts, seconds: ``[m]``, numbers of the texts: pairs with a common text are not independent.
+        predicted: by model ``[m]``, scores; of the cosine, similarities.
+        calibrated: ``[m]``, the cosine on the scale of the scores, by a line through the training pairs.
+        penalty, epochs: of the linear model and of the perceptron, as dev chose them.
     """
 
     pairs: dict[str, int]
@@ -89,55 +85,45 @@ class Learned:
 
     @cached_property
     def digest(self) -> str:
-        """Of all that is told of the test pairs, as a key."""
+        """A cache key for everything about the test pairs."""
         columns = (self.gold, self.firsts, self.seconds, self.calibrated, *self.predicted.values())
         return digest_of_strings([*self.predicted, *(hashlib.sha256(c.tobytes()).hexdigest() for c in columns)])
 
     def squared_error(self, model: str) -> float:
-        """Mean squared error of the predicted scores; of the cosine after the line."""
+        """Mean squared error of the predicted scores, or of the calibrated cosine."""
         predicted = self.calibrated if model == "cosine" else self.predicted[model]
         return float(np.mean((predicted - self.gold) ** 2))
 
 
 def make(
-    request: LearnRequest,
-    settings: Settings,
-    progress: Progress = no_progress,
-    cancel: CancelToken | None = None,
+    request: LearnRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> Learned:
     """Learn it, or find it in the cache.
 
     Raises:
         NotEncoded: the embeddings are not cached.
-        BlindspotError: a part of the dataset has too few pairs that the encoder covers.
-        Cancelled: nothing is kept then.
+        BlindspotError: the encoder covers too few pairs of a part of the dataset.
+        Cancelled: without keeping anything.
     """
     cancel = cancel or CancelToken()
-    dataset = _scored(fetch.load(datasets.find(request.dataset), settings, progress, cancel))
-    space = _space(request.variant, dataset, settings)
-    path = _path(request.variant, space, dataset, settings)
+    dataset, space, path = _open(request, settings, progress, cancel)
     return _KEPT.make_once(path, lambda: learn(_parts(request.variant, space, dataset), progress, cancel), cancel)
 
 
 def find(request: LearnRequest, settings: Settings) -> Learned | None:
-    """What was learned; None where it was not yet.
-
-    Raises:
-        NotEncoded: the embeddings are not cached.
-    """
-    dataset = _scored(fetch.load(datasets.find(request.dataset), settings))
-    space = _space(request.variant, dataset, settings)
-    return _KEPT.find(_path(request.variant, space, dataset, settings))
+    """What was learned, or None; raises ``NotEncoded`` if the embeddings are not cached."""
+    return _KEPT.find(_open(request, settings, no_progress, CancelToken())[2])
 
 
-def _scored(dataset: object) -> ScoredPairs:
+def _open(
+    request: LearnRequest, settings: Settings, progress: Progress, cancel: CancelToken
+) -> tuple[ScoredPairs, Space, Path]:
+    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
     if not isinstance(dataset, ScoredPairs):
         raise TypeError("a similarity is learned from scored pairs")
-    return dataset
-
-
-def _space(variant: Variant, dataset: ScoredPairs, settings: Settings) -> Space:
-    return open_spaces([Variant(variant.encoder, "none")], dataset, settings)[0]
+    (space,) = open_spaces([Variant(request.variant.encoder, "none")], dataset, settings)
+    path = path_of(settings.learned, VERSION, space.digest, request.variant.transform, dataset.content_digest)
+    return dataset, space, path
 
 
 # --- learning
@@ -145,7 +131,7 @@ def _space(variant: Variant, dataset: ScoredPairs, settings: Settings) -> Space:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The pairs of one part: ``features [m, 2 d] float32``, ``cosine [m]``, ``gold [m]``, their texts ``[m]``."""
+    """The pairs of one part: ``features [m, 2 d]``, and ``[m]`` each of the rest; firsts and seconds number texts."""
 
     features: Float32
     cosine: Float64
@@ -155,7 +141,7 @@ class Part:
 
 
 def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Part]:
-    """Train, dev and test, of which a set's last word is the name; pairs with an uncovered text are left out."""
+    """Train, dev and test: the last word in the name of a set. Pairs with an uncovered text are left out."""
     place = np.full(len(dataset.items), -1, dtype=np.int64)
     place[space.items] = np.arange(len(space.items))
     firsts, seconds = place[dataset.firsts], place[dataset.seconds]
@@ -178,7 +164,7 @@ def _parts(variant: Variant, space: Space, dataset: ScoredPairs) -> dict[str, Pa
     return {
         name: Part(
             features_of(vectors, firsts[rows], seconds[rows]),
-            np.round(similarity_of_pairs(vectors, firsts[rows], seconds[rows], Metric.COS), DECIMALS),
+            np.round(similarity_of_pairs(vectors, firsts[rows], seconds[rows], Similarity.COS), DECIMALS),
             dataset.scores[rows],
             firsts[rows],
             seconds[rows],
@@ -194,11 +180,11 @@ def features_of(vectors: Float32, firsts: Int64, seconds: Int64) -> Float32:
 
 
 def learn(parts: dict[str, Part], progress: Progress, cancel: CancelToken) -> Learned:
-    """Both models on train, chosen by dev, on test."""
+    """Train both models on train, choose by dev, predict test."""
     train, dev, test = (parts[name] for name in (TRAIN, DEV, TEST))
     centre = train.features.mean(axis=0, dtype=np.float64)
     spread = train.features.std(axis=0, dtype=np.float64)
-    spread[spread == 0] = 1.0  # a feature that never varies says nothing either way
+    spread[spread == 0] = 1.0  # of constant features
     x = [np.asarray((part.features - centre) / spread, dtype=np.float32) for part in (train, dev, test)]
     cancel.check()
     progress("learning the linear model", 0, 1)
@@ -219,7 +205,6 @@ def learn(parts: dict[str, Part], progress: Progress, cancel: CancelToken) -> Le
 
 
 def _linear(x: Sequence[Float32], gold: Float64, dev_gold: Float64) -> tuple[Float64, float]:
-    """Ridge regression: the test predictions, and the penalty with the smallest error on dev."""
     from sklearn.linear_model import Ridge
 
     fitted = {penalty: Ridge(alpha=penalty, solver="cholesky").fit(x[0], gold) for penalty in PENALTIES}
@@ -231,7 +216,6 @@ def _linear(x: Sequence[Float32], gold: Float64, dev_gold: Float64) -> tuple[Flo
 def _perceptron(
     x: Sequence[Float32], gold: Float64, dev_gold: Float64, progress: Progress, cancel: CancelToken
 ) -> tuple[Float64, int]:
-    """The test predictions after the epoch with the smallest error on dev, and its number."""
     from sklearn.neural_network import MLPRegressor
 
     model = MLPRegressor(hidden_layer_sizes=(HIDDEN,), alpha=1e-2, batch_size=min(64, len(gold)), random_state=SEED)
@@ -249,11 +233,7 @@ def _perceptron(
     return best, best_epoch
 
 
-# --- keeping it
-
-
-def _path(variant: Variant, space: Space, dataset: ScoredPairs, settings: Settings) -> Path:
-    return path_of(settings.learned, VERSION, space.digest, variant.transform, dataset.content_digest)
+# --- the cache
 
 
 def _to_arrays(learned: Learned) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Classifiers on embeddings: logistic regression and a small multilayer perceptron (SentEval; Eger 2019, section 4).
 
-Both choose one thing by their accuracy on a dev part: the strength C, and the epoch to stop after. Of equal ones the
-more cautious is taken: the smaller C, the earlier epoch. Everything runs on one BLAS thread, which makes the same seed
-give the same bits on any number of cores; and where other programs want the cores, threads that wait for each other
-made it ten times slower.
+Both choose one setting by their accuracy on a dev part: C, or the epoch to stop after. Ties go to the smaller C and the
+earlier epoch. Everything runs on one BLAS thread, so that the same seed gives the same bits on any number of cores; on
+busy cores, threads that wait for each other also made it ten times slower.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)  # C, on features whose mean variance is 1
-ALWAYS = 5  # of them are tried in any case, the next where the last one is the best so far: they take longest
-MOST_STEPS = 2_000  # of L-BFGS: some hundred are enough
+ALWAYS = 5  # so many are always tried; a larger one, which is slow, only while the largest so far is the best
+MOST_STEPS = 2_000  # of L-BFGS; some hundred are usual
 HIDDEN = 50  # units, SentEval's nhid
 BATCH = 64
-LOOKS = 40  # at dev, at most: one after each epoch, in small tasks after as many as make some fifty steps
-PATIENCE = 5  # looks that find no better accuracy
-STEPS_PER_LOOK = 50  # with fewer, what takes a while to be learned is given up before it shows
-_SLICE = 8_192  # examples between two looks at whether the work was cancelled
+LOOKS = 40  # evaluations on dev, at most: after each epoch, in small tasks after enough epochs for fifty steps
+PATIENCE = 5  # evaluations without a better accuracy
+STEPS_PER_LOOK = 50  # with fewer, training stops before slow progress shows
+_SLICE = 8_192  # examples between two checks for a cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,26 +39,18 @@ class Examples:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def beside(self, other: Examples) -> Examples:
-        """These and those."""
+    def and_also(self, other: Examples) -> Examples:
         return Examples(np.concatenate([self.features, other.features]), np.concatenate([self.labels, other.labels]))
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a classifier said.
-
-    Attributes:
-        predicted: ``[k] int32``, the number of the class with the highest probability.
-        probability: ``[k] float64``, that probability.
-        chosen: the strength C, or the number of epochs.
-        unconverged: fits that were stopped at ``MOST_STEPS``.
-    """
+    """The predicted classes ``[k]`` and their probabilities ``[k]``."""
 
     predicted: Int32
     probability: Float64
-    chosen: float
-    unconverged: int = 0
+    chosen: float  # C, or the number of epochs
+    unconverged: int = 0  # fits that were stopped at ``MOST_STEPS``
 
 
 Report = Callable[[float], None]
@@ -68,16 +59,15 @@ Report = Callable[[float], None]
 def logistic_regression(
     fit: Examples, dev: Examples, test: Float32, *, with_dev: bool, report: Report, cancel: CancelToken
 ) -> Answers:
-    """Multinomial logistic regression with an L2 penalty: minimises ``C * sum of the log losses + |w|^2 / 2``.
+    """Multinomial logistic regression with an L2 penalty: minimizes ``C * sum of the log losses + |w|^2 / 2``.
 
-    C is that of ``STRENGTHS`` which is best on dev; every fit starts from the one before. Those after the first
-    ``ALWAYS`` are tried only as long as the one before is the best of all.
+    C is the one of ``STRENGTHS`` that is best on dev; every fit starts from the previous one.
 
     Args:
-        fit: all classes of dev among them.
+        fit: has all the classes of dev.
         test: features ``[k, f]``.
-        with_dev: whether to learn from dev too, once C is chosen.
-        report: told which share of the work is done.
+        with_dev: whether to train on dev too once C is chosen.
+        report: receives the share of the work that is done.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -91,13 +81,13 @@ def logistic_regression(
         model.set_params(C=strength).fit(fit.features, fit.labels)
         unconverged += int(model.n_iter_[0] >= MOST_STEPS)
         tried.append(_Tried(strength, _right(model, dev), model.coef_.copy(), model.intercept_.copy()))
-        best = max(tried, key=lambda one: one.right)  # the first of those that are best
+        best = max(tried, key=lambda one: one.right)  # the first of several
         if done + 1 >= ALWAYS and best.chosen != strength:
             break
     model.coef_, model.intercept_ = best.weights, best.intercepts
     if with_dev:
         report(len(STRENGTHS) / steps)
-        both = fit.beside(dev)
+        both = fit.and_also(dev)
         model.set_params(C=best.chosen).fit(both.features, both.labels)
         unconverged += int(model.n_iter_[0] >= MOST_STEPS)
     return _answers(model, test, best.chosen, unconverged)
@@ -106,13 +96,9 @@ def logistic_regression(
 def perceptron(
     fit: Examples, dev: Examples, test: Float32, *, seed: int, report: Report, cancel: CancelToken
 ) -> Answers:
-    """One hidden layer of 50 rectified units, learned by Adam; weights are those at the best look at dev.
+    """One hidden layer of 50 rectified units, trained by Adam, with the weights that were best on dev.
 
-    Args:
-        fit: all classes of dev among them.
-        test: features ``[k, f]``.
-        seed: of the weights and of the order of the examples.
-        report: told which share of the work is done.
+    ``seed`` decides the weights and the order of the examples; see ``logistic_regression`` for the rest.
     """
     from sklearn.neural_network import MLPClassifier
 
@@ -134,19 +120,18 @@ def perceptron(
 
 
 def _learn(model: MLPClassifier, fit: Examples, classes: Int32, order: Int64, cancel: CancelToken) -> None:
-    """Step over examples in this order."""
     for part in np.array_split(order, -(-len(order) // _SLICE)):
         cancel.check()
-        model.set_params(batch_size=min(BATCH, len(part)))  # it warns where a batch is larger than all there is
+        model.set_params(batch_size=min(BATCH, len(part)))  # a batch larger than the data gives a warning
         model.partial_fit(fit.features[part], fit.labels[part], classes=classes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """A strength or an epoch, how many of dev were then right, and scikit-learn's weights."""
+    """scikit-learn's weights for one C or epoch."""
 
     chosen: float
-    right: int
+    right: int  # of dev
     weights: Any
     intercepts: Any
 
@@ -165,18 +150,15 @@ def _answers(model: Any, test: Float32, chosen: float, unconverged: int = 0) -> 
 
 @dataclass(frozen=True)
 class _Cancelling:
-    """Looks at every step of scikit-learn's optimiser whether the work was cancelled."""
+    """A scikit-learn callback that checks for a cancel at every step of the optimizer."""
 
     cancel: CancelToken
 
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to set up."""
+    def setup(self, estimator: Any, context: Any) -> None: ...
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to tear down."""
+    def teardown(self, estimator: Any, context: Any) -> None: ...
 
     def on_fit_task_begin(self, estimator: Any, context: Any, **_: Any) -> None:  # noqa: ARG002 - their names
         self.cancel.check()
 
-    def on_fit_task_end(self, estimator: Any, context: Any, **_: Any) -> None:
-        """Nothing to do at the end of a step."""
+    def on_fit_task_end(self, estimator: Any, context: Any, **_: Any) -> None: ...

@@ -1,16 +1,73 @@
-"""Do two runs of transfer differ by more than chance, example by example?"""
+"""Whether two transfer runs differ by more than chance, tested on the examples that both predicted."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
 
 from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import outcomes
-from core.diagnostics.transfer.paired import Paired
+from core.diagnostics.transfer.outcomes import Outcomes, outcomes
 from core.errors import InputError
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import ALPHA, Interval, McNemar, mcnemar
+from core.numerics.statistics.pairs import Dependence, difference
+from core.numerics.statistics.resampling import sign_flip_p_values
 from core.runs.comparison import Comparison, ends
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.texts import p_in_words
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Accuracies of two runs on the same examples."""
+
+    name: str  # of the examples
+    tested: int
+    first: float
+    second: float
+    interval: Interval | None  # 95%, first minus second, over groups of equal texts; None for too few groups
+    test: McNemar  # exact; if texts repeat, p is by sign flips of whole groups, which is the same without repeats
+    repeats: int  # examples with the text of an earlier one
+
+    @classmethod
+    def of(cls, found: Outcomes, first: str, second: str, name: str = "all") -> Paired:
+        """Compare the runs with these ids on one or more examples."""
+        right = [found.right(run_id).astype(np.float64) for run_id in (first, second)]
+        known, test = Dependence.of_groups(found.groups, Unit.EXAMPLES), mcnemar(*right)
+        if known.units < len(found):  # flip whole groups
+            p = sign_flip_p_values((right[0] - right[1])[:, np.newaxis], known.groups)
+            test = replace(test, p_value=float(p[0]))
+        return cls(
+            name,
+            len(found),
+            float(right[0].mean()),
+            float(right[1].mean()),
+            difference(right[0], right[1], known).interval,
+            test,
+            len(found) - len(np.unique(found.groups)),
+        )
+
+    @property
+    def is_separable(self) -> bool:
+        return self.test.p_value < ALPHA
+
+    def in_words(self, first: str, second: str) -> str:
+        """A sentence; the names are not escaped."""
+        if self.test.first_better + self.test.second_better == 0:
+            verdict = "they are right and wrong on the same examples"
+        elif self.is_separable:
+            verdict = "the difference is more than chance"
+        else:
+            verdict = "the two are not separable"
+        test = "sign flips of the groups of same texts" if self.repeats else "McNemar's exact test"
+        which = "" if self.name == "all" else f" {self.name}"
+        return (
+            f"{first} is right on {self.first:.1%} and {second} on {self.second:.1%} of {self.tested:,} "
+            f"examples{which}. Only the first is right on {self.test.first_better:,}, only the second on "
+            f"{self.test.second_better:,}: by {test} {p_in_words(self.test.p_value)}, {verdict}."
+        )
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:

@@ -1,16 +1,27 @@
-"""Transfer: how well does a simple classifier do on an encoder's embeddings? (Wang 2022, section 5.1; SentEval)"""
+"""Transfer: the accuracy of a simple classifier on an encoder's embeddings (Wang 2022, section 5.1; SentEval)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
+from core.diagnostic import (
+    NOT_NEGATIVE,
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    Overview,
+    Page,
+    Parameter,
+    Score,
+    Work,
+)
 from core.diagnostics.transfer import classifiers, splits
 from core.diagnostics.transfer import features as made
 from core.diagnostics.transfer.classifiers import Answers, Examples
@@ -18,12 +29,13 @@ from core.diagnostics.transfer.splits import Split
 from core.errors import BlindspotError, InputError
 from core.numerics.statistics import confusion as tables
 from core.numerics.statistics.resampling import components
+from core.texts import counted
 from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
 FOLDS = splits.FOLDS
-LEAST_TEXTS = 3  # different texts of a class where folds are made: one to learn from, to choose by, and to ask for
+LEAST_TEXTS = 3  # different texts of a class without a split: one to train on, one to choose by, one to test
 CLEAN = "_without_overlap"
 
 
@@ -33,12 +45,12 @@ def compute(
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
-    """Train and test; see ``base.Compute``. Rows are of the examples that were tested, in their order.
+) -> DiagnosticResult:
+    """Train and test; see ``core.diagnostic.Compute``. A row per tested example, in the dataset's order.
 
     Raises:
-        InputError: too few classes, or examples of one, to learn from.
-        BlindspotError: embeddings that are no numbers.
+        InputError: too few classes, or too few examples of one.
+        BlindspotError: embeddings that are not finite.
     """
     from threadpoolctl import threadpool_limits
 
@@ -51,15 +63,11 @@ def compute(
         outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
         tested = np.flatnonzero(outcome.fold >= 0)
         cancel.check()
-        progress("drawing resamples", 0, 2)
         metrics = _scores_of(outcome, dataset, tested, "")
-        cancel.check()
-        progress("drawing resamples", 1, 2)
         overlaps = dataset.overlaps[tested]
         shared = _shares_text(dataset, plan)[tested] & ~overlaps
         if not overlaps.all():
             metrics |= _scores_of(outcome, dataset, tested[~overlaps], CLEAN)
-        progress("drawing resamples", 2, 2)
     counts = tables.confusion(dataset.labels[tested], outcome.predicted[tested], len(dataset.classes))
     f1 = tables.class_scores(counts).f1
     metrics |= {f"f1@{name}": float(f) for name, f in zip(dataset.classes, f1, strict=True) if not np.isnan(f)}
@@ -74,7 +82,7 @@ def compute(
         "folds": float(len(plan)),
         "unconverged": float(outcome.unconverged),
     }
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics=metrics,
         items=pa.table(
             {
@@ -87,19 +95,19 @@ def compute(
         ),
         coverage={"examples": len(dataset.labels), "examples_covered": len(dataset.labels)},
         item_numbers=tested,
-        seeds={"folds and weights": seed, "bootstrap": tables.SEED},
+        seeds={"folds and weights": seed},
         chosen={f"{'epochs' if by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)},
     )
 
 
-# --- what there is to learn from
+# --- training parts
 
 
 def check_classes(dataset: LabelledTexts) -> None:
-    """Whether a classifier can be trained on labelled texts and asked about them.
+    """Check that a classifier can be trained and tested on a dataset.
 
     Raises:
-        InputError: it cannot: one class, a class that only the test part has, or one of which too few texts differ.
+        InputError: a single class, a class that only the test part has, or one with too few different texts.
     """
     if dataset.is_split:
         train, test = dataset.splits == TRAIN, dataset.splits == TEST
@@ -109,11 +117,11 @@ def check_classes(dataset: LabelledTexts) -> None:
                     f"'{dataset.id}' has no example in its {name} part that all its texts have a vector for",
                     expected="examples in the training part and in the test part",
                 )
-        least = 1 if (~train & ~test).any() else 2  # without a dev part one is needed to choose by
+        least = 1 if (~train & ~test).any() else 2  # without a dev part, one text to choose by
     else:
         train, test = np.ones(len(dataset.labels), dtype=np.bool_), np.zeros(len(dataset.labels), dtype=np.bool_)
         least = LEAST_TEXTS
-    texts = {k: _different(dataset, train & (dataset.labels == k)) for k in range(len(dataset.classes))}
+    texts = {k: len(np.unique(dataset.same[train & (dataset.labels == k)])) for k in range(len(dataset.classes))}
     if sum(count > 0 for count in texts.values()) < 2:
         found = ", ".join(f"'{dataset.classes[k]}'" for k, count in texts.items() if count)
         raise InputError(
@@ -124,26 +132,17 @@ def check_classes(dataset: LabelledTexts) -> None:
         asked = bool((test & (dataset.labels == k)).any())
         if count < least and (count or asked):
             raise InputError(
-                f"class '{dataset.classes[k]}' of '{dataset.id}' has {count} different "
-                f"{'text' if count == 1 else 'texts'} to learn from",
+                f"class '{dataset.classes[k]}' of '{dataset.id}' has {counted(count, 'different text')} to learn from",
                 expected=f"at least {least} of each class that is tested",
                 remedy="add examples of it, leave it out or join it with another class",
             )
 
 
-def _different(dataset: LabelledTexts, which: Bool) -> int:
-    return len(np.unique(dataset.same[which]))
-
-
 def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
     """The prescribed split, or ten folds.
 
-    Folds keep pairs together that share a text, directly or through other pairs. Where that would leave a class out, or
-    make one lump of more than a fold (as where a few queries are paired with many documents each), they keep only the
-    same pairs together.
-
     Raises:
-        InputError: the texts of a class are so entangled with others' that a part to learn from has none of them.
+        InputError: the texts of a class overlap so much with others' that some training part has none of them.
     """
     plan = _plan(dataset, seed)
     if (missing := _missing_class(plan, dataset)) is not None:
@@ -157,6 +156,11 @@ def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
 
 
 def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
+    """Folds keep pairs together that share a text, directly or through other pairs.
+
+    If that leaves a class out or links more pairs than a fold holds (a few queries paired with many documents each),
+    they only keep equal pairs together.
+    """
     labels, same = dataset.labels, dataset.same
     if dataset.is_split:
         return [splits.prescribed(dataset.splits, labels, same, seed)]
@@ -169,7 +173,7 @@ def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
 
 
 def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
-    """The first class that is asked for where a part to learn from has none of it."""
+    """The first class that is tested although a training part has none of it."""
     for split in plan:
         asked = np.union1d(dataset.labels[split.training], dataset.labels[split.test])
         if len(missing := np.setdiff1d(asked, dataset.labels[split.fit])):
@@ -178,7 +182,7 @@ def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
 
 
 def _shares_text(dataset: LabelledTexts, plan: Sequence[Split]) -> Bool:
-    """Whether an example has a text that stands in the training part of the split that tests it too, ``[m] bool``."""
+    """Whether one of an example's texts is also in the training part of its split, ``[m] bool``."""
     first, second = dataset.texts
     out = np.zeros(len(first), dtype=np.bool_)
     for split in plan:
@@ -199,22 +203,18 @@ def _check_finite(features: Float32, dataset: LabelledTexts) -> None:
         )
 
 
-# --- learning
+# --- training
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Outcome:
-    """What came out per example, ``[m]`` each; ``fold`` is -1 where it was not tested.
-
-    Attributes:
-        chosen: per fold, the strength or the number of epochs.
-    """
+    """Arrays are ``[m]``, one value per example; ``fold`` is -1 for what was not tested."""
 
     predicted: Int32
     probability: Float64
     fold: Int32
-    chosen: tuple[float, ...]
-    unconverged: int
+    chosen: list[float] = field(default_factory=list)  # per fold, C or the number of epochs
+    unconverged: int = 0
 
 
 def _outcome(
@@ -226,9 +226,8 @@ def _outcome(
     progress: Progress,
     cancel: CancelToken,
 ) -> _Outcome:
-    labels, m = dataset.labels, len(dataset.labels)
-    out = _Outcome(np.full(m, -1, np.int32), np.zeros(m), np.full(m, -1, np.int32), (), 0)
-    answered: list[Answers] = []
+    m = len(dataset.labels)
+    out = _Outcome(np.full(m, -1, np.int32), np.zeros(m), np.full(m, -1, np.int32))
     for number, split in enumerate(plan):
 
         def report(share: float, number: int = number) -> None:
@@ -236,14 +235,13 @@ def _outcome(
             progress("training", number, len(plan), (number + share) / len(plan))
 
         report(0.0)
-        answers = _answers(features, labels, split, classifier, seed, report, cancel)
-        answered.append(answers)
+        answers = _answers(features, dataset.labels, split, classifier, seed, report, cancel)
         out.predicted[split.test], out.probability[split.test] = answers.predicted, answers.probability
         out.fold[split.test] = number
+        out.chosen.append(answers.chosen)
+        out.unconverged += answers.unconverged
     progress("training", len(plan), len(plan))
-    chosen = tuple(answers.chosen for answers in answered)
-    unconverged = sum(answers.unconverged for answers in answered)
-    return _Outcome(out.predicted, out.probability, out.fold, chosen, unconverged)
+    return out
 
 
 def _answers(
@@ -255,7 +253,6 @@ def _answers(
     report: Callable[[float], None],
     cancel: CancelToken,
 ) -> Answers:
-    """What a classifier says of the test part of a split."""
     scaling = made.Scaling.fit(features, split.training, each=classifier.endswith("znorm"))
     fit, dev = (Examples(scaling.apply(features, rows), labels[rows]) for rows in (split.fit, split.dev))
     test = scaling.apply(features, split.test)
@@ -266,13 +263,13 @@ def _answers(
 
 
 def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: str) -> dict[str, float]:
-    """Scores of some of the tested examples, ``which [k]``, and their intervals; names end in ``suffix``."""
+    """Scores and intervals over the examples ``which [k]``; their names end in ``suffix``."""
     labels, predicted = dataset.labels[which], outcome.predicted[which]
     accuracy, macro_f1 = tables.estimates(labels, predicted, dataset.same[which], len(dataset.classes))
     learned = dataset.labels[dataset.splits == TRAIN] if dataset.is_split else dataset.labels
     out = {f"majority{suffix}": float((labels == np.bincount(learned).argmax()).mean())}
     for name, found in (("accuracy", accuracy), ("macro_f1", macro_f1)):
-        out |= {f"{name}{suffix}": found.value}
+        out[f"{name}{suffix}"] = found.value
         if found.interval is not None:
             out |= {f"{name}{suffix}_low": found.interval.low, f"{name}{suffix}_high": found.interval.high}
     return out
@@ -281,15 +278,18 @@ def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: 
 # --- the declaration
 
 
-def _metrics() -> Sequence[base.Metric]:
+def _metrics() -> Sequence[Score]:
     out = []
     for suffix, of in (("", ""), (CLEAN, ", without examples that stand in training or repeat")):
-        for name, what in (("accuracy", "share of tested examples whose class is predicted"), ("macro_f1", _MACRO)):
-            out.append(base.Metric(f"{name}{suffix}", f"{what}{of}", True))
-            out.append(base.Metric(f"{name}{suffix}_low", f"lower end of its 95% interval{of}", True))
-            out.append(base.Metric(f"{name}{suffix}_high", f"upper end of its 95% interval{of}", True))
+        for name, what in (
+            ("accuracy", "share of tested examples whose class is predicted"),
+            ("macro_f1", "mean over classes of F1"),
+        ):
+            out.append(Score(f"{name}{suffix}", f"{what}{of}", True))
+            out.append(Score(f"{name}{suffix}_low", f"lower end of its 95% interval{of}", True))
+            out.append(Score(f"{name}{suffix}_high", f"upper end of its 95% interval{of}", True))
         what = "accuracy of always saying the most frequent class of the training part (of all folds)"
-        out.append(base.Metric(f"majority{suffix}", f"{what}{of}", None))
+        out.append(Score(f"majority{suffix}", f"{what}{of}", None))
     counts = {
         "tested": "examples that were tested",
         "trained": "examples of the training part (of all folds)",
@@ -299,29 +299,20 @@ def _metrics() -> Sequence[base.Metric]:
         "folds": "folds; 1 with a prescribed split",
         "unconverged": "fits of the regression that were stopped before they converged",
     }
-    out += [base.Metric(name, what, None, is_count=True) for name, what in counts.items()]
-    out.append(
-        base.Metric(
-            "c", "strength of the regression as dev chose it, median over the folds", None, range=base.NOT_NEGATIVE
-        )
-    )
-    out.append(
-        base.Metric(
-            "epochs", "epochs of the perceptron as dev chose them, median over the folds", None, range=base.NOT_NEGATIVE
-        )
-    )
+    out += [Score(name, what, None, is_count=True) for name, what in counts.items()]
+    for name, what in (
+        ("c", "strength of the regression as dev chose it"),
+        ("epochs", "epochs of the perceptron as dev chose them"),
+    ):
+        out.append(Score(name, f"{what}, median over the folds", None, range=NOT_NEGATIVE))
     return out
 
 
-_MACRO = "mean over classes of F1"
-
-
-def _trained_numbers(work: base.Work) -> float:
-    """Numbers that a classifier sees in training, those of every fold."""
+def _trained_numbers(work: Work) -> float:
     return float(work.pairs) * (1 if work.is_split else FOLDS) * work.dimension
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="transfer",
     version=2,
     title="Transfer",
@@ -376,14 +367,14 @@ are near, but not the same.
     "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings",
     dataset_kind=DatasetKind.LABELLED_TEXTS,
     parameters=(
-        base.Parameter(
+        Parameter(
             "classifier",
             CLASSIFIERS,
             CLASSIFIERS[0],
             "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalised",
             "of transfer: logreg, mlp, or either with -znorm",
         ),
-        base.Parameter(
+        Parameter(
             "seed",
             SEEDS,
             SEEDS[0],
@@ -392,14 +383,14 @@ are near, but not the same.
         ),
     ),
     columns=(
-        base.Column("predicted", pa.string(), "the class that was predicted"),
-        base.Column("probability", pa.float64(), "the classifier's probability of it"),
-        base.Column("fold", pa.int32(), "in which fold it was tested, from 0; 0 with a prescribed split"),
-        base.Column("repeated", pa.int32(), "1 where its text stands in the training part too, or more than once"),
+        Column("predicted", pa.string(), "the class that was predicted"),
+        Column("probability", pa.float64(), "the classifier's probability of it"),
+        Column("fold", pa.int32(), "in which fold it was tested, from 0; 0 with a prescribed split"),
+        Column("repeated", pa.int32(), "1 where its text stands in the training part too, or more than once"),
     ),
     metrics=tuple(_metrics()),
     headline="accuracy",
-    overview=base.Overview(
+    overview=Overview(
         "Accuracy of a logistic regression on the embeddings (higher is better)",
         {
             "accuracy": "accuracy",
@@ -410,10 +401,10 @@ are near, but not the same.
         "See which examples they get wrong",
         counted=("tested", "tested examples"),
     ),
-    page=base.Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
+    page=Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
     compare="core.diagnostics.transfer.comparison.compare",
-    families=(base.Metric("f1@", "F1 of one class", True),),
-    cost=base.Cost(
+    families=(Score("f1@", "F1 of one class", True),),
+    cost=Cost(
         units=_trained_numbers,
         units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,
         seconds_per_unit={"": 1e-6},

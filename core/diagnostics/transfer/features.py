@@ -1,6 +1,6 @@
-"""What a classifier sees of a text or of two, and how it is scaled (Conneau and Kiela 2018, SentEval).
+"""Features of single texts and of pairs, and their scaling (Conneau and Kiela 2018, SentEval).
 
-Arrays in, arrays out. ``m`` examples, ``n`` texts, ``d`` dimensions, ``f`` features: d, or 2 d of pairs.
+``m`` examples, ``n`` texts, ``d`` dimensions, ``f`` features: d, or 2 d of pairs.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import numpy as np
 
 from core.types import Float32, Float64, Int32, Int64
 
-_ROWS = 4_096  # at a time: a float64 copy of all features would be the largest array of all
-_ROUNDING = 1e-6  # a spread this small beside the numbers themselves is float32's rounding
+_ROWS = 4_096  # at a time: a float64 copy of all features would be too large
+_ROUNDING = 1e-6  # a spread that is smaller, relative to the mean, is float32's rounding
 
 
 def features(embeddings: Float32 | Float64, firsts: Int32 | Int64, seconds: Int32 | Int64) -> Float32:
-    """A text's embedding ``[m, d]``, or of two texts ``|u - v|`` beside ``u * v``, ``[m, 2d]``, as SentEval has them.
+    """A text's embedding ``[m, d]``, or for two texts ``[|u - v|, u * v]``, ``[m, 2d]``, as in SentEval.
 
-    What is not finite in the embeddings is not in the features of the examples that it belongs to.
+    Values that are not finite in the embeddings are not finite in the features either.
 
     Args:
         embeddings: ``[n, d]``.
-        firsts: ``[m]``, the row of each example's text.
-        seconds: ``[m]``, of its second text; ``[0]`` where examples are single texts.
+        firsts, seconds: ``[m]``, the row of each example's first and second text; seconds is ``[0]`` of single texts.
     """
     u = np.asarray(embeddings[firsts], dtype=np.float32)
     if not len(seconds):
@@ -54,14 +53,14 @@ class Scaling:
         """Fit it on the rows ``training`` of features ``rows [m, f]``.
 
         Args:
-            each: z-norm, every feature divided by its own standard deviation (by 1 where it does not vary). Otherwise
-                all are divided by one number, the root of the mean variance, which leaves their proportions alone.
+            each: whether to divide each feature by its own standard deviation (z-norm; by 1 if it is constant), or all
+                of them by the root of the mean variance.
         """
         slices = [training[first : first + _ROWS] for first in range(0, len(training), _ROWS)]
         mean = np.sum([rows[part].sum(axis=0, dtype=np.float64) for part in slices], axis=0) / len(training)
         squares = np.sum([((rows[part] - mean) ** 2).sum(axis=0) for part in slices], axis=0)
         variances = squares / len(training)
-        variances[variances <= (_ROUNDING * mean) ** 2] = 0.0  # a constant, but for rounding
+        variances[variances <= (_ROUNDING * mean) ** 2] = 0.0  # constant
         variance = float(variances.mean()) or 1.0
         spread = np.sqrt(np.where(variances > 0, variances, 1.0)) if each else np.full(len(mean), np.sqrt(variance))
         return cls(mean, spread, variance)

@@ -1,4 +1,7 @@
-"""The tested examples of a transfer task with what several runs predicted, side by side."""
+"""The tested examples of a transfer task with the predictions of several runs, and filters and orders of them.
+
+In a table, *A* is one run and *B*, which may be missing, another.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import pandas as pd
 
+from core import texts
 from core.datasets.kinds.labelled_texts import same_examples
 from core.diagnostic import DiagnosticEntry
 from core.errors import BlindspotError
 from core.numerics.statistics import confusion as tables
 from core.numerics.statistics.intervals import Interval
 from core.store.repository import Repository
-from core.types import Bool, Float64, Int32, Int64, digest_of_strings
+from core.types import Bool, Float64, Int32, Int64, Variant, digest_of_strings
+
+NUMBER, TEXT, SECOND, GOLD, OVERLAP, SUREST = "no", "text", "second text", "gold", "overlap", "surest mistake"
 
 
 class Measure(StrEnum):
-    """What stands for a run; the values are names of metrics, and stand in addresses too."""
+    """The score that is shown; the values are names of metrics and part of addresses."""
 
     ACCURACY = "accuracy"
     MACRO_F1 = "macro_f1"
@@ -30,23 +37,18 @@ class Measure(StrEnum):
     def in_words(self) -> str:
         return "accuracy" if self is Measure.ACCURACY else "macro F1"
 
-    def of(self, counts: Int64 | Float64) -> Float64:
-        """Of confusion tables ``[..., k, k]``, ``[...]``."""
-        return tables.accuracy(counts) if self is Measure.ACCURACY else tables.macro_f1(counts)
-
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The examples that all of some runs tested.
+    """The ``m`` examples that all of some runs tested, of ``k`` classes.
 
     Attributes:
-        numbers: ``[m] int64``, of the examples in the dataset, rising.
-        classes: names of the k classes.
-        labels: ``[m] int32``, which class is right.
-        groups: ``[m] int64``; examples that say the same (``same_examples``) share it.
-        repeated: ``[m] bool``, whether an example stands in the training part too, or more than once.
-        first: the ``m`` texts; ``second`` the second texts, empty where examples are single texts.
-        predicted: per run id ``[m] int32``, a class; ``probability`` what the classifier gave it, ``[m] float64``.
+        numbers: ``[m]``, of the examples in the dataset, ascending.
+        labels: ``[m]``, the right class.
+        groups: ``[m]``, the same for equal examples (``same_examples``).
+        repeated: ``[m]``, whether an example is also in the training part, or repeats.
+        first, second: the ``m`` texts, and the second texts of pairs (else empty).
+        predicted, probability: by run id ``[m]``, the predicted class and its probability.
     """
 
     numbers: Int64
@@ -64,65 +66,55 @@ class Outcomes:
 
     @cached_property
     def digest(self) -> str:
-        """Of the runs, the classes and which examples there are, as a key: all else follows from these."""
+        """A cache key: the runs, the classes and the examples decide everything else."""
         numbers = hashlib.sha256(self.numbers.tobytes()).hexdigest()
         return digest_of_strings([*self.predicted, "", *self.classes, numbers])
 
     def right(self, run_id: str) -> Bool:
-        """Which examples a run got right, ``[m] bool``."""
+        """Whether a run predicted each example right, ``[m] bool``."""
         return np.asarray(self.predicted[run_id] == self.labels)
 
     def table(self, run_id: str) -> Int64:
-        """Its confusion table, ``[k, k] int64``, rows the right classes."""
+        """The confusion table of a run, ``[k, k] int64``; a row is a right class."""
         return tables.confusion(self.labels, self.predicted[run_id], len(self.classes))
 
-    def place(self, number: int) -> int | None:
-        """The row of an example; None where not all runs tested it."""
-        found = np.flatnonzero(self.numbers == number)
-        return int(found[0]) if len(found) else None
-
     def without_overlap(self) -> Outcomes:
-        """Those examples that stand neither in the training part nor more than once."""
-        return self.only(~self.repeated)
-
-    def only(self, kept: Bool) -> Outcomes:
-        """The examples of a mask ``[m] bool``."""
-        rows = np.flatnonzero(kept)
-        places = rows.tolist()
+        """The examples that are not in the training part and do not repeat."""
+        kept = ~self.repeated
         return replace(
             self,
-            numbers=self.numbers[rows],
-            labels=self.labels[rows],
-            groups=self.groups[rows],
-            repeated=self.repeated[rows],
-            first=[self.first[i] for i in places],
-            second=[self.second[i] for i in places] if len(self.second) else (),
-            predicted={run_id: values[rows] for run_id, values in self.predicted.items()},
-            probability={run_id: values[rows] for run_id, values in self.probability.items()},
+            numbers=self.numbers[kept],
+            labels=self.labels[kept],
+            groups=self.groups[kept],
+            repeated=self.repeated[kept],
+            first=list(compress(self.first, kept)),
+            second=list(compress(self.second, kept)) if len(self.second) else (),
+            predicted={run_id: values[kept] for run_id, values in self.predicted.items()},
+            probability={run_id: values[kept] for run_id, values in self.probability.items()},
         )
 
     def interval(self, run_id: str, measure: Measure) -> Interval | None:
-        """95% interval of a run's score, by groups of same texts; None where there are too few of them."""
+        """95% interval of a run's score over groups of equal texts; None for too few groups."""
         if not len(self):
             return None
         found = tables.estimates(self.labels, self.predicted[run_id], self.groups, len(self.classes))
         return found[0 if measure is Measure.ACCURACY else 1].interval
 
-    def differences(self, first: str, second: str, measure: Measure, seed: int = tables.SEED) -> Float64:
-        """The first run's score less the second's in resamples over groups of same texts, ``[resamples]``."""
-        one, other = tables.resampled_pairs(
-            self.labels, self.predicted[first], self.predicted[second], self.groups, len(self.classes), seed=seed
-        )
-        return np.asarray(measure.of(one) - measure.of(other))
+    def influence(self, run_id: str, measure: Measure) -> Float64:
+        """How far each example moves a run's score, to first order, ``[m]``."""
+        if measure is Measure.MACRO_F1:
+            return tables.macro_f1_influence(self.labels, self.predicted[run_id], len(self.classes))
+        right = self.right(run_id)
+        return np.asarray(right - right.mean())
 
 
 def outcomes(
     entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository, order: Sequence[str] = ()
 ) -> Outcomes:
-    """Of finished runs over one dataset; examples that one of them did not test are left out.
+    """The stored predictions of finished runs over one dataset, for the examples that all of them tested.
 
     Args:
-        order: the classes in the order in which they are shown; those that it does not name come last, by name.
+        order: the classes that come first; others follow by name.
 
     Raises:
         BlindspotError: a run has no stored rows.
@@ -161,3 +153,100 @@ def outcomes(
 
 def _numbers(names: pd.Series[str], number: Mapping[str, int]) -> Int32:
     return np.array([number[name] for name in names], dtype=np.int32)
+
+
+# --- the examples as a table; a *sure mistake* is a wrong class with a high probability
+
+
+class Which(StrEnum):
+    """Filters of examples; the values are part of addresses."""
+
+    ALL = "all"
+    ONLY_A = "only A right"
+    ONLY_B = "only B right"
+    ALIKE = "both wrong alike"
+    BOTH_WRONG = "both wrong"
+    BOTH_RIGHT = "both right"
+    WRONG = "A wrong"
+    RIGHT = "A right"
+
+
+OF_ONE = (Which.ALL, Which.WRONG, Which.RIGHT)
+OF_TWO = (Which.ONLY_A, Which.ONLY_B, Which.ALIKE, Which.BOTH_WRONG, Which.BOTH_RIGHT, Which.ALL)
+
+
+class Order(StrEnum):
+    """What comes first; the values are part of addresses."""
+
+    MISTAKE = "surest mistake"
+    UNSURE = "least sure"
+    NUMBER = "number"
+
+
+def predicted(side: str) -> str:
+    return f"{side} predicts"
+
+
+def probability(side: str) -> str:
+    return f"{side}'s probability"
+
+
+def described(found: Outcomes, sides: Mapping[str, str]) -> pd.DataFrame:
+    """A row per example: ``no, text, second text`` (of pairs), ``gold``, each side's prediction and probability,
+    ``overlap``, and ``surest mistake``, the highest probability that a side gave to a wrong class or NaN.
+
+    Args:
+        sides: run ids by "A" and, with two runs, "B".
+    """
+    classes = np.array(found.classes, dtype=object)
+    out = pd.DataFrame({NUMBER: found.numbers, TEXT: list(found.first)})
+    if len(found.second):
+        out[SECOND] = list(found.second)
+    out[GOLD] = classes[found.labels]
+    mistakes = []
+    for side, run_id in sides.items():
+        out[predicted(side)] = classes[found.predicted[run_id]]
+        out[probability(side)] = found.probability[run_id]
+        mistakes.append(np.where(found.right(run_id), np.nan, found.probability[run_id]))
+    out[OVERLAP] = found.repeated
+    out[SUREST] = np.fmax.reduce(mistakes)
+    return out
+
+
+def kept(rows: pd.DataFrame, which: Which) -> Bool:
+    """The rows of ``described`` that a filter keeps, ``[m] bool``."""
+    a = rows[predicted("A")] == rows[GOLD]
+    masks = {Which.ALL: a | True, Which.RIGHT: a, Which.WRONG: ~a}
+    if which not in masks:
+        b = rows[predicted("B")] == rows[GOLD]
+        same = rows[predicted("A")] == rows[predicted("B")]
+        masks = {Which.ONLY_A: a & ~b, Which.ONLY_B: b & ~a, Which.ALIKE: ~a & ~b & same}
+        masks |= {Which.BOTH_WRONG: ~a & ~b, Which.BOTH_RIGHT: a & b}
+    return masks[which].to_numpy(dtype=np.bool_, copy=True)
+
+
+def containing(rows: pd.DataFrame, wanted: str) -> Bool:
+    """The rows with ``wanted`` in a text (``core.texts.containing``), ``[m] bool``."""
+    hit = np.zeros(len(rows), dtype=np.bool_)
+    for name in (TEXT, SECOND):
+        if name in rows:
+            hit |= np.array(texts.containing(rows[name], wanted), dtype=np.bool_)
+    return hit
+
+
+def ordered(rows: pd.DataFrame, order: Order) -> pd.DataFrame:
+    """The rows sorted; ties keep the dataset's order, rows without a mistake come last."""
+    if order is Order.NUMBER:
+        return rows.sort_values(NUMBER, kind="stable")
+    if order is Order.MISTAKE:
+        return rows.sort_values(SUREST, ascending=False, kind="stable", na_position="last")
+    sure = rows[[name for name in (probability("A"), probability("B")) if name in rows]].min(axis=1)
+    return rows.loc[sure.sort_values(kind="stable").index]
+
+
+def for_export(rows: pd.DataFrame, variants: Mapping[str, Variant]) -> pd.DataFrame:
+    """The rows for a file, with the variants' names in place of A and B."""
+    names = {NUMBER: "item_no", TEXT: "first", SECOND: "second", GOLD: "label", OVERLAP: "repeated"}
+    for side, variant in variants.items():
+        names |= {predicted(side): f"predicted {variant}", probability(side): f"probability {variant}"}
+    return rows.rename(columns=names).drop(columns=SUREST)

@@ -1,9 +1,9 @@
 """Train/test splits that never have one group on both sides.
 
-Examples that must stay together share a number, their *group*: those that say the same
-(``LabelledTexts.same``), or pairs that share a text. Folds hold whole groups, and about equally many
-examples of every class. scikit-learn's ``StratifiedGroupKFold`` does the same, but takes seven seconds for ten thousand
-examples, its time being per group; here only groups of several examples are looked at one by one.
+A *group* is a number that examples share if they must stay together: equal ones (``LabelledTexts.same``), or pairs with
+a common text. Folds hold whole groups, and about the same number of examples of every class. scikit-learn's
+``StratifiedGroupKFold`` loops over all groups and takes seven seconds for ten thousand examples; this loops over groups
+of several examples only.
 """
 
 from __future__ import annotations
@@ -21,13 +21,10 @@ FOLDS = 10
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Numbers of examples, ascending, ``int64``.
+    """Ascending numbers of examples: train on ``fit``, choose by ``dev``, test on ``test``.
 
     Attributes:
-        fit: learned from while something is being chosen.
-        dev: what it is chosen by.
-        test: asked for.
-        is_prescribed: whether dev is the task's own dev part; then it is never learned from.
+        is_prescribed: whether dev is the task's own dev part; then it is never trained on.
     """
 
     fit: Int64
@@ -37,21 +34,16 @@ class Split:
 
     @property
     def training(self) -> Int64:
-        """The training part: what is learned from once everything is chosen."""
+        """What the final model is trained on."""
         return self.fit if self.is_prescribed else np.union1d(self.fit, self.dev)
 
 
 def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
-    """The fold of each example, ``[m] int64`` from 0.
+    """The fold of each example, ``[m]`` from 0, for their classes ``labels [m]`` and ``groups [m]``.
 
-    Groups of several examples come first, the largest before the others, each to the fold where its classes are fewest
-    (so that the sum over folds and classes of the squared shares of a class grows least). Then single examples, class
-    by class, each to the fold that has the fewest of its class, and of those to the smallest. What is alike in all this
-    is settled by the seed.
-
-    Args:
-        labels: ``[m]``, the number of each example's class.
-        groups: ``[m]``, examples of one number end up in one fold.
+    Groups of several examples come first, from the largest on, each to the fold where the sum over folds and classes of
+    the squared shares of a class grows least. Then single examples, class by class, each to the fold with the fewest of
+    its class, and of those to the smallest. The seed breaks ties.
     """
     rng = np.random.default_rng(seed)
     _, classes = np.unique(labels, return_inverse=True)
@@ -60,7 +52,7 @@ def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
     fold_of_group = np.empty(len(sizes), dtype=np.int64)
     counts = np.zeros((folds, int(classes.max(initial=-1)) + 1))
     totals = np.bincount(classes)
-    order = rng.permutation(folds)  # of folds that are alike
+    order = rng.permutation(folds)  # breaks ties
 
     several = rng.permutation(np.flatnonzero(sizes > 1))
     several = several[np.argsort(-sizes[several], kind="stable")]
@@ -88,13 +80,10 @@ def grouped_folds(labels: Int32, groups: Int64, folds: int, seed: int) -> Int64:
 
 
 def folds(labels: Int32, groups: Int64, seed: int, number: int = FOLDS) -> list[Split]:
-    """Splits of which each tests one fold; every example is tested once.
-
-    What there is to choose is chosen by the next fold; then that is learned from too. There are fewer folds where there
-    are fewer groups.
+    """One split per fold: it tests that fold and chooses by the next one. There are at most as many folds as groups.
 
     Raises:
-        ValueError: fewer than three groups: one to learn from, one to choose by and one to ask for.
+        ValueError: fewer than three groups: one to train on, one to choose by and one to test.
     """
     number = min(number, len(np.unique(groups)))
     if number < 3:
@@ -109,9 +98,9 @@ def folds(labels: Int32, groups: Int64, seed: int, number: int = FOLDS) -> list[
 
 
 def prescribed(parts: Int8, labels: Int32, groups: Int64, seed: int) -> Split:
-    """The split that a task prescribes, ``parts [m]`` being ``TRAIN``, ``DEV`` or ``TEST``.
+    """A task's own split, from ``parts [m]``: ``TRAIN``, ``DEV`` or ``TEST``.
 
-    Where it has no dev part, one tenth of the training part is taken to choose by, and learned from afterwards.
+    Without a dev part, a tenth of the training part is used to choose by, and trained on afterwards.
     """
     train, dev, test = (np.flatnonzero(parts == part) for part in (TRAIN, DEV, TEST))
     if len(dev):

@@ -1,47 +1,40 @@
-"""Does the ranking of encoders hold when the classifier changes? (Eger 2019, section 3: stability of the ranking)
+"""Stability of the ranking of encoders over classifiers (Eger 2019, section 3).
 
-Two encoders are *flipped* between two classifiers when the one that leads with the first trails with the second. It is
-*beyond chance* where the 95% bootstrap intervals of both differences leave out 0; else other examples of the same kind
-might have given no flip.
+Two encoders are *flipped* between two classifiers if the one that leads with the first trails with the second. A flip
+is *beyond chance* if the 95% intervals of both differences exclude 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from core.diagnostics.transfer.outcomes import Measure, Outcomes
 from core.numerics.statistics import rankings
-from core.numerics.statistics.confusion import SEED, interval_of
-from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.pairs import Dependence, change
 from core.types import Float64
+
+FEWEST_EXAMPLES = 50  # for an interval of a difference: with fewer, rare classes have too few of them
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the rankings of encoders agree over every two classifiers that rank two encoders or more.
-
-    Attributes:
-        encoders: how many are ranked.
-        pairs: of classifiers.
-        kendall, spearman: mean over these; NaN without any.
-        least_kendall: the lowest.
-        same: in how many of them the ranking is the same.
-    """
+    """Rank correlations of encoders over pairs of classifiers; NaN without any pair that ranks two encoders."""
 
     encoders: int
     pairs: int
-    kendall: float
-    spearman: float
+    kendall: float  # mean
+    spearman: float  # mean
     least_kendall: float
-    same: int
+    same: int  # pairs with the same ranking
 
 
 def agreement(values: Float64) -> Agreement:
-    """Of scores ``[e, c]`` of e encoders with c classifiers, NaN where missing; encoders that miss one are left out."""
+    """Of scores ``[e, c]`` of e encoders with c classifiers; encoders with a NaN are left out."""
     values = values[~np.isnan(values).any(axis=1)]
     encoders, classifiers = values.shape
     nan = float("nan")
@@ -61,16 +54,12 @@ def agreement(values: Float64) -> Agreement:
 
 @dataclass(frozen=True)
 class Turned:
-    """Two encoders whose order depends on the classifier, by their places among those compared.
-
-    Attributes:
-        leads: the classifier with which ``first`` leads furthest; ``trails``, with which it trails furthest.
-    """
+    """Two encoders whose order depends on the classifier, by number."""
 
     first: int
     second: int
-    leads: int
-    trails: int
+    leads: int  # the classifier with which the first leads most
+    trails: int  # and the one with which it trails most
 
 
 def turned(values: Float64) -> list[Turned]:
@@ -86,64 +75,54 @@ def turned(values: Float64) -> list[Turned]:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One encoder's score less another's, with its 95% interval (None where there is none)."""
-
-    value: float
-    interval: Interval | None
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
-
-
-@dataclass(frozen=True)
 class Flip:
-    """Two encoders whose order depends on the classifier.
-
-    Attributes:
-        leads: by how much the first is ahead with the classifier of ``turned.leads``; ``trails``, likewise (below 0).
-    """
+    """Two encoders whose order depends on the classifier."""
 
     turned: Turned
-    leads: Difference
-    trails: Difference
+    leads: Estimate  # of the first to the second, with the classifier ``turned.leads``
+    trails: Estimate  # the same with ``turned.trails``, below 0
 
     @property
     def is_clear(self) -> bool:
         """Whether it is beyond chance."""
-        return self.leads.is_clear and self.trails.is_clear
+        ends = (self.leads.interval, self.trails.interval)
+        return all(interval is not None and (interval.low > 0 or interval.high < 0) for interval in ends)
 
 
 def flips(
-    values: Float64,
-    run_ids: Sequence[Sequence[Sequence[str]]],
-    tasks: Sequence[Outcomes],
-    measure: Measure,
+    values: Float64, run_ids: Sequence[Sequence[Sequence[str]]], tasks: Sequence[Outcomes], measure: Measure
 ) -> list[Flip]:
     """The flips of scores ``[e, c]``, those beyond chance first.
 
     Args:
         values: of one task, or means over several, each counting alike.
         run_ids: per task, encoder and classifier.
-        tasks: what the runs predicted, per task; resampled on its own in each.
+        tasks: what the runs predicted, per task; independent of each other.
     """
+    # A mean over tasks is one over the examples of all of them, weighted; groups of same texts are within a task.
+    sizes = [len(task) for task in tasks]
+    total, starts = sum(sizes), np.cumsum(sizes) - sizes
+    groups = [start + np.unique(task.groups, return_inverse=True)[1] for start, task in zip(starts, tasks, strict=True)]
+    known = Dependence.of_groups(np.concatenate(groups).astype(np.int64), Unit.EXAMPLES)
 
-    def difference(one: Turned, classifier: int) -> Difference:
-        drawn = [
-            found.differences(ids[one.first][classifier], ids[one.second][classifier], measure, SEED + task)
-            for task, (ids, found) in enumerate(zip(run_ids, tasks, strict=True))  # independent ones, task by task
+    def difference(one: Turned, classifier: int) -> Estimate:
+        moved = [
+            (task.influence(ids[one.first][classifier], measure) - task.influence(ids[one.second][classifier], measure))
+            * (total / len(tasks) / len(task))
+            for ids, task in zip(run_ids, tasks, strict=True)
         ]
-        ends = interval_of(np.mean(drawn, axis=0))
-        return Difference(float(values[one.first, classifier] - values[one.second, classifier]), ends)
+        value = float(values[one.first, classifier] - values[one.second, classifier])
+        found = change(value, np.concatenate(moved), known)
+        if known.effective >= FEWEST_EXAMPLES or found.refusal:
+            return found
+        return replace(found, interval=None, refusal=f"fewer than {FEWEST_EXAMPLES} examples do not tell")
 
     found = [Flip(one, difference(one, one.leads), difference(one, one.trails)) for one in turned(values)]
     return sorted(found, key=lambda flip: not flip.is_clear)
 
 
 def in_words(flip: Flip, encoders: Sequence[str], classifiers: Sequence[str]) -> str:
-    """A flip as a sentence; the names are put in as they are."""
+    """A flip as a sentence; the names are not escaped."""
     first, second = encoders[flip.turned.first], encoders[flip.turned.second]
     return (
         f"{first} leads {second} with {classifiers[flip.turned.leads]} ({signed(flip.leads)}) and trails with "
@@ -151,11 +130,6 @@ def in_words(flip: Flip, encoders: Sequence[str], classifiers: Sequence[str]) ->
     )
 
 
-def signed(difference: Difference) -> str:
+def signed(difference: Estimate) -> str:
     ends = difference.interval
     return f"{difference.value:+.3f}" + ("" if ends is None else f" [{ends.low:+.3f}, {ends.high:+.3f}]")
-
-
-def mean_over(values: Mapping[str, Float64]) -> Float64:
-    """Mean over tasks of scores ``[e, c]``, NaN where one task has none."""
-    return np.asarray(np.mean(list(values.values()), axis=0))

@@ -1,41 +1,29 @@
-"""Scores of variants over transfer tasks: what is read of a run, the baseline, the mean over tasks."""
+"""The transfer tasks, and a run's score and baseline as a page shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.datasets.published.transfer_tasks import LABELLED
 from core.diagnostics.transfer.outcomes import Measure
 from core.numerics.statistics.intervals import Interval
 from core.store.records import RunRecord
-from core.types import Variant
 
 DEMO = "demo-negation"
 TEN = tuple(name for name in LABELLED if name != DEMO)
 PAIR_TASKS = ("mrpc", "sick-e")  # their examples are two texts
-QUICK = ("cr", "trec")  # the smallest of those with one text, one without a split of its own and one with
+QUICK = ("cr", "trec")  # the smallest ones with single texts, without and with a split
 WITHOUT_OVERLAP = "_without_overlap"
 
 
 @dataclass(frozen=True)
 class Score:
-    """A score of a run.
-
-    Attributes:
-        interval: 95%; None where the run does not say.
-    """
-
     value: float
-    interval: Interval | None
+    interval: Interval | None  # 95%; None if the run has not stored it
 
 
 def score(run: RunRecord, measure: Measure, *, overlap: bool) -> Score | None:
-    """What a run scored; None where nothing is left without the overlap.
-
-    Args:
-        overlap: whether examples count that stand in the training part too, or repeat.
-    """
+    """A run's score, over all tested examples or without ``overlap`` with training; None if no example is left."""
     name = measure.value + ("" if overlap else WITHOUT_OVERLAP)
     if name not in run.metrics:
         return None
@@ -44,28 +32,12 @@ def score(run: RunRecord, measure: Measure, *, overlap: bool) -> Score | None:
 
 
 def baseline(run: RunRecord, measure: Measure, *, overlap: bool) -> float | None:
-    """What always saying the training part's most frequent class scores; None where the run does not say.
+    """The score of always predicting the training part's most frequent class; None if the run has not stored it.
 
-    Its macro F1 follows from its accuracy a: that class has precision a and recall 1, the others have F1 0, so it is
-    ``2 a / (1 + a) / k``.
+    Macro F1 follows from the accuracy a: that class has precision a and recall 1, the other classes have F1 0, so it
+    is ``2 a / (1 + a) / k``.
     """
     accuracy = run.metrics.get("majority" + ("" if overlap else WITHOUT_OVERLAP))
     if accuracy is None or measure is Measure.ACCURACY:
         return accuracy
     return 2 * accuracy / (1 + accuracy) / run.metrics["classes"]
-
-
-def in_every(
-    tasks: Iterable[str], variants: Sequence[Variant], scores: Mapping[tuple[str, Variant], Score]
-) -> list[str]:
-    """The tasks of which all the variants have a score: means over them can be compared."""
-    return [task for task in tasks if variants and all((task, variant) in scores for variant in variants)]
-
-
-def means(
-    tasks: Sequence[str], variants: Sequence[Variant], scores: Mapping[tuple[str, Variant], Score]
-) -> dict[Variant, float]:
-    """Mean over tasks, each counting alike; {} without any."""
-    if not tasks:
-        return {}
-    return {v: sum(scores[task, v].value for task in tasks) / len(tasks) for v in variants}

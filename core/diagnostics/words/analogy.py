@@ -1,6 +1,8 @@
-"""Analogy: "man is to king as woman is to what?", answered by sums or products of cosines.
+"""Analogy: "man is to king as woman is to what?", answered by sums or products of cosines (Schnabel 2015, section 3.1).
 
-Schnabel 2015, section 3.1; the computation stands in ``core.diagnostics.words.analogy``.
+3CosAdd (Mikolov, Yih and Zweig 2013) takes the candidate nearest to ``b - a + c`` of unit vectors, 3CosMul (Levy and
+Goldberg 2014) multiplies instead of adding, so that no single similarity outweighs the others. Both only need the
+cosines of the question's words with every candidate, which are computed once per word, in float64.
 """
 
 from __future__ import annotations
@@ -12,23 +14,17 @@ from enum import StrEnum
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Analogies
+from core.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Page, Parameter, Reading, Score
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
-# Analogies: "a is to b as c is to d", answered by the candidate that scores highest, in float64.
-#
-# 3CosAdd (Mikolov, Yih and Zweig 2013) takes the candidate nearest to ``b - a + c`` of unit vectors, 3CosMul (Levy and
-# Goldberg 2014) multiplies instead of adding, so that no one of the three similarities outweighs the others. Both need
-# nothing but the cosines of the question's words with every candidate, which are computed once per word.
-
 EPSILON = 1e-3  # keeps 3CosMul from dividing by zero; Levy and Goldberg's value
 CANDIDATES_PER_TILE = 2_048
-QUESTIONS_PER_TILE = 128  # a tile of scores then stays in the processor's cache
+QUESTIONS_PER_TILE = 128  # a tile of scores fits the processor's cache
 
 
 class Rule(StrEnum):
@@ -40,13 +36,13 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What was answered to m questions.
+    """Answers to questions, ``[m]`` each.
 
     Attributes:
-        greater: ``[m] int64``, candidates that score higher than the right word.
-        ties: ``[m] int64``, candidates that score the same, within tau; the right word is not counted.
-        predicted: ``[m] int64``, the candidate with the highest score; of equal ones that with the lowest number.
-        score, best: ``[m] float64``, the right word's score and the highest.
+        greater: candidates that score higher than the right word.
+        ties: candidates that score the same within tau, without the right word.
+        predicted: the candidate with the highest score, the first of several.
+        score, best: the right word's score, and the highest.
     """
 
     greater: Int64
@@ -70,11 +66,8 @@ def answer(
     Args:
         embeddings: ``[n, d]``, one row per candidate; a zero vector has cosine 0 with everything.
         questions: ``[m, 3]``, rows of a, b and c.
-        answers: ``[m]``, row of the right word, none of the three.
+        answers: ``[m]``, the row of the right word, which is not a, b or c.
         tau: scores no further apart are tied.
-
-    Raises:
-        Cancelled: between two tiles.
     """
     units = unit_rows(embeddings)
     asked, places = np.unique(questions, return_inverse=True)
@@ -107,7 +100,7 @@ def answer(
             greater[rows] += above
             ties[rows] += np.count_nonzero(scores >= limit - tau, axis=1) - above
     progress("answering", n, n)
-    return Answers(greater, ties - 1, predicted, own, best)  # the right word is tied with itself
+    return Answers(greater, ties - 1, predicted, own, best)  # without the right word's tie with itself
 
 
 def unit_rows(embeddings: Float32 | Float64) -> Float64:
@@ -118,14 +111,14 @@ def unit_rows(embeddings: Float32 | Float64) -> Float64:
 
 
 def _scores(a: Float64, b: Float64, c: Float64, rule: Rule) -> Float64:
-    """Scores from the cosines of the candidates with a, b and c."""
+    """Scores of candidates from their cosines with a, b and c."""
     if rule is Rule.ADD:
         return np.asarray(b - a + c)
     return np.asarray((b + 1.0) * (c + 1.0) / 4.0 / ((a + 1.0) / 2.0 + EPSILON))
 
 
 def _leave_out(scores: Float64, items: Int32, first: int, last: int, value: Float64 | None = None) -> None:
-    """Set the scores of items ``[q, k]`` that lie in this tile of candidates: to ``value [q]``, else to -inf."""
+    """Set the scores of the ``items [q, k]`` within this tile of candidates to ``value [q]``, or to -inf."""
     row, column = np.nonzero((items >= first) & (items < last))
     scores[row, items[row, column] - first] = -np.inf if value is None else value[row]
 
@@ -139,7 +132,7 @@ def compute(
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
+) -> DiagnosticResult:
     """Accuracy over all questions, per group and per section; see ``base.Compute``. Row i is question i.
 
     Raises:
@@ -159,7 +152,7 @@ def compute(
     metrics["mrr"] = float(expected_reciprocal_rank(found.greater, found.ties).mean())
     metrics |= {"questions": float(len(right)), "candidates": float(len(dataset.items))}
     metrics["tied_questions"] = float(np.count_nonzero(found.ties))
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics=metrics,
         items=pa.table(
             {
@@ -180,9 +173,9 @@ def compute(
     )
 
 
-PAGE = base.Page("words", "Words", ":material/spellcheck:")  # of both diagnostics of words
+PAGE = Page("words", "Words", ":material/spellcheck:")  # of both diagnostics of words
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="analogy",
     version=2,
     title="Analogy",
@@ -212,7 +205,7 @@ length 1 first.
     "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1",
     dataset_kind=DatasetKind.ANALOGIES,
     parameters=(
-        base.Parameter(
+        Parameter(
             "rule",
             tuple(Rule),
             Rule.ADD,
@@ -221,22 +214,22 @@ length 1 first.
         ),
     ),
     columns=(
-        base.Column("greater", pa.int64(), "candidates that score higher than the right word"),
-        base.Column("ties", pa.int64(), "candidates that score the same"),
-        base.Column("predicted", pa.string(), "the candidate with the highest score"),
-        base.Column("score", pa.float64(), "the right word's score"),
-        base.Column("best", pa.float64(), "the highest score"),
+        Column("greater", pa.int64(), "candidates that score higher than the right word"),
+        Column("ties", pa.int64(), "candidates that score the same"),
+        Column("predicted", pa.string(), "the candidate with the highest score"),
+        Column("score", pa.float64(), "the right word's score"),
+        Column("best", pa.float64(), "the highest score"),
     ),
     metrics=(
-        base.Metric("accuracy", "share of all questions that are answered right", True),
-        *(base.Metric(f"accuracy_{g}", f"share of the {g} questions that are answered right", True) for g in GROUPS),
-        base.Metric("mrr", "mean reciprocal rank of the right word, expected under random tie order", True),
-        base.Metric("questions", "questions that were asked", None, is_count=True),
-        base.Metric("candidates", "words to choose from, the question's three among them", None, is_count=True),
-        base.Metric("tied_questions", "questions whose right word is tied with another", None, is_count=True),
+        Score("accuracy", "share of all questions that are answered right", True),
+        *(Score(f"accuracy_{g}", f"share of the {g} questions that are answered right", True) for g in GROUPS),
+        Score("mrr", "mean reciprocal rank of the right word, expected under random tie order", True),
+        Score("questions", "questions that were asked", None, is_count=True),
+        Score("candidates", "words to choose from, the question's three among them", None, is_count=True),
+        Score("tied_questions", "questions whose right word is tied with another", None, is_count=True),
     ),
     headline="accuracy",
-    overview=base.Overview(
+    overview=Overview(
         "Analogies answered right (higher is better)",
         {
             "accuracy": "accuracy",
@@ -248,10 +241,10 @@ length 1 first.
         counted=("questions", "questions"),
     ),
     page=PAGE,
-    families=(base.Metric("accuracy@", "share of one section's questions that are answered right", True),),
+    families=(Score("accuracy@", "share of one section's questions that are answered right", True),),
     ignores_order=True,
-    readings=(base.Reading("accuracy", "analogies"),),
-    cost=base.Cost(
+    readings=(Reading("accuracy", "analogies"),),
+    cost=Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={"": 2e-10},

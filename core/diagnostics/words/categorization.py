@@ -1,4 +1,7 @@
-"""Categorization: are the clusters of words the classes that people put them in? (Schnabel 2015, section 3.1)"""
+"""Categorization: how pure clusters of words are with respect to people's classes.
+
+Schnabel 2015, section 3.1, after Baroni, Dinu and Kruszewski 2014.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from core import diagnostic as base
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Categories
+from core.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
 from core.diagnostics.words.analogy import PAGE, unit_rows
 from core.errors import BlindspotError
 from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
-# Categorisation: words are clustered, and the purity says how well the clusters are people's classes.
-#
-# Schnabel 2015, section 3.1, after Baroni, Dinu and Kruszewski 2014.
-
-SEEDS = tuple(range(10))  # of k-means: one start each
+SEEDS = tuple(range(10))  # of k-means, one start each
 SHUFFLES = 100
 SHUFFLE_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """Words in clusters.
+    """The k-means solution with the lowest inertia.
 
     Attributes:
-        clusters: ``[n] int32``, the cluster of each word in the solution with the lowest inertia.
-        named: ``[k] int64``, the class that most of each cluster's words are in; of equal ones the first.
-        purity: of that solution.
-        purities, inertias: of all the solutions, by seed.
-        chance: mean purity where the words' classes are shuffled, the clusters being what they are.
+        clusters: ``[n] int32``, the cluster of each word.
+        named: ``[k] int64``, the class of most of each cluster's words, the first of several.
+        purities, inertias: of all solutions, by seed.
+        chance: mean purity with shuffled classes.
     """
 
     clusters: Int32
@@ -51,14 +49,11 @@ def categorise(
     cancel: CancelToken,
     seeds: Sequence[int] = SEEDS,
 ) -> Clustering:
-    """Cluster unit vectors by k-means, k being the number of classes.
+    """Cluster unit vectors by k-means into as many clusters as there are classes.
 
     Args:
         embeddings: ``[n, d]``, n at least the number of classes.
         membership: ``[n, k] bool``, whether a word is in a class.
-
-    Raises:
-        Cancelled: between two starts.
     """
     from sklearn.cluster import KMeans
 
@@ -74,42 +69,34 @@ def categorise(
         inertias.append(float(fitted.inertia_))
     progress("clustering", len(seeds), len(seeds))
     best = found[int(np.argmin(inertias))]
+    rng = np.random.default_rng(SHUFFLE_SEED)
     return Clustering(
         best,
         counts(best, membership).argmax(axis=1),
         purity(best, membership),
         tuple(purity(clusters, membership) for clusters in found),
         tuple(inertias),
-        _chance(best, membership),
+        float(np.mean([purity(best, membership[rng.permutation(len(best))]) for _ in range(SHUFFLES)])),
     )
 
 
 def counts(clusters: Int32, membership: Bool) -> Int64:
-    """Words of each class in each cluster, ``[k, classes]``; k is the number of classes."""
+    """The number of words by cluster and class, ``[k, k]``."""
     out = np.zeros((membership.shape[1], membership.shape[1]), dtype=np.int64)
     np.add.at(out, clusters, membership)
     return out
 
 
 def purity(clusters: Int32, membership: Bool) -> float:
-    """``1/N sum over clusters of the largest number of words of one class``, N being the number of words.
+    """The sum over clusters of the largest number of words of one class, divided by the number of words.
 
-    Every word counts once: one that is in several classes is right if its cluster's class is one of them.
+    A word of several classes counts once; it is right if its cluster's class is one of them.
     """
     return float(counts(clusters, membership).max(axis=1).sum() / len(clusters))
 
 
-def _chance(clusters: Int32, membership: Bool) -> float:
-    rng = np.random.default_rng(SHUFFLE_SEED)
-    return float(np.mean([purity(clusters, membership[rng.permutation(len(clusters))]) for _ in range(SHUFFLES)]))
-
-
 def order_clusters(table: Int64) -> Int64:
-    """Clusters in the order of their largest class, so that a good clustering is a diagonal.
-
-    Args:
-        table: ``[k, classes]`` as ``counts`` gives it.
-    """
+    """Clusters of ``counts`` in the order of their largest class, so that a good clustering is a diagonal."""
     named, size = table.argmax(axis=1), table.max(axis=1)
     return np.lexsort((-size, named))
 
@@ -126,11 +113,11 @@ def compute(
     params: Mapping[str, str],  # noqa: ARG001 - it has none
     progress: Progress,
     cancel: CancelToken,
-) -> base.DiagnosticResult:
+) -> DiagnosticResult:
     """Purity of k-means; see ``base.Compute``. Row i is word i.
 
     Raises:
-        BlindspotError: the embeddings are not all finite, or fewer words differ than there are classes.
+        BlindspotError: embeddings that are not finite, or fewer different vectors than classes.
     """
     if not np.isfinite(embeddings).all():
         raise BlindspotError("some embeddings hold NaN or infinite values", expected="finite numbers")
@@ -143,7 +130,7 @@ def compute(
             remedy="use an encoder that knows more of the words",
         )
     found = categorise(embeddings, dataset.membership, progress, cancel)
-    return base.DiagnosticResult(
+    return DiagnosticResult(
         metrics={
             "purity": found.purity,
             "purity_mean": float(np.mean(found.purities)),
@@ -154,10 +141,7 @@ def compute(
             "classes": float(k),
         },
         items=pa.table(
-            {
-                "cluster": found.clusters,
-                "cluster_class": [dataset.classes[i] for i in found.named[found.clusters]],
-            },
+            {"cluster": found.clusters, "cluster_class": [dataset.classes[i] for i in found.named[found.clusters]]},
             schema=ENTRY.schema,
         ),
         coverage={"items": n, "items_covered": n},
@@ -165,7 +149,7 @@ def compute(
     )
 
 
-ENTRY = base.DiagnosticEntry(
+ENTRY = DiagnosticEntry(
     id="categorization",
     version=1,
     title="Categorization",
@@ -193,28 +177,28 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
     dataset_kind=DatasetKind.CATEGORIES,
     parameters=(),
     columns=(
-        base.Column("cluster", pa.int32(), "number of the word's cluster"),
-        base.Column("cluster_class", pa.string(), "the class that most of the cluster's words are of"),
+        Column("cluster", pa.int32(), "number of the word's cluster"),
+        Column("cluster_class", pa.string(), "the class that most of the cluster's words are of"),
     ),
     metrics=(
-        base.Metric("purity", "share of words of their cluster's class, lowest inertia", True),
-        base.Metric("purity_mean", "mean of it over the starts", True),
-        base.Metric("purity_low", "lowest over the starts", True),
-        base.Metric("purity_high", "highest over the starts", True),
-        base.Metric("chance", "the same with shuffled classes", None),
-        base.Metric("words", "words that were clustered", None, is_count=True),
-        base.Metric("classes", "classes, and clusters", None, is_count=True),
+        Score("purity", "share of words of their cluster's class, lowest inertia", True),
+        Score("purity_mean", "mean of it over the starts", True),
+        Score("purity_low", "lowest over the starts", True),
+        Score("purity_high", "highest over the starts", True),
+        Score("chance", "the same with shuffled classes", None),
+        Score("words", "words that were clustered", None, is_count=True),
+        Score("classes", "classes, and clusters", None, is_count=True),
     ),
     headline="purity",
-    overview=base.Overview(
+    overview=Overview(
         "Purity of clusters of words (higher is better)",
         {"purity": "purity", "purity_mean": "mean over starts", "chance": "chance"},
         "See which kinds they mix up",
         counted=("words", "words"),
     ),
     page=PAGE,
-    readings=(base.Reading("purity", "categories"),),
-    cost=base.Cost(
+    readings=(Reading("purity", "categories"),),
+    cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda _run: 0.0,
         seconds_per_unit={"": 2e-10},

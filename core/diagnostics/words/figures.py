@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
 import plotly.graph_objects as go
 
-from core.figures.theme import SEQUENTIAL, Scheme, Style, dress, ink
+from core.figures.labels import wrapped
+from core.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
 from core.types import Float64, Int64, Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30
 ROW_HEIGHT = 30
-SIZES = (16, 12, 8)  # pixels: of variants that score alike, each still shows behind the next
-MANY = 30  # classes from which on cells have no numbers
+SIZES = (16, 12, 8)  # pixels: of equal scores, each mark still shows behind the next
+MANY = 30  # classes: cells of more have no numbers
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row of table 1: a variant's scores, or a published embedding's where ``variant`` is None."""
+    """Scores as fractions by task, of a variant or, if that is None, of a published embedding."""
 
     name: str
     values: Mapping[str, float]
@@ -31,12 +31,7 @@ class Line:
 def table_dots(
     lines: Sequence[Line], tasks: Sequence[str], styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
-    """A row per task, a mark per line at its score: measured ones filled, published ones hollow and without colour.
-
-    Args:
-        lines: scores as fractions by task; shown times 100.
-        tasks: the rows, first on top.
-    """
+    """A row per task, a mark per line at its score: filled if measured, hollow and without color if published."""
     figure = go.Figure()
     hollow = 0
     for i, line in enumerate(lines):
@@ -60,45 +55,17 @@ def table_dots(
         )
     figure.update_xaxes(title="score × 100: Spearman's rho, purity or accuracy")
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(tasks)))
-    dress(figure, scheme, height=170 + ROW_HEIGHT * len(tasks))
+    apply_layout(figure, scheme, height=170 + ROW_HEIGHT * len(tasks))
     return figure.update_layout(
         margin={"t": 8}, showlegend=True, legend={"orientation": "h", "yanchor": "top", "y": -0.16, "yref": "paper"}
     )
 
 
-def sections(
-    values: Mapping[Variant, Mapping[str, float]], names: Sequence[str], styles: Mapping[Variant, Style], scheme: Scheme
-) -> go.Figure:
-    """A row per section, a mark per variant at its accuracy (fractions in, percents shown)."""
-    figure = go.Figure()
-    labels = {name: _wrapped(name) for name in names}
-    for i, (variant, found) in enumerate(values.items()):
-        shown = [name for name in names if name in found]
-        style = styles[variant]
-        figure.add_scatter(
-            name=escape(variant.label, quote=False),
-            x=[100 * found[name] for name in shown],
-            y=[labels[name] for name in shown],
-            mode="markers",
-            marker={"symbol": style.symbol, "size": SIZES[i % len(SIZES)], "color": style.colour},
-            hovertemplate="%{y}: %{x:.1f}%<extra>%{fullData.name}</extra>",
-        )
-    figure.update_xaxes(title="questions answered right, %", range=[-3, 103])
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=[labels[n] for n in reversed(names)])
-    dress(figure, scheme, height=130 + ROW_HEIGHT * len(names))
-    return figure.update_layout(showlegend=True)
-
-
 def confusion(
     table: Int64, shares: Float64, classes: Sequence[str], clusters: Sequence[int], scheme: Scheme
 ) -> go.Figure:
-    """Classes by clusters: how much of each class each cluster has.
-
-    Args:
-        table: ``[clusters, classes]`` words, and ``shares`` of their class, both in the order of ``clusters``.
-        classes, clusters: names and numbers of the two axes.
-    """
-    labels = [_wrapped(name) for name in classes]
+    """Words by class and cluster: the counts ``table [clusters, classes]``, colored by their shares of the class."""
+    labels = [wrapped(name, LABEL_WIDTH) for name in classes]
     figure = go.Figure()
     figure.add_heatmap(
         z=(100 * shares).T,
@@ -111,7 +78,7 @@ def confusion(
         xgap=1,
         ygap=1,
         colorbar={"title": {"text": "% of class"}, "thickness": 10},
-        showscale=len(classes) > MANY,  # else numbers say it, and a narrow screen needs the room
+        showscale=len(classes) > MANY,  # numbers in cells need no scale
         hovertemplate="%{y}<br>cluster %{x}: %{customdata} words, %{z:.0f}% of the class<extra></extra>",
     )
     if len(classes) <= MANY:
@@ -122,8 +89,4 @@ def confusion(
         )
     figure.update_xaxes(title="cluster", type="category", showgrid=False)
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
-    return dress(figure, scheme, height=140 + (22 if len(classes) <= MANY else 15) * len(classes))
-
-
-def _wrapped(name: str) -> str:
-    return "<br>".join(escape(part, quote=False) for part in textwrap.wrap(name, LABEL_WIDTH)) or name
+    return apply_layout(figure, scheme, height=140 + (22 if len(classes) <= MANY else 15) * len(classes))

@@ -1,9 +1,9 @@
-"""The columns of table 1 of Schnabel, Labutov, Mimno and Joachims 2015: what is computed, and what was published.
+"""Table 1 of Schnabel, Labutov, Mimno and Joachims 2015: its published rows, and the columns that are computed here.
 
-``assets/reference/schnabel.csv`` holds the table's rows as printed (times 100). Its six embeddings have 50 dimensions
-and were trained on a Wikipedia of 2008; each set's words outside of their vocabularies were left out. toefl, the
-selectional preferences (up and mrae) and the average over all columns are not computed here, so they are left out
-beside measured scores.
+``assets/reference/schnabel.csv`` holds the rows as printed (times 100): six embeddings of 50 dimensions, trained on a
+Wikipedia of 2008, without each set's words outside of their vocabularies. toefl, the selectional preferences (up and
+mrae) and the average over all columns are not computed here. The source text of the table had its headings shifted:
+columns were identified by their number and by the average, the mean of the fourteen before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHNABEL = ASSETS / "reference" / "schnabel.csv"
 SOURCE = "Schnabel et al. 2015, table 1"
 RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN = "relatedness", "categorisation", "analogy", "built in"
 GROUPS = (RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN)
-# Published columns that nothing here stands beside, and why.
+# Published columns that do not compare with computed ones, and why.
 NOT_COMPARABLE = {
     "esslli": "the file that can be had, 45 verbs in 9 classes, is not the one behind the published purities",
     "batt": "the file that can be had, 5,231 rows in 56 classes, is not the one behind the published purities",
@@ -28,12 +28,7 @@ NOT_COMPARABLE = {
 
 @dataclass(frozen=True)
 class Task:
-    """A column.
-
-    Attributes:
-        name: its heading, as the paper has it where it has it; also the name of the published column.
-        metric: the score of the run that it shows.
-    """
+    """A column; ``name`` is the published one's, ``metric`` the score of a run on its dataset."""
 
     name: str
     group: str
@@ -61,26 +56,15 @@ TASKS = (
 )
 
 
-@dataclass(frozen=True)
-class PublishedRow:
-    """A published embedding; fractions by the names of tasks, those that can stand beside measured scores."""
-
-    model: str
-    scores: Mapping[str, float]
-
-
 @lru_cache(maxsize=1)
-def published() -> tuple[PublishedRow, ...]:
-    """The rows of table 1 in its order, without the columns that are not comparable."""
+def table_1() -> Mapping[str, Mapping[str, float]]:
+    """Scores as fractions by embedding and column, in the table's order."""
     with SCHNABEL.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            PublishedRow(
-                row["model"],
-                {task.name: float(row[task.name]) / 100 for task in TASKS if _is_comparable(task, row)},
-            )
-            for row in csv.DictReader(file)
-        )
+        rows = {row.pop("model"): row for row in csv.DictReader(file)}
+    return {model: {name: float(value) / 100 for name, value in row.items()} for model, row in rows.items()}
 
 
-def _is_comparable(task: Task, row: Mapping[str, str]) -> bool:
-    return task.name in row and task.name not in NOT_COMPARABLE
+def published() -> dict[str, dict[str, float]]:
+    """``table_1`` without the columns that do not compare with computed ones."""
+    names = {task.name for task in TASKS} - NOT_COMPARABLE.keys()
+    return {model: {name: v for name, v in row.items() if name in names} for model, row in table_1().items()}

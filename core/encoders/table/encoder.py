@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from core.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
 from core.encoders.source_files import lines_once, sha256_once
 from core.encoders.table.files import EmbeddingTable, TableHead, files_of, peek, read
 from core.errors import InputError
@@ -18,18 +18,15 @@ from core.types import CancelToken, Float32, digest_of_strings
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An encoder that finds texts in a file, exactly as they stand there; any other has a row of NaN."""
+    """An encoder that looks texts up in a file by exact spelling; a text that is not there gets a row of NaN."""
 
     path: Path
     head: TableHead
+    device = "cpu"
 
     @classmethod
     def at(cls, path: Path) -> Table:
-        """The encoder of a file, looked at but not read.
-
-        Raises:
-            InputError: there is no such file, or it is no table of embeddings.
-        """
+        """Raises ``InputError`` if there is no such file or it is not a table of embeddings; reads one row."""
         return cls(path, peek(path))
 
     @property
@@ -38,49 +35,28 @@ class Table:
             reference=f"table:{self.path}",
             revision=self.revision,
             pooling="precomputed",
-            prompt="",
-            max_length=0,
             libraries=library_versions("numpy", "pyarrow"),
         )
 
     @cached_property
     def revision(self) -> str:
-        """The first digits of the checksum of the file, or of both, when it was first asked for."""
+        """Prefix of the sha256 of the file, or of both, when first asked for."""
         return _checksum(self.path)
 
     @cached_property
     def info(self) -> EncoderInfo:
-        """Facts. A table holds what a model gave, not the model: it has no parameters.
-
-        Its rows are counted as lines where the file does not say how many there are.
-        """
+        """Rows are counted as lines where the file does not say how many it has."""
         rows = lines_once(self.path) if self.head.rows is None else self.head.rows
-        return EncoderInfo(
-            title=f"{self.path.name} (precomputed)",
-            dimension=self.head.dimension,
-            parameters=0,
-            memory_bytes=4 * rows * self.head.dimension,
-            licence="not known here: see where the file comes from",
-            citation=f"the source of {self.path.name}",
-            url=self.path.as_uri(),
-            is_partial=True,
-        )
-
-    @property
-    def device(self) -> str:
-        return "cpu"
+        return info_of_file(self.path, "precomputed", self.head.dimension, 0, rows * self.head.dimension)
 
     @property
     def duplicates(self) -> int:
-        """How many rows were left out since the same text stands before; reads the file."""
         return self._table.duplicates
 
     def load(self) -> None:
-        """See ``Encoder.load``."""
         self._table  # noqa: B018 - cached
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """See ``Encoder.encode``; a text that is not in the file has a row of NaN."""
         cancel.check()
         table = self._table
         out = np.full((len(texts), table.matrix.shape[1]), np.nan, dtype=np.float32)

@@ -18,6 +18,7 @@ import numpy as np
 
 from core.encoders.source_files import kind_of_other, opened, require_file
 from core.errors import InputError
+from core.files.tables import csv_rows, json_object, parquet_errors
 from core.types import Float32
 
 ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
@@ -31,7 +32,7 @@ _NUMBERED = re.compile(r"dim_([0-9]{1,5})")
 
 @dataclass(frozen=True)
 class TableHead:
-    """What a table is before it is read whole."""
+    """Dimension, and number of rows if the file says so."""
 
     dimension: int
     rows: int | None
@@ -39,13 +40,7 @@ class TableHead:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingTable:
-    """A table that was read.
-
-    Attributes:
-        index: each text's row, in the file's order.
-        matrix: ``[n, d] float32``, finite.
-        duplicates: rows that were left out since the same text stands in the file before.
-    """
+    """Each text's first row in ``matrix [n, d] float32``, finite; ``duplicates`` counts later rows of a text."""
 
     index: Mapping[str, int]
     matrix: Float32
@@ -54,7 +49,7 @@ class EmbeddingTable:
 
 @dataclass(frozen=True)
 class _Row:
-    """A text with its vector ``[d]``, and where it stands."""
+    """A text, its vector ``[d]`` and their place in the file."""
 
     place: str
     text: object
@@ -62,21 +57,16 @@ class _Row:
 
 
 def text_file(path: Path) -> Path:
-    """The texts that lie beside an array."""
+    """The texts of an array."""
     return path.with_suffix(".txt")
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The files that a table is made of."""
     return (path, text_file(path)) if path.suffix.lower() == ".npy" else (path,)
 
 
 def peek(path: Path) -> TableHead:
-    """Dimension and, where the file says so, number of rows; reads no more than the first row.
-
-    Raises:
-        InputError: there is no such file, or it is no table of embeddings.
-    """
+    """Read at most the first row; raises ``InputError`` if this is no table of embeddings."""
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {', '.join(ENDINGS)}")
     for file in files_of(path):
@@ -90,11 +80,7 @@ def peek(path: Path) -> TableHead:
 
 
 def read(path: Path) -> EmbeddingTable:
-    """The whole table. Says in one logged line how many rows were left out since their text stands before.
-
-    Raises:
-        InputError: what is wrong, with the row or line.
-    """
+    """The whole table; logs the number of duplicates. Raises ``InputError`` naming the row or line."""
     texts, matrix = _pair(path) if path.suffix.lower() == ".npy" else _listed(path)
     index: dict[str, int] = {}
     for row, text in enumerate(texts):
@@ -109,7 +95,7 @@ def read(path: Path) -> EmbeddingTable:
 
 
 def _array(path: Path) -> Any:
-    """The array of a .npy file, mapped, ``[n, d]`` of floats; pickles are never read."""
+    """The memory-mapped ``[n, d]`` floats of a .npy file; pickles are never read."""
     with opened(path) as file:
         head = file.read(16)
         if not head.startswith(b"\x93NUMPY"):
@@ -184,7 +170,7 @@ def _listed(path: Path) -> tuple[list[str], Float32]:
                 f"{path}, {row.place}: {len(vector)} numbers in the embedding of {row.text[:60]!r}",
                 expected=f"{dimension}, as in the first row",
             )
-        if len(texts) == len(matrix):  # half as many again: in place, the system moves pages instead of copying
+        if len(texts) == len(matrix):  # in place: the system moves pages instead of copying
             matrix.resize((len(texts) + max(ROWS_PER_BLOCK, len(texts) // 2), dimension), refcheck=False)
         matrix[len(texts)] = vector
         texts.append(row.text)
@@ -195,7 +181,7 @@ def _listed(path: Path) -> tuple[list[str], Float32]:
 
 
 def _vector(path: Path, row: _Row) -> Float32:
-    """The vector of a row, checked: ``[d] float32``."""
+    """``[d] float32``, checked."""
     where = f"{path}, {row.place}"
     if row.vector is None:
         raise InputError(f"{where}: there is no embedding", expected=FORM)
@@ -237,7 +223,7 @@ def _rows(path: Path) -> Iterator[_Row]:
 
 @contextmanager
 def _text(path: Path) -> Iterator[TextIO]:
-    """A UTF-8 file, to be read line by line; only a line feed ends a line."""
+    """A UTF-8 file in which only a line feed ends a line."""
     try:
         with opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
             yield text
@@ -250,10 +236,7 @@ def _text(path: Path) -> Iterator[TextIO]:
 
 
 def _lines_of(path: Path, file: TextIO) -> Iterator[str]:
-    """The lines of a file, none of them longer than any embedding is."""
-    number = 0
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
+    for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), ""), 1):
         if len(line) > LONGEST_LINE:
             raise InputError(
                 f"{path}, line {number}: more than {LONGEST_LINE:,} characters", expected="a text and its embedding"
@@ -275,63 +258,39 @@ def _jsonl(path: Path) -> Iterator[_Row]:
     with _text(path) as file:
         for number, line in enumerate(_lines_of(path, file), 1):
             if line.strip():
-                yield _json_row(path, f"line {number}", line)
-
-
-def _json_row(path: Path, place: str, line: str) -> _Row:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise InputError(f"{path}, {place}: broken JSON ({why})", expected="an object per line") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}, {place}: not a JSON object", expected='{"text": "...", "embedding": [...]}')
-    _need_columns(f"{path}, {place}", value)
-    return _Row(place, value["text"], value["embedding"])
+                value = json_object(f"{path}, line {number}", line, '{"text": "...", "embedding": [...]}')
+                _need_columns(f"{path}, line {number}", value)
+                yield _Row(f"line {number}", value["text"], value["embedding"])
 
 
 def _separated(path: Path) -> Iterator[_Row]:
     is_tsv = path.suffix.lower() == ".tsv"
     with _text(path) as file:
-        reader = csv.reader(
-            _lines_of(path, file),
-            delimiter="\t" if is_tsv else ",",
-            quoting=csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL,  # as in files of pairs
-            strict=True,
-        )
+        quoting = csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL  # as in files of pairs
         header: list[str] = []
-        begins = 1
-        try:
-            for cells in reader:
-                place, begins = f"line {begins}", reader.line_num + 1
-                if not cells:
-                    continue
-                if not header:
-                    header = cells
-                    columns = [] if "embedding" in header else _numbered(header)
-                    _need_columns(str(path), header, ["text"] if columns else ["text", "embedding"])
-                    continue
-                if len(cells) != len(header):
-                    raise InputError(
-                        f"{path}, {place}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
-                    )
-                vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
-                yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
-        except csv.Error as error:
-            raise InputError(
-                f"{path}, the row that begins in line {begins}: {error}",
-                expected='cells that hold a separator or a quote in double quotes, quotes in them doubled ("")',
-            ) from error
+        for number, cells in csv_rows(path, _lines_of(path, file), "\t" if is_tsv else ",", quoting):
+            place = f"line {number}"
+            if not header:
+                header = cells
+                columns = [] if "embedding" in header else _numbered(header)
+                _need_columns(str(path), header, ["text"] if columns else ["text", "embedding"])
+                continue
+            if len(cells) != len(header):
+                raise InputError(
+                    f"{path}, {place}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
+                )
+            vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
+            yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
 
 
 def _numbered(header: list[str]) -> list[int]:
-    """Where the columns dim_0, dim_1, ... are, if they are all there."""
+    """Positions of the columns dim_0, dim_1, ..., if none is missing."""
     numbers = {int(match[1]): place for place, name in enumerate(header) if (match := _NUMBERED.fullmatch(name))}
     return [numbers[i] for i in range(len(numbers))] if set(numbers) == set(range(len(numbers))) else []
 
 
 def _numbers(path: Path, place: str, cells: list[str] | str) -> object:
-    """What the cells of an embedding hold: numbers in columns, or one JSON list."""
+    """The cells of an embedding: one number each, or one JSON list."""
     try:
         return json.loads(cells) if isinstance(cells, str) else [float(cell) for cell in cells]
     except (ValueError, RecursionError) as error:
@@ -346,7 +305,7 @@ def _parquet_rows(path: Path) -> int | None:
 
 
 def _check_dimension(path: Path, metadata: Any) -> None:
-    """Refuse embeddings so large that a batch of them would fill the memory, by what the file says of them."""
+    """Refuse embeddings that would fill the memory, by the file's metadata."""
     for group in range(metadata.num_row_groups):
         rows = metadata.row_group(group)
         chunks = [rows.column(i) for i in range(metadata.num_columns)]
@@ -356,13 +315,13 @@ def _check_dimension(path: Path, metadata: Any) -> None:
 
 
 def _check_texts(path: Path, texts: Any) -> None:
-    """Refuse texts that are far too long while they stand in memory once, in the file's dictionary."""
+    """Refuse texts that are far too long, while each is in memory once, in the dictionary."""
     import pyarrow as pa
     from pyarrow import compute
 
     kept = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
     if not (pa.types.is_string(kept.type) or pa.types.is_large_string(kept.type)):
-        return  # said of the first row
+        return  # reported with the first row
     if (longest := compute.max(compute.utf8_length(kept)).as_py() or 0) > LONGEST_TEXT:
         raise InputError(f"{path}: a text of {longest:,} characters", expected=f"at most {LONGEST_TEXT:,}")
 
@@ -373,7 +332,7 @@ def _parquet(path: Path) -> Iterator[_Row]:
 
     require_file(path)
     number = 0
-    try:
+    with parquet_errors(path):
         _need_columns(str(path), parquet.read_schema(path).names)  # before a column is asked for by its name
         with parquet.ParquetFile(path, read_dictionary=["text"]) as file:
             schema = file.schema_arrow
@@ -392,7 +351,3 @@ def _parquet(path: Path) -> Iterator[_Row]:
                     if values is not None and values.null_count:
                         raise InputError(f"{path}, row {number}: a number of the embedding is missing", expected=FORM)
                     yield _Row(f"row {number}", text, None if values is None else values.to_numpy(zero_copy_only=False))
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path} is no Parquet file, or a broken one: {str(error).splitlines()[0]}", remedy="write it again"
-        ) from error

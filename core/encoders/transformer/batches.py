@@ -1,4 +1,4 @@
-"""Tokenised texts, and how they are put into batches that waste little on padding."""
+"""Tokenized texts, in batches with little padding."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from core.errors import BlindspotError
 from core.types import Bool, CancelToken, Int32, Int64
 
-TEXTS_AT_ONCE = 8_192  # that the tokenizer gets: its own threads are busy, and a cancel is seen soon
+TEXTS_AT_ONCE = 8_192  # per call of the tokenizer: enough for its threads, and a cancel is seen soon
 
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Tokenised texts, one after the other.
+    """Tokenized texts, concatenated.
 
     Attributes:
-        ids: ``[t] int32``, the token ids of all texts.
-        starts: ``[n + 1] int64``, where in ``ids`` each text begins, and the end of the last one.
-        added: ``[t] bool``, which tokens the tokenizer added; None where nobody asks.
-        truncated: ``[n] bool``, which texts were cut off.
-        pad: token id that fills up a batch.
+        ids: ``[t] int32``.
+        starts: ``[n + 1] int64``: where in ``ids`` each text begins, and the end of the last one.
+        added: ``[t] bool``: tokens added by the tokenizer; None if not needed.
+        truncated: ``[n] bool``.
+        pad: padding token id.
     """
 
     ids: Int32
@@ -39,21 +39,21 @@ class Tokens:
         return np.diff(self.starts)
 
     @cached_property
-    def twins(self) -> Int64:
-        """``[n] int64``: per text the first one that has the same tokens; itself where there is none before it."""
+    def copies(self) -> Int64:
+        """``[n] int64``: per text the first one with the same tokens, possibly itself."""
         first: dict[bytes, int] = {}
-        twins = np.empty(len(self.lengths), dtype=np.int64)
+        copies = np.empty(len(self.lengths), dtype=np.int64)
         for row, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
             key = self.ids[start:end].tobytes()
             if self.added is not None:
                 key += self.added[start:end].tobytes()
-            twins[row] = first.setdefault(key, row)
-        return twins
+            copies[row] = first.setdefault(key, row)
+        return copies
 
     @cached_property
     def order(self) -> Int64:
-        """``[n] int64``: all texts, the longest first, those with the same tokens side by side."""
-        return np.lexsort((self.twins, -self.lengths)).astype(np.int64)
+        """``[n] int64``: all texts, longest first, equal ones next to each other."""
+        return np.lexsort((self.copies, -self.lengths)).astype(np.int64)
 
     def padded(self, rows: Int64) -> tuple[Int64, Int64]:
         """Ids and attention mask of some texts, each ``[k, width] int64``."""
@@ -61,14 +61,14 @@ class Tokens:
         return np.where(is_text, self.ids[places], self.pad).astype(np.int64), is_text.astype(np.int64)
 
     def pieces(self, rows: Int64) -> Int64:
-        """``[k, width] int64``: 1 for the text's own word pieces, 0 for what the tokenizer added and for padding."""
+        """``[k, width] int64``: 1 for the text's own word pieces, 0 for added tokens and padding."""
         if self.added is None:
             raise TypeError("these texts were tokenised without telling what was added")
         places, is_text = self._places(rows)
         return (is_text & ~self.added[places]).astype(np.int64)
 
     def _places(self, rows: Int64) -> tuple[Int64, Bool]:
-        """Where in ``ids`` each token of a batch stands, and whether there is one, ``[k, width]``."""
+        """Index into ``ids`` of each token of a batch, and whether there is one: ``[k, width]``."""
         lengths = self.lengths[rows]
         columns = np.arange(int(lengths.max()))
         is_text = columns < lengths[:, None]
@@ -78,14 +78,10 @@ class Tokens:
 def tokenize(
     tokenizer: Any, texts: Sequence[str], max_length: int, cancel: CancelToken, *, added_too: bool = False
 ) -> Tokens:
-    """Tokenise texts, cutting them off after ``max_length`` tokens, special ones included.
-
-    Args:
-        tokenizer: of transformers.
-        added_too: whether to tell which tokens were added.
+    """Tokenize with a transformers tokenizer, truncating after ``max_length`` tokens, special ones included.
 
     Raises:
-        Cancelled: between some thousand texts.
+        Cancelled: between a few thousand texts.
     """
     ids: list[np.ndarray] = []
     added: list[np.ndarray] = []
@@ -107,7 +103,7 @@ def tokenize(
             added.append(_joined(found["special_tokens_mask"], np.bool_))
         lengths += (some_lengths := [len(row) for row in found["input_ids"]])
         full = [row for row, length in enumerate(some_lengths) if length >= max_length]
-        if full:  # cut off, or just as long as is read
+        if full:  # truncated, or exactly that long
             uncut = [some[row] for row in full]
             whole = tokenizer(uncut, truncation=False, return_attention_mask=False, verbose=False)["input_ids"]
             truncated[np.array(full) + start] = [len(row) > max_length for row in whole]
@@ -126,17 +122,16 @@ def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
 
 
 def batches_by_tokens(lengths: Int64, budget: int) -> list[Int64]:
-    """Row numbers in batches of similar length whose padded size stays within ``budget`` tokens.
+    """Row numbers in batches of similar length whose padded size is at most ``budget`` tokens.
 
-    A text that is longer than the budget makes a batch of its own. Texts of one length need neither padding nor a mask
-    that attention has to look at (a twentieth of the time of short texts): where they fill a quarter of the budget,
-    as many as a matrix product needs to be fast, no others are put to them.
+    A longer text is a batch of its own. Texts of one length need neither padding nor an attention mask (5% of the time
+    of short texts): if they fill a quarter of the budget, enough for fast matrix products, no others join them.
     """
     order = np.argsort(lengths, kind="stable")
     batches, start = [], 0
     for end in range(1, len(order) + 1):
         if end < len(order):
-            # lengths rise along `order`, so the next text would set the width of the batch
+            # lengths rise along `order`: the next text would set the batch's width
             shortest, longest, following = (int(lengths[order[place]]) for place in (start, end - 1, end))
             size = end - start
             is_complete = shortest == longest < following and size * longest >= budget / 4
@@ -150,11 +145,9 @@ def batches_by_tokens(lengths: Int64, budget: int) -> list[Int64]:
 def run_batches(
     batches: Sequence[Int64], lengths: Int64, run: Callable[[Int64], None], device: str, reference: str
 ) -> None:
-    """Run batches of rows; one that does not fit the device is halved, and so is every later one of its size.
+    """Run batches of rows; one that does not fit the device is halved, and so are later ones of its size.
 
-    Args:
-        lengths: ``[n] int64``, in tokens, of all rows.
-        reference: of the encoder, for the error.
+    ``lengths [n] int64`` are in tokens; ``reference`` is for the error.
 
     Raises:
         BlindspotError: a single text does not fit.
@@ -174,7 +167,7 @@ def run_batches(
                 if len(rows) == 1:
                     raise does_not_fit(f"one text of {size:,} tokens in '{reference}' does", device) from error
                 fits, too_large = False, size
-        if not fits:  # outside the handler, which holds on to the failed batch's memory
+        if not fits:  # outside the handler, which keeps the failed batch's memory alive
             if device.startswith("cuda"):
                 torch.cuda.empty_cache()
             half = len(rows) // 2

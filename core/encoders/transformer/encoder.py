@@ -13,13 +13,7 @@ import numpy as np
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from core.encoders.device import resolve_device
 from core.encoders.references import Dtype, Pooling
-from core.encoders.transformer.batches import (
-    Tokens,
-    batches_by_tokens,
-    does_not_fit,
-    run_batches,
-    tokenize,
-)
+from core.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from core.encoders.transformer.folder import ModelFolder
 from core.errors import BlindspotError, DataCorrupt, InputError
 from core.files.writing import sha256_of
@@ -29,11 +23,11 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-# Padded tokens per batch. Larger batches gain nothing on two cores and lose cache locality
+# Padded tokens per batch. Larger ones gain nothing on two cores and lose cache locality
 # (MiniLM, 2,000 sentences: 4.2 s at 512, 3.9 s at 2048, 4.5 s at 4096); a GPU wants more.
 TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 
-# The poolings that are ours (DESIGN section 6), for identities; the published one is described by its folder.
+# For identities; the published pooling is described by the model's folder.
 POOLINGS = {
     Pooling.CLS: "first token of the last layer",
     Pooling.LAST_AVG: "mean over tokens of the last layer",
@@ -44,13 +38,7 @@ POOLINGS = {
 
 @dataclass(frozen=True)
 class Output:
-    """One way to make a text's vector from a forward pass.
-
-    Attributes:
-        reference: encoder reference of this way.
-        info: facts shown beside the scores.
-        pooling: which way.
-    """
+    """A pooling of the model's forward pass, and the encoder that it makes."""
 
     reference: str
     info: EncoderInfo
@@ -59,24 +47,19 @@ class Output:
 
 @dataclass(frozen=True)
 class SentenceTransformerEncoder:
-    """Runs a model's folder with its own tokenizer, and pools as published or in one of our ways.
+    """Runs a model's folder with its own tokenizer, and pools as published or otherwise.
 
-    Texts are batched by token count instead of by number, so that little is spent on padding. All poolings in
-    ``others`` come out of the same forward pass (``EncoderFamily``).
+    Texts are batched by token count rather than by number, which saves padding. All poolings in ``others`` come from
+    the same forward pass.
 
     Attributes:
-        reference: encoder reference.
-        info: facts shown beside the scores.
-        folder: the model's folder.
-        pooling: what the folder's modules do with token vectors, for the identity.
-        max_length: tokens, special ones included, after which a text is cut off.
+        pooling: description of the folder's own pooling, for the identity.
+        max_length: tokens, special ones included, after which a text is truncated.
         wanted_device: ``BLINDSPOT_DEVICE``.
-        weights_sha256: checksum that ``model.safetensors`` must have; "" for a folder of the user's.
-        source: what was found in a folder of the user's; None for a model of the catalog.
+        weights_sha256: required checksum of ``model.safetensors``; "" for a user's folder.
+        source: the inspected folder of a user; None for a catalog model.
         own: the pooling of this encoder.
-        others: further poolings of the same model.
-        prompt: text put before every input.
-        dtype: precision of weights and layers.
+        prompt: put before every text.
     """
 
     reference: str
@@ -113,7 +96,7 @@ class SentenceTransformerEncoder:
 
     @property
     def family(self) -> tuple[Sibling, ...]:
-        """See ``EncoderFamily.family``; this encoder comes first."""
+        """This encoder first."""
         return tuple(Sibling(self._identity(o), o.info) for o in (self._output, *self.others))
 
     @cached_property
@@ -127,12 +110,7 @@ class SentenceTransformerEncoder:
         return _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
 
     def check_weights(self) -> None:
-        """Compare the weights with ``weights_sha256``.
-
-        Raises:
-            DataCorrupt: they are others.
-            BlindspotError: they are missing.
-        """
+        """Raises ``DataCorrupt`` if the checksum is wrong, ``BlindspotError`` if the file is missing."""
         weights = self.folder / "model.safetensors"
         if not weights.is_file():
             raise BlindspotError(
@@ -148,19 +126,15 @@ class SentenceTransformerEncoder:
             )
 
     def load(self) -> None:
-        """See ``Encoder.load``."""
         _ = self._model
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """``[n, d] float32`` of this encoder's own pooling; see ``Encoder.encode``."""
         return self._prepare((self._output,), texts, cancel).encode_all(cancel).vectors[0]
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
-        """See ``EncoderFamily.encode_family``."""
         return self.prepare(texts, cancel).encode_all(cancel)
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
-        """See ``PreparingEncoder.prepare``."""
         return self._prepare((self._output, *self.others), texts, cancel)
 
     def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
@@ -175,7 +149,7 @@ class SentenceTransformerEncoder:
 
 @dataclass(frozen=True, eq=False)
 class TokenizedTexts:
-    """See ``PreparedTexts``; texts with the same tokens go through the model once."""
+    """``PreparedTexts``; texts with the same tokens go through the model once."""
 
     tokens: Tokens
     forward: _Forward
@@ -185,21 +159,18 @@ class TokenizedTexts:
 
     @property
     def order(self) -> Int64:
-        """See ``PreparedTexts.order``."""
         return self.tokens.order
 
     @property
     def work(self) -> Int64:
-        """See ``PreparedTexts.work``; in tokens."""
+        """In tokens."""
         return self.tokens.lengths
 
     def encode_all(self, cancel: CancelToken) -> Encodings:
-        """All siblings' vectors of all texts, in their order."""
         return self.encode(np.arange(len(self.work)), cancel)
 
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
-        """See ``PreparedTexts.encode``."""
-        distinct, place = np.unique(self.tokens.twins[rows], return_inverse=True)
+        distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
         found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
         waiting: list[tuple[Int64, list[torch.Tensor]]] = []
 
@@ -211,7 +182,7 @@ class TokenizedTexts:
         def run(batch: Int64) -> None:
             cancel.check()
             waiting.append((batch, self.forward(self.tokens, distinct[batch])))
-            if len(waiting) > 1:  # a GPU works on this batch while the one before is fetched
+            if len(waiting) > 1:  # a GPU computes this batch while the previous one is fetched
                 fetch()
 
         lengths = self.tokens.lengths[distinct]
@@ -223,18 +194,18 @@ class TokenizedTexts:
 
 
 class _Forward:
-    """One pass of a model over a batch, and every wanted pooling of it."""
+    """The model's forward pass over a batch, and its poolings."""
 
     def __init__(self, model: SentenceTransformer, poolings: tuple[Pooling, ...], prompt: str, device: str) -> None:
         self._model = model
         self._poolings = poolings
         self._device = device
         self._backbone = model[0].auto_model
-        # Some published models leave the prompt's own tokens out of their mean.
+        # Some published models exclude the prompt's tokens from the mean.
         self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
 
     def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
-        """Per pooling ``[k, d] float32``, on the device, where it may not be finished yet."""
+        """Per pooling ``[k, d] float32``, on the device, possibly not computed yet."""
         import torch
 
         ids, mask = (self._on_device(array) for array in tokens.padded(rows))
@@ -245,7 +216,7 @@ class _Forward:
             if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
                 return [self._model(features)["sentence_embedding"].float()]
             first = Pooling.FIRST_LAST_AVG in self._poolings
-            # Layer 0 is the input of the first layer, so the first layer's result is number 1.
+            # Layer 0 is the first layer's input, so its output is number 1.
             wanted = {"output_hidden_states": [1]} if first else {}
             result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **wanted)
             last = result.last_hidden_state
@@ -269,16 +240,13 @@ class _Forward:
         import torch
 
         tensor = torch.from_numpy(array)
-        if self._device.startswith("cuda"):  # from pinned memory the copy does not hold up this thread
+        if self._device.startswith("cuda"):  # copies from pinned memory do not block
             return tensor.pin_memory().to(self._device, non_blocking=True)
         return tensor.to(self._device)
 
 
 def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1, in float32: ``[k, d]``.
-
-    The mean of nothing (a text without a word piece) is the zero vector.
-    """
+    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1: ``[k, d] float32``; of nothing, zeros."""
     weights = (mask / mask.sum(dim=1, keepdim=True).clamp(min=1)).float()
     return (weights.unsqueeze(1) @ vectors.float()).squeeze(1)
 
@@ -286,11 +254,7 @@ def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def _load(
     folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, max_length: int, reference: str
 ) -> SentenceTransformer:
-    """The model on its device.
-
-    Raises:
-        InputError: a folder of the user's that transformers cannot load.
-    """
+    """The model on its device; raises ``InputError`` if transformers cannot load a user's folder."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
@@ -301,11 +265,9 @@ def _load(
     weights = {"dtype": getattr(torch, dtype.value), "use_safetensors": True}
     try:
         if source and not source.modules:
+            local = {"local_files_only": True}
             transformer = Transformer(
-                str(folder),
-                model_kwargs=weights | {"local_files_only": True},
-                config_kwargs={"local_files_only": True},
-                processor_kwargs={"local_files_only": True},
+                str(folder), model_kwargs=weights | local, config_kwargs=local, processor_kwargs=local
             )
             modules = [transformer, PoolingModule(source.hidden_dimension, "mean")]
             model = SentenceTransformer(modules=modules, device=device)
@@ -313,7 +275,7 @@ def _load(
             model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=weights)
     except torch.OutOfMemoryError as error:
         raise does_not_fit(f"the weights of '{reference}' do", device) from error
-    except Exception as error:  # what stands in a folder can break transformers in any way
+    except Exception as error:  # a user's folder can break transformers in any way
         if source is None:
             raise
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a model's folder holds, read without torch: whether it is safe and whole, and the facts of its identity.
+"""Model folders, inspected without torch: whether they are safe and complete, and what identifies them.
 
 Only safetensors are read, never pickles; a folder that would run code of its own is refused.
 """
@@ -22,19 +22,19 @@ PACKAGE = "sentence_transformers."
 LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout")
 RELEVANT = (".safetensors", ".json", ".txt", ".model")
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
-# Positions of these begin after the padding token's, so they hold fewer tokens than positions.
+# Their positions start after the padding token's, so they hold fewer tokens than positions.
 OFFSET_POSITIONS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet")
-NO_LIMIT = 1_000_000  # what tokenizers write where they know no limit is far above
-DEFAULT_MAX_LENGTH = 512  # where a folder names none
-LARGEST_CONFIG = 2**20  # bytes; vocabularies are larger and hold no settings
+NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
+DEFAULT_MAX_LENGTH = 512
+LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
-LARGEST_SETTINGS = 16 * 2**20  # bytes of a file that is read for its settings
-SNAPSHOTS = "snapshots"  # where the hub's own cache keeps folders of links into the folder beside it
+LARGEST_SETTINGS = 16 * 2**20  # bytes
+SNAPSHOTS = "snapshots"  # in the hub's cache: folders of links to the model's files
 
 
 @dataclass(frozen=True)
 class Module:
-    """One step of a sentence-transformers folder: its class and the folder of its settings."""
+    """A step of a sentence-transformers folder: its class and its own folder."""
 
     name: str
     folder: Path
@@ -42,21 +42,20 @@ class Module:
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """A folder that was looked through and found fit to load.
+    """A folder that is fit to load.
 
     Attributes:
-        path: the folder.
-        modules: the steps of a sentence-transformers folder; empty for a plain transformers one.
-        pooling: what the folder itself does with token vectors, in words.
+        modules: steps of a sentence-transformers folder; empty for a plain transformers one.
+        pooling: description of what the folder does with token vectors.
         dimension: of the published vectors.
         hidden_dimension: of the transformer's layers.
         input_dimension: of its word-piece embeddings.
-        max_length: tokens after which the published model cuts a text off.
-        longest: tokens that it can read at all; None where there is no such limit.
-        prompt: what the published model puts before every text.
-        parameters: trained weights.
-        commit: the commit of the hub that the folder was downloaded as, or "".
-        unused_prompts: (name, text) of the other prompts that it declares, which depend on what a text is for.
+        max_length: tokens after which the published model truncates.
+        longest: tokens that it can read at all; None for no limit.
+        prompt: put before every text by the published model.
+        parameters: number of trained weights.
+        commit: of the hub, or "".
+        unused_prompts: (name, text) of the other prompts it declares.
     """
 
     path: Path
@@ -79,7 +78,7 @@ class ModelFolder:
 
     @cached_property
     def revision(self) -> str:
-        """The commit, or sha256 over names and contents of the files that loading reads."""
+        """The commit, or a digest of the names and contents of the files that loading reads."""
         if self.commit:
             return self.commit
         parts = []
@@ -89,11 +88,10 @@ class ModelFolder:
 
 
 def inspect_folder(path: Path, reference: str) -> ModelFolder:
-    """Look through a model's folder; nothing of it is run and no weights are read but their headers.
+    """Inspect a model's folder, reading settings and the headers of the weights; runs nothing.
 
     Raises:
-        InputError: there is no such folder, it is no model's, has only pickles, would run code of its own,
-            is of a kind that is not supported, or its weights are damaged.
+        InputError: no such folder, not a supported model, only pickles, code of its own, or damaged weights.
     """
     try:
         if not path.is_dir():
@@ -159,9 +157,9 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
 
 
 def _refuse_outside(folder: Path, root: Path, reference: str) -> None:
-    """Refuse files of a folder that lead out of the model's, and what would keep its reader waiting.
+    """Refuse links that leave the model's folder, and files that are not regular.
 
-    A snapshot of the hub's cache is made of links to files of the same model beside it.
+    A snapshot in the hub's cache consists of links to the same model's files.
     """
     home = root.resolve()
     within = home.parent.parent if home.parent.name == SNAPSHOTS else home
@@ -206,7 +204,7 @@ def _modules(path: Path, reference: str) -> tuple[Module, ...]:
 
 
 def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tuple[str, int]:
-    """What the folder's own steps do, in words, and how wide their result is."""
+    """Description of the folder's steps, and the dimension of their result."""
     if not modules:
         return "mean over tokens of the last layer (a plain transformers folder, which names no pooling)", hidden
     if not any(module.name == "Pooling" for module in modules):
@@ -223,7 +221,7 @@ def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tupl
         elif module.name == "Dense":
             width = _first_number(config, "out_features") or width
             words.append(f"Dense {width}")
-        elif module.name != "Dropout":  # which does nothing outside training
+        elif module.name != "Dropout":  # has no effect outside training
             words.append("L2-normalised" if module.name == "Normalize" else module.name)
     return ", ".join(words), width
 
@@ -239,12 +237,11 @@ def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
 
 def _longest(config: Mapping[str, Any]) -> int | None:
     positions = _first_number(config, "max_position_embeddings")
-    if positions is None or positions <= 0:  # -1 says that there is no limit
+    if positions is None or positions <= 0:  # -1 means no limit
         return None
-    if config.get("model_type") in OFFSET_POSITIONS:
-        pad = config.get("pad_token_id")
-        return positions - (pad if isinstance(pad, int) else 1) - 1
-    return positions
+    pad = config.get("pad_token_id")
+    offset = (pad if isinstance(pad, int) else 1) + 1
+    return positions - offset if config.get("model_type") in OFFSET_POSITIONS else positions
 
 
 def _max_length(transformer: Path, longest: int | None, reference: str) -> int:
@@ -266,7 +263,7 @@ def _first_number(config: Mapping[str, Any], *names: str) -> int | None:
 
 
 def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
-    """The content of a JSON file; an empty object where there is none."""
+    """The content of a JSON file; {} if there is none."""
     if not path.is_file():
         return {}
     try:
@@ -283,7 +280,7 @@ def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
 
 
 def _refuse_remote_code(value: Any, file: Path, reference: str) -> None:
-    """Refuse settings that make transformers import code from the folder or the hub."""
+    """Refuse settings that make transformers import code."""
     for name, setting in _settings(value):
         of_kernels = name.endswith("attn_implementation") and "/" in str(setting)
         activation = name == "activation_function" and "." in str(setting) and not str(setting).startswith("torch.nn.")
@@ -306,7 +303,7 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _weights(folder: Path, reference: str) -> list[Path]:
-    """The safetensors files of a folder, in one piece or in several."""
+    """The safetensors files of a folder, one or several shards."""
     if (folder / "model.safetensors").exists():
         return [folder / "model.safetensors"]
     index = folder / "model.safetensors.index.json"
@@ -333,7 +330,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
 
 
 def _count(file: Path, reference: str) -> int:
-    """How many weights a safetensors file holds; reads its header and compares it with the file's size."""
+    """Number of weights in a safetensors file; reading its header also checks the file's size."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -349,6 +346,5 @@ def _count(file: Path, reference: str) -> int:
 
 
 def _relevant_files(path: Path, modules: tuple[Module, ...]) -> list[Path]:
-    """The files that loading may read: those of the folder and of its modules' folders."""
     folders = {path, *(module.folder for module in modules if module.folder.is_dir())}
     return sorted(file for folder in folders for file in folder.iterdir() if file.suffix in RELEVANT and file.is_file())

@@ -1,4 +1,4 @@
-"""Models that a user brings: a folder on this machine (``dir:``), or a repository of the hub (``hf:``)."""
+"""Users' own models: a folder on this machine (``dir:``) or a repository of the hub (``hf:``)."""
 
 from __future__ import annotations
 
@@ -23,20 +23,18 @@ BYTES = {Dtype.FLOAT32: 4, Dtype.FLOAT16: 2, Dtype.BFLOAT16: 2}
 
 
 def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransformerEncoder:
-    """The encoder of a folder, looked through but not loaded.
+    """The encoder of a folder, inspected but not loaded.
 
     Raises:
         InputError: see ``inspect_folder``; or a ``max_length`` beyond what the model can read.
     """
     source = inspect_folder(reference.path, str(reference))
-    url = reference.path.as_uri()
-    return _encoder(reference, source, reference.path.name, url, settings)
+    return _encoder(reference, source, reference.path.name, reference.path.as_uri(), settings)
 
 
 @dataclass(frozen=True)
 class HubEncoder:
-    """A model of the hub. It is looked up, and downloaded where it is not here yet, when it is first needed:
-    a page that only names it stays fast."""
+    """A model of the hub, looked up and downloaded when first needed, so that naming it stays fast."""
 
     reference: HubReference
     settings: Settings
@@ -45,8 +43,7 @@ class HubEncoder:
     def _encoder(self) -> SentenceTransformerEncoder:
         folder = snapshot(self.reference, self.settings)
         source = inspect_folder(folder, str(self.reference))
-        # The commit pins the files, so they need no checksum of their own.
-        pinned = replace(source, commit=folder.name)
+        pinned = replace(source, commit=folder.name)  # no checksums needed
         from huggingface_hub import constants
 
         url = f"{constants.ENDPOINT}/{self.reference.repo}"
@@ -66,33 +63,26 @@ class HubEncoder:
 
     @property
     def family(self) -> tuple[Sibling, ...]:
-        """See ``EncoderFamily.family``."""
         return self._encoder.family
 
     def load(self) -> None:
-        """See ``Encoder.load``."""
         self._encoder.load()
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        """See ``Encoder.encode``."""
         return self._encoder.encode(texts, cancel)
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
-        """See ``EncoderFamily.encode_family``."""
         return self._encoder.encode_family(texts, cancel)
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
-        """See ``PreparingEncoder.prepare``."""
         return self._encoder.prepare(texts, cancel)
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:
-    """The folder of a hub model in the cache, downloaded where it is not complete.
-
-    Its name is the commit. A pinned commit that is here is not asked for again.
+    """The cached folder of a hub model, named by its commit; downloaded unless a pinned commit is complete here.
 
     Raises:
-        InputError: the hub cannot be reached and the model is not here, or there is no such model or revision.
+        InputError: no such model or revision, or the hub cannot be reached and the model is not here.
         BlindspotError: the download broke off or the disk is full.
     """
     import httpx2
@@ -108,7 +98,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # ours is the only bar
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of every attempt; we tell of the last
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it logs every attempt; we report the last
     name, folder = str(reference), settings.cache / "hub"
     offline = (httpx2.TransportError, LocalEntryNotFoundError)
 
@@ -116,7 +106,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
 
     def fetch(*, local: bool) -> Path:
         if is_pinned and not local:
-            # To list a commit's files is tried again for half a minute where nobody answers; this is asked once.
+            # Listing files retries for half a minute if nobody answers; this request does not.
             HfApi().model_info(reference.repo, revision=reference.revision)
         return Path(
             snapshot_download(
@@ -133,7 +123,7 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
         try:
             return fetch(local=True)
         except LocalEntryNotFoundError:
-            pass  # not here yet, or not all of it
+            pass
     try:
         return fetch(local=False)
     except (RevisionNotFoundError, RepositoryNotFoundError, HFValidationError) as error:
@@ -180,7 +170,7 @@ def _encoder(
         return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
 
     own = output(params.pooling)
-    # Whoever asks for the published vectors wants those; whoever compares poolings gets all of them at once.
+    # Published vectors come alone; other poolings are asked for to be compared, so all come at once.
     others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p is not params.pooling)
     return SentenceTransformerEncoder(
         reference=own.reference,

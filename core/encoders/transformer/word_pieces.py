@@ -1,4 +1,4 @@
-"""The uncased BERT word pieces (Devlin 2019) of texts, by the tokenizer of the bundled MiniLM, which has their list."""
+"""Uncased BERT word pieces (Devlin 2019), by the tokenizer of the bundled MiniLM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def bert_uncased(texts: Sequence[str]) -> list[list[int]]:
-    """Numbers of each text's word pieces, all of them, without [CLS] and [SEP]."""
+    """Ids of each text's word pieces, untruncated, without [CLS] and [SEP]."""
     encoded = _tokenizer().encode_batch(list(texts), add_special_tokens=False)
     return [list(one.ids) for one in encoded]
 

@@ -1,4 +1,4 @@
-"""Readers of word vectors in binary: word2vec's format and fastText's models."""
+"""Readers of binary word vectors: word2vec's format and fastText's models."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ END_OF_SENTENCE = "</s>"
 
 
 class _CutShort(Exception):
-    """The file ends where something should follow."""
+    """The file ends too early."""
 
 
 class _Bytes:
-    """A stream that is read word by word."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._buffer = b""
         self._at = 0
 
     def until(self, mark: bytes) -> bytes:
-        """What stands before the next ``mark``, which is passed over."""
+        """The bytes before the next ``mark``, which is skipped."""
         while (end := self._buffer.find(mark, self._at)) < 0:
             if len(self._buffer) - self._at > LONGEST_WORD:
                 raise _CutShort
@@ -48,7 +46,6 @@ class _Bytes:
         return found
 
     def exactly(self, size: int) -> bytes:
-        """The next ``size`` bytes."""
         while len(self._buffer) - self._at < size:
             self._more()
         found = self._buffer[self._at : self._at + size]
@@ -56,19 +53,15 @@ class _Bytes:
         return found
 
     def in_blocks(self, size: int, unit: int) -> Iterator[bytes]:
-        """The next ``size`` bytes in blocks of whole ``unit`` s."""
+        """The next ``size`` bytes, in blocks that are multiples of ``unit``."""
         step = max(BLOCK // unit, 1) * unit
         while size:
             yield self.exactly(min(step, size))
             size -= min(step, size)
 
     def rest(self) -> bytes:
-        """Some of what is left, or nothing at the end."""
-        while len(self._buffer) - self._at < BLOCK:
-            if not (data := self._file.read(BLOCK)):
-                break
-            self._buffer, self._at = self._buffer[self._at :] + data, 0
-        return self._buffer[self._at :]
+        """Up to ``BLOCK`` of the remaining bytes."""
+        return self._buffer[self._at :] + self._file.read(BLOCK)
 
     def _more(self) -> None:
         if not (data := self._file.read(BLOCK)):
@@ -77,11 +70,7 @@ class _Bytes:
 
 
 def read_word2vec(path: Path, head: VectorHead, file: IO[bytes], collector: Collector) -> None:
-    """Read word2vec's binary format into ``collector``.
-
-    Raises:
-        InputError: fewer or more words than the header promises.
-    """
+    """Raises ``InputError`` if there are fewer or more words than the header promises."""
     data = _Bytes(file)
     data.until(b"\n")
     promised, size = head.promised or 0, head.dimension * _FLOAT.itemsize
@@ -108,11 +97,7 @@ def read_word2vec(path: Path, head: VectorHead, file: IO[bytes], collector: Coll
 
 
 def peek_fasttext(path: Path, head: bytes) -> VectorHead:
-    """What the header of a fastText model says.
-
-    Raises:
-        InputError: it is cut short, or a classifier, or quantised.
-    """
+    """Raises ``InputError`` if the header is incomplete, or of a classifier or a quantized model."""
     if len(head) < _FASTTEXT_HEADER.size:
         raise InputError(f"{path} is cut short amid its header", remedy="copy or download it again")
     fields = _FASTTEXT_HEADER.unpack_from(head)
@@ -126,17 +111,17 @@ def peek_fasttext(path: Path, head: bytes) -> VectorHead:
 
 
 def read_fasttext(path: Path, head: VectorHead, file: IO[bytes], collector: Collector) -> None:
-    """Read the vectors of the words of a fastText model into ``collector``.
+    """Read the vocabulary of a fastText model.
 
-    Only the words in its vocabulary: fastText could make up a vector for any other from its character n-grams, but
-    then "out of vocabulary" would not mean the same for a .bin as for a .vec and every other file.
+    fastText could build a vector for any other word from its character n-grams, but then "out of vocabulary" would mean
+    something else for a .bin than for every other file.
 
-    The vector of a word is the mean of its own and of its n-grams' (Bojanowski et al. 2017), as in fastText's .vec;
-    gensim hashes the n-grams. Its reader of such files loops for ever on one that is cut short, needs the matrix
-    three times, and gives ``</s>`` n-grams that fastText does not.
+    A word's vector is the mean of its own and its n-grams' (Bojanowski et al. 2017), as in fastText's .vec; gensim
+    hashes the n-grams. gensim's reader hangs on incomplete files, needs the matrix three times, and gives ``</s>``
+    n-grams that fastText does not.
 
     Raises:
-        InputError: the file is cut short or is damaged.
+        InputError: the file is incomplete or damaged.
     """
     try:
         _read_fasttext(path, head, _Bytes(file), collector)
@@ -186,7 +171,7 @@ def _matrix_shape(path: Path, data: _Bytes) -> tuple[int, int]:
 
 
 def _matrix(data: _Bytes, rows: int, row_size: int) -> Float32:
-    """The next ``rows`` vectors, in memory that grows as they come: what a header claims is never believed."""
+    """The next ``rows`` vectors; memory grows as they come, since a header may claim anything."""
     out: Float32 = np.empty((0, row_size // _FLOAT.itemsize), dtype=np.float32)
     for block in data.in_blocks(rows * row_size, row_size):
         got = len(out)
@@ -197,7 +182,7 @@ def _matrix(data: _Bytes, rows: int, row_size: int) -> Float32:
 
 
 def _pass_output(path: Path, data: _Bytes) -> None:
-    """Pass over the output matrix, so that a model that was cut short there is not taken for whole."""
+    """Skip the output matrix, to notice a file that ends within it."""
     rows, columns = _matrix_shape(path, data)
     if rows < 0 or columns < 0:
         raise _CutShort

@@ -1,4 +1,4 @@
-"""Files of word vectors: which format one is in, told by its content, and all that it holds."""
+"""Files of word vectors: their format, detected by content, and their words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from core.encoders.source_files import kind_of_other, opened
-from core.encoders.word_vectors.binary import (
-    FASTTEXT_MAGIC,
-    peek_fasttext,
-    read_fasttext,
-    read_word2vec,
-)
+from core.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
 from core.encoders.word_vectors.text import read_text
 from core.encoders.word_vectors.words import (
     FORMATS,
@@ -33,11 +28,7 @@ _BAD_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1b]")  # not in text
 
 
 def peek(path: Path) -> VectorHead:
-    """Tell format and dimension by the first MiB.
-
-    Raises:
-        InputError: there is no such file, or it is none of word vectors.
-    """
+    """Format and dimension, from the first MiB; raises ``InputError`` for no file, or one without word vectors."""
     with opened(path) as file:
         head = file.read(HEAD)
     if not head.strip():
@@ -53,13 +44,11 @@ def peek(path: Path) -> VectorHead:
 
 
 def read(path: Path, head: VectorHead) -> WordTable:
-    """All words and vectors of a file; its memory is that of the matrix, the words, and a few blocks.
-
-    Says in one logged line how many entries were left out since their word stands in the file before.
+    """All words and vectors; needs memory for the matrix, the words and a few blocks. Logs the number of duplicates.
 
     Raises:
-        InputError: what is wrong with the file, with the line or the word.
-        BlindspotError: there is too little memory.
+        InputError: what is wrong, with the line or the word.
+        BlindspotError: too little memory.
     """
     readers = {VectorFormat.WORD2VEC_BINARY: read_word2vec, VectorFormat.FASTTEXT_BINARY: read_fasttext}
     collector = Collector(path, head.dimension)
@@ -95,10 +84,10 @@ def _without_header(path: Path, head: bytes) -> VectorHead:
         raise InputError(f"{path} is a binary file of no known kind", expected=f"word vectors: {FORMATS}")
     lines = head.split(b"\n")
     if len(head) == HEAD and len(lines) > 1:
-        lines.pop()  # it may be cut off
+        lines.pop()  # it may be incomplete
     lines = [line for line in lines[:SAMPLE_LINES] if line.strip()]
     counts = Counter(len(line.split()) - (0 if line[:1].isspace() else 1) for line in lines)
-    # Most words are one field; where rows differ, most are right, and of equally many the first.
+    # Most words are one field; if rows differ, the majority is right.
     dimension = counts.most_common(1)[0][0]
     if not any(0 < dimension <= numbers_at_end(line) for line in lines):
         shown = lines[0][:60].decode("utf-8", "replace")
@@ -115,5 +104,5 @@ def _is_utf8(data: bytes) -> bool:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start > len(data) - 4  # a character cut off at the end of the sample
+        return error.start > len(data) - 4  # the sample ends within a character
     return True

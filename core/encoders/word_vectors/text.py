@@ -1,6 +1,6 @@
-"""Reader of word vectors as text: a word and its numbers in every line, with or without a header line.
+"""Reader of word vectors as text: a word and its numbers per line, with or without a header line.
 
-Six times as fast as gensim's, and it refuses what that one cuts off silently: rows of another length.
+Six times as fast as gensim's, and it refuses rows of another length, which gensim truncates silently.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from core.encoders.word_vectors.words import HEAD, Collector, VectorHead, is_num
 from core.errors import InputError
 from core.types import Float32
 
-BLOCK = 2**23  # bytes read at once
+BLOCK = 2**23  # bytes
 _OTHER_SPACE = (b"  ", b"\t", b"\r", b"\v", b"\f")
 
 
 def read_text(path: Path, head: VectorHead, file: IO[bytes], collector: Collector) -> None:
-    """Read every line of a text file into ``collector``. Lines without anything are left out.
+    """Read all lines but blank ones into ``collector``.
 
-    A word may hold spaces, as some of GloVe 840B do: the last ``d`` fields are the numbers, what is before them is
-    the word, unless that would make a number part of it.
+    A word may contain spaces, as in GloVe 840B: the last ``d`` fields are the numbers, the word is what precedes them,
+    unless that would make a number part of it.
 
     Raises:
-        InputError: a row with too many or too few numbers, or with something else than numbers; more or fewer rows
-            than the header promises.
+        InputError: a row without exactly ``d`` numbers, or another number of rows than the header promises.
     """
     rows = 0
     number = 1  # of the block's first line
@@ -59,7 +58,6 @@ def read_text(path: Path, head: VectorHead, file: IO[bytes], collector: Collecto
 
 
 def _blocks(path: Path, file: IO[bytes]) -> Iterator[bytes]:
-    """The file in blocks of whole lines."""
     carried = b""
     while data := file.read(BLOCK):
         end = data.rfind(b"\n") + 1
@@ -77,7 +75,7 @@ def _blocks(path: Path, file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -> tuple[list[bytes], Float32]:
-    """Words and ``[k, d] float32`` of lines; all numbers of a block are parsed at once."""
+    """Words and ``[k, d] float32`` of a block; its numbers are parsed at once."""
     words, numbers = [], []
     for line, place in zip(lines, places, strict=True):
         if line.count(b" ") == dimension:
@@ -87,14 +85,13 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
         words.append(word)
         numbers.append(rest)
     joined = b" ".join(numbers)
-    is_regular = not any(space in joined for space in _OTHER_SPACE)
-    if is_regular:  # then every line has its d fields, and a field is a number or none
+    if not any(space in joined for space in _OTHER_SPACE):  # then every line has d fields
         try:
             flat = np.fromstring(joined, dtype=np.float32, sep=" ")
             if flat.size == len(lines) * dimension:
                 return words, flat.reshape(len(lines), dimension)
         except ValueError:
-            pass  # said below, with its line
+            pass  # reported below, with its line
     out = np.empty((len(lines), dimension), dtype=np.float32)
     for row, (line, place) in enumerate(zip(lines, places, strict=True)):
         words[row], rest = _split(path, line, place, dimension)
@@ -103,7 +100,7 @@ def _parsed(path: Path, lines: list[bytes], places: list[int], dimension: int) -
 
 
 def _split(path: Path, line: bytes, place: int, dimension: int) -> tuple[bytes, bytes]:
-    """Word and numbers of any line, the numbers with one space between them."""
+    """Word and numbers of any line, the numbers separated by single spaces."""
     fields = line.rsplit(None, dimension)
     if line[:1].isspace() and len(fields) == dimension:
         fields = [b"", *fields]  # GloVe Twitter has an entry without a word

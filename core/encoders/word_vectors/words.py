@@ -1,4 +1,4 @@
-"""Words with their vectors as a file gives them, whatever its format: what readers share."""
+"""Words and vectors of a file, collected and checked for readers of any format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,11 @@ from core.errors import InputError
 from core.types import Float32
 
 FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz"
-HEAD = 2**20  # bytes that are looked at; the longest text row that is read
+HEAD = 2**20  # bytes read to detect the format; also the longest text row
 LARGEST_DIMENSION = 20_000
 
 
 class VectorFormat(StrEnum):
-    """How the file is laid out, for people."""
-
     PLAIN_TEXT = "text without a header (GloVe)"
     HEADED_TEXT = "text with a header (word2vec, fastText .vec)"
     WORD2VEC_BINARY = "word2vec binary"
@@ -30,11 +29,7 @@ class VectorFormat(StrEnum):
 
 @dataclass(frozen=True)
 class VectorHead:
-    """What the beginning of a file tells.
-
-    Attributes:
-        promised: how many words the file says that it has; None where it does not say.
-    """
+    """What the beginning of a file says; ``promised`` is its number of words, None if it does not say."""
 
     format: VectorFormat
     dimension: int
@@ -46,10 +41,10 @@ class WordTable:
     """The words of a file.
 
     Attributes:
-        index: each word's row, in the order of the file.
+        index: each word's row, in file order.
         matrix: ``[V, d] float32``, finite, read-only.
-        duplicates: entries that were left out since the same word stands in the file before.
-        undecodable: words that are not UTF-8; each bad byte of theirs is read as U+FFFD.
+        duplicates: later entries of the same word, left out.
+        undecodable: words that are not UTF-8; their bad bytes become U+FFFD.
     """
 
     index: Mapping[str, int]
@@ -59,7 +54,7 @@ class WordTable:
 
 
 class Collector:
-    """Takes words with their vectors block by block, checks them and keeps the first of each word."""
+    """Takes words and vectors block by block, checks them and keeps the first entry of each word."""
 
     def __init__(self, path: Path, dimension: int) -> None:
         self.path = path
@@ -69,7 +64,7 @@ class Collector:
         self._matrix: Float32 = np.empty((0, dimension), dtype=np.float32)
 
     def add(self, words: Sequence[bytes], rows: Float32, place: Callable[[int], str]) -> None:
-        """Take ``words`` and their ``rows [k, d] float32``; ``place(i)`` says where row i stands in the file.
+        """Take words and ``rows [k, d] float32``; ``place(i)`` names row i's place in the file.
 
         Raises:
             InputError: a value is NaN or infinite.
@@ -93,12 +88,11 @@ class Collector:
                 self.index[word] = start
                 start += 1
         self.duplicates += len(texts) - (start - before)
-        # In place: the system moves the pages of a large array instead of copying them, so that there is never a second
+        # In place: the system moves the pages of a large array, so that there is never a second copy
         self._matrix.resize((start, self._matrix.shape[1]), refcheck=False)
         self._matrix[before:] = rows if kept.all() else rows[kept]
 
     def table(self) -> WordTable:
-        """What was taken."""
         if not self.index:
             raise InputError(f"{self.path} holds no word", expected=FORMATS)
         self._matrix.flags.writeable = False
@@ -107,26 +101,25 @@ class Collector:
     def _decoded(self, words: Sequence[bytes]) -> list[str]:
         with suppress(UnicodeDecodeError):
             texts = b"\n".join(words).decode("utf-8").split("\n")
-            if len(texts) == len(words):  # in a binary file a word may have a line feed amid it
+            if len(texts) == len(words):  # in a binary file a word may contain a line feed
                 return texts
         out = []
         for word in words:
             try:
                 out.append(word.decode("utf-8"))
-            except UnicodeDecodeError:  # word2vec cuts words off after so many bytes, amid a character
+            except UnicodeDecodeError:  # word2vec truncates words to a number of bytes
                 self.undecodable += 1
                 out.append(word.decode("utf-8", "replace"))
         return out
 
 
 def check_promise(path: Path, promised: int, dimension: int, smallest: int) -> None:
-    """Refuse a header that promises more than the file can hold, before any memory is taken for it.
+    """Refuse a header that promises more than the file can hold, before allocating memory for it.
 
-    Args:
-        smallest: the least number of bytes that the promised words take, unpacked.
+    ``smallest`` is the least number of unpacked bytes that the promised words take.
 
     Raises:
-        InputError: no words, no or too many dimensions, or too small a file.
+        InputError: no words, a dimension out of range, or too small a file.
     """
     if not promised or not 0 < dimension <= LARGEST_DIMENSION:
         raise InputError(
@@ -146,16 +139,11 @@ def check_promise(path: Path, promised: int, dimension: int, smallest: int) -> N
 
 def numbers_at_end(line: bytes) -> int:
     """How many fields at the end of a line are numbers."""
-    count = 0
-    for field in reversed(line.split()):
-        if not is_number(field):
-            break
-        count += 1
-    return count
+    return sum(1 for _ in takewhile(is_number, reversed(line.split())))
 
 
 def is_number(field: bytes) -> bool:
-    """Whether a field is written as a number; NaN and infinity are."""
+    """Whether a field is a number, NaN and infinity included."""
     try:
         float(field)
     except ValueError:

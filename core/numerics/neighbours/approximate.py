@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.numerics.neighbours.exact import ExactIndex, Nearest
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all, unit_vectors
 from core.types import Float32, Int64
 
 SHARE_LOOKED_AT = 8  # one cell of so many is searched
@@ -28,7 +28,7 @@ class ApproximateIndex:
         matrix: ``[n, d] float32``, finite; n is 2 or more.
     """
 
-    def __init__(self, matrix: Float32, metric: Metric) -> None:
+    def __init__(self, matrix: Float32, metric: Similarity) -> None:
         import faiss
 
         self.metric = metric
@@ -36,7 +36,7 @@ class ApproximateIndex:
         rows = self._placed(matrix)
         n, d = rows.shape
         self.cells = max(1, round(np.sqrt(n)))
-        kind = faiss.METRIC_INNER_PRODUCT if metric is Metric.COS else faiss.METRIC_L2
+        kind = faiss.METRIC_INNER_PRODUCT if metric is Similarity.COS else faiss.METRIC_L2
         # The index calls its quantiser: kept here, since Python would free it.
         self._quantiser = faiss.IndexFlat(d, kind)
         self._index: Any = faiss.IndexIVFFlat(self._quantiser, d, self.cells, kind)
@@ -48,11 +48,9 @@ class ApproximateIndex:
 
     def _placed(self, vectors: Float32) -> Float32:
         """Of unit length for cosine (zero stays zero); as they are for distances."""
-        if self.metric is not Metric.COS:
+        if self.metric is not Similarity.COS:
             return np.ascontiguousarray(vectors, dtype=np.float32)
-        norms = np.linalg.norm(np.asarray(vectors, dtype=np.float64), axis=1)
-        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        return np.ascontiguousarray(vectors * factors[:, None], dtype=np.float32)
+        return unit_vectors(vectors)
 
     def of_rows(self, rows: Int64, k: int) -> Nearest:
         """As ``ExactIndex.of_rows``, but for what is missed."""

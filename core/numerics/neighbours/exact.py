@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from core.numerics import coarse
-from core.numerics.coarse import Fine
+from core.numerics.coarse import TwoStepCoded
 from core.numerics.ranking.tiles import room_for_scores
-from core.numerics.similarity import Metric, row_norms
+from core.numerics.similarity import Similarity, row_norms, unit_vectors
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import Float32, Float64, Int64
 
@@ -54,13 +54,12 @@ class ExactIndex:
         matrix: ``[n, d] float32``, finite. It is kept, and so is a copy that is scaled for the products.
     """
 
-    def __init__(self, matrix: Float32, metric: Metric) -> None:
+    def __init__(self, matrix: Float32, metric: Similarity) -> None:
         self.metric = metric
         self._matrix = matrix
         self._norms = row_norms(matrix)
-        if metric is Metric.COS:
-            factors = np.divide(1.0, self._norms, out=np.zeros_like(self._norms), where=self._norms > 0)
-            self._rows = np.ascontiguousarray(matrix * factors[:, None], dtype=np.float32)
+        if metric is Similarity.COS:
+            self._rows = unit_vectors(matrix)
             self._centre, self._scale = np.zeros(matrix.shape[1]), 1.0
         else:  # about their middle and on one scale, so that float32 loses little of small differences
             self._centre = matrix.mean(axis=0, dtype=np.float64)
@@ -72,12 +71,7 @@ class ExactIndex:
         return len(self._matrix)
 
     def of_rows(self, rows: Int64, k: int) -> Nearest:
-        """The ``k`` nearest of items of the matrix, themselves left out.
-
-        Args:
-            rows: ``[q] int64``.
-            k: 1 to n - 1.
-        """
+        """The ``k`` nearest (1 to n - 1) of the items ``rows [q] int64`` of the matrix, themselves left out."""
         self._check(k, len(self) - 1)
         return self._nearest(np.asarray(self._matrix[rows], dtype=np.float32), k, rows)
 
@@ -97,7 +91,7 @@ class ExactIndex:
         if len(vectors) * self._rows.size >= COMPILED_FROM:
             return self._nearest_of_many(vectors, k, own, wanted)
         asked = self._scaled(vectors)
-        if self.metric is Metric.COS:
+        if self.metric is Similarity.COS:
             scores, found = faiss.knn(asked, self._rows, wanted, metric=faiss.METRIC_INNER_PRODUCT)
         else:
             scores, found = faiss.knn(asked, self._rows, wanted, metric=faiss.METRIC_L2)
@@ -126,7 +120,7 @@ class ExactIndex:
         from core.numerics.kernels import take_most_similar
 
         d = self._matrix.shape[1]
-        cosine = self.metric is Metric.COS
+        cosine = self.metric is Similarity.COS
         asked = np.ascontiguousarray(vectors, dtype=np.float32)
         mine = np.full(len(asked), -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
         rows = np.empty((len(asked), k), dtype=np.int64)
@@ -139,8 +133,8 @@ class ExactIndex:
             kept = np.empty((len(scaled), wanted), dtype=np.float32)
             found = np.empty((len(scaled), wanted), dtype=np.int64)
             if is_coded:
-                left = coarse.fine(scaled, is_right=False)
-                slacks.append(coarse.slack_of_fine(left, self._fine))
+                left = coarse.two_step_coded(scaled, is_right=False)
+                slacks.append(coarse.slack_of_two_steps(left, self._fine))
                 self._keep_by_codes(left, kept, found)
             else:
                 self._keep_by_floats(scaled, kept, found)
@@ -180,7 +174,7 @@ class ExactIndex:
             np.matmul(scaled, tile.T, out=scores)
             keep_highest(scores, self._halves[items], items.start, kept, found, min(items.start, kept.shape[1]))
 
-    def _keep_by_codes(self, left: Fine, kept: Float32, found: Int64) -> None:
+    def _keep_by_codes(self, left: TwoStepCoded, kept: Float32, found: Int64) -> None:
         """As ``_keep_by_floats``, by products of codes."""
         from core.numerics.kernels import keep_highest_by_codes
 
@@ -202,27 +196,25 @@ class ExactIndex:
     @cached_property
     def _halves(self) -> Float32:
         """What is taken off products so that they rise as the distance falls: x.y - |y|^2/2; nothing for cosine."""
-        if self.metric is Metric.COS:
+        if self.metric is Similarity.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray(row_norms(self._rows) ** 2 / 2, dtype=np.float32)
 
     @cached_property
-    def _fine(self) -> Fine:
+    def _fine(self) -> TwoStepCoded:
         """Codes of the rows."""
-        return coarse.fine(self._rows, is_right=True)
+        return coarse.two_step_coded(self._rows, is_right=True)
 
     @property
     def _is_fine(self) -> bool:
         """Whether products of codes are near enough, of the rows with each other at least."""
-        return coarse.slack_of_fine(self._fine, self._fine) <= MOST_SLACK
+        return coarse.slack_of_two_steps(self._fine, self._fine) <= MOST_SLACK
 
     def _scaled(self, vectors: Float32) -> Float32:
         """Vectors as they are multiplied with the rows."""
-        if self.metric is Metric.L2:
+        if self.metric is Similarity.L2:
             return np.ascontiguousarray((vectors - self._centre) / self._scale, dtype=np.float32)
-        norms = row_norms(vectors)
-        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        return np.ascontiguousarray(vectors * factors[:, None], dtype=np.float32)
+        return unit_vectors(vectors)
 
     def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest) -> None:
         """Look at all items for queries where one that was no candidate might belong among the k: many nearly equal."""
@@ -236,7 +228,7 @@ class ExactIndex:
 
     def _in_scores(self, similarity: Float64) -> Float64:
         """Similarities on the scale of the scores that candidates are found by."""
-        if self.metric is Metric.COS:
+        if self.metric is Similarity.COS:
             return similarity
         return np.asarray(-(((1.0 / similarity - 1.0) / self._scale) ** 2))
 
@@ -260,7 +252,7 @@ class ExactIndex:
 
     def _of(self, one: Float64, others: Float64, norms: Float64) -> Float64:
         """Similarity of one vector to others whose lengths are known."""
-        if self.metric is Metric.L2:
+        if self.metric is Similarity.L2:
             difference = others - one
             return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))
         lengths = norms * np.sqrt(one @ one)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.numerics.similarity import Metric, row_norms
+from core.numerics.similarity import Similarity, row_norms, unit_vectors
 from core.types import Float32, Int64
 
 SCORES_AT_ONCE = 8_000_000  # 32 MB of float32
 
 
-def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Metric) -> Int64:
+def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Similarity) -> Int64:
     """How many of the queries have each item among their ``k`` nearest items, ``[n] int64``.
 
     A query is no neighbour of itself. Products are float32, and which of several tied items is the k-th is arbitrary:
@@ -24,12 +24,11 @@ def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Metric) -> Int
     n = len(matrix)
     if not 0 < k < n:
         raise ValueError(f"k is {k}, with {n} items it must be 1 to {n - 1}")
-    norms = row_norms(matrix)
-    if metric is Metric.COS:
-        factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-        rows = np.asarray(matrix * factors[:, None], dtype=np.float32)
+    if metric is Similarity.COS:
+        rows = unit_vectors(matrix)
         halves = np.zeros(n, dtype=np.float32)
     else:  # the distance falls as x.y - |y|^2/2 rises; one scale for all keeps the squares in range
+        norms = row_norms(matrix)
         scale = norms.max(initial=0.0) or 1.0
         rows = np.asarray(matrix / scale, dtype=np.float32)
         halves = np.asarray((norms / scale) ** 2 / 2, dtype=np.float32)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Bool, Float32, Float64, Int64
+from core.types import Float32, Float64, Int64
 
 P = 0.9  # of rank-biased overlap: the first ten ranks carry 86% of the weight
 LISTS_AT_ONCE = 512  # [lists, k, k] bool: 1.3 MB at k = 50
@@ -122,14 +122,7 @@ def order_of_disagreement(jaccards: Float64, rbo: Float64) -> Int64:
     return np.asarray(np.lexsort((np.arange(len(rbo)), rbo, jaccards)))
 
 
-def in_how_many(lists: Int64) -> tuple[Bool, Bool]:
-    """For the lists of some variants for one query, ``[v, k]``: which items all have, which only this one has.
-
-    Two ``[v, k] bool``; of a single list neither, since there is nothing to share.
-    """
-    if len(lists) < 2:
-        nothing = np.zeros(lists.shape, dtype=np.bool_)
-        return nothing, nothing.copy()
+def in_how_many(lists: Int64) -> Int64:
+    """For the items of some variants' lists, ``[v, k]``, in how many of the lists each is, ``[v, k]``."""
     _, places, counts = np.unique(lists, return_inverse=True, return_counts=True)
-    counted = counts[places.reshape(lists.shape)]
-    return counted == len(lists), counted == 1
+    return np.asarray(counts[places.reshape(lists.shape)])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from core.numerics.ranking.problem import TAU, RankCounts, RankProblem, prepare, slack_of_float32
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, Progress
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def rank_pairs_on(
     matrix: Float32,
     queries: Int32,
     mates: Int32,
-    metric: Metric,
+    metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
     precision: Precision = "float32",
@@ -142,7 +142,7 @@ class _Asked:
             cancel.check()
             pairs = slice(start, start + PAIRS_PER_TILE)
             scores = (self._left[self._row[pairs]] @ right.T).float()
-            if self._problem.metric is Metric.L2:
+            if self._problem.metric is Similarity.L2:
                 scores -= halves
             own = self._items[self._row[pairs]] - items.start
             here = ((own >= 0) & (own < len(raw))).nonzero()[:, 0]
@@ -154,13 +154,7 @@ class _Asked:
             )
 
     def _settle(
-        self,
-        unsure: torch.Tensor,
-        first_pair: int,
-        items: slice,
-        raw: torch.Tensor,
-        norms: torch.Tensor,
-        tau: float,
+        self, unsure: torch.Tensor, first_pair: int, items: slice, raw: torch.Tensor, norms: torch.Tensor, tau: float
     ) -> None:
         """Compute again what is near the mate's score: ``unsure [k, 2]`` are a pair (from ``first_pair`` on) and a
         column of the tile."""
@@ -170,7 +164,7 @@ class _Asked:
             pair, column = some[:, 0] + first_pair, some[:, 1]
             row = self._row[pair]
             x, y = self._raw[row].double(), raw[column].double()
-            if self._problem.metric is Metric.L2:
+            if self._problem.metric is Similarity.L2:
                 exact = 1.0 / (1.0 + (x - y).square().sum(dim=1).sqrt())
             else:
                 lengths = self._norms[row] * norms[column]

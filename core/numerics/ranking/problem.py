@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.similarity import Similarity, similarity_of_pairs
 from core.numerics.threads import in_threads
 from core.types import Float32, Float64, Int32, Int64
 
@@ -63,7 +63,7 @@ class RankProblem:
     """
 
     matrix: Float32
-    metric: Metric
+    metric: Similarity
     norms: Float64
     factors: Float64
     similarity: Float64
@@ -82,7 +82,7 @@ class RankProblem:
 
     def half_squares(self, items: slice) -> Float32:
         """What is taken off the items' products to make scores; for cosine nothing."""
-        if self.metric is Metric.COS:
+        if self.metric is Similarity.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
 
@@ -94,7 +94,7 @@ class RankProblem:
 
 
 def prepare(
-    matrix: Float32, queries: Int32, mates: Int32, metric: Metric, tau: float, threads: int, slack: float
+    matrix: Float32, queries: Int32, mates: Int32, metric: Similarity, tau: float, threads: int, slack: float
 ) -> RankProblem:
     """All that ranking needs beside the products.
 
@@ -159,13 +159,13 @@ def _parts(rows: int) -> Iterator[slice]:
         yield slice(start, min(start + ROWS_PER_PART, rows))
 
 
-def _factors(norms: Float64, metric: Metric) -> Float64:
+def _factors(norms: Float64, metric: Similarity) -> Float64:
     """What each row is multiplied by before the product, ``[n] float64``.
 
     Cosine: what makes it a unit row (a zero vector stays zero). l2: one power of two for all, which brings
     the longest row to a length of about 1, so that no product overflows or vanishes; it is exact.
     """
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     _, exponent = np.frexp(norms.max(initial=0.0))
     return np.full_like(norms, np.ldexp(1.0, -exponent))
@@ -195,7 +195,7 @@ def _thresholds(
     factors: Float64,
     query_of_pair: Int64,
     slack_of_one: float,
-    metric: Metric,
+    metric: Similarity,
     tau: float,
 ) -> tuple[Float32, Float32]:
     """Scores below which an item is surely under the mate, and above which surely over it, per pair.
@@ -203,7 +203,7 @@ def _thresholds(
     For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2`` of the scaled rows
     (whose lengths are ``lengths``), which falls with the distance.
     """
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         slack = np.full(len(similarity), slack_of_one)
         low, high = similarity - tau, similarity + tau
     else:

@@ -1,4 +1,4 @@
-"""Exact ranks of mates among all items, in tiles (DESIGN section 4.1; Wang 2022, section 4.2).
+"""Exact ranks of mates among all items, in tiles (Wang 2022, section 4.2).
 
 The products are float32, which is fast, or of codes of 8 bits, which is faster where there is that way
 (``core.numerics.coarse``), and every score that they cannot tell apart from the mate's is computed again in
@@ -16,14 +16,8 @@ import numpy as np
 
 from core.numerics import coarse
 from core.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
-from core.numerics.ranking.tiles import (
-    Screening,
-    Tile,
-    is_to_be_screened,
-    query_tiles,
-    room_for_scores,
-)
-from core.numerics.similarity import Metric, similarity_of_pairs
+from core.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
+from core.numerics.similarity import Similarity, similarity_of_pairs
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -50,7 +44,7 @@ def rank_pairs(
     matrix: Float32,
     queries: Int32,
     mates: Int32,
-    metric: Metric,
+    metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
     tau: float = TAU,
@@ -79,7 +73,7 @@ def _rank_pairs(
     matrix: Float32,
     queries: Int32,
     mates: Int32,
-    metric: Metric,
+    metric: Similarity,
     progress: Progress,
     cancel: CancelToken,
     tau: float,
@@ -122,12 +116,7 @@ def _rank_pairs(
 
 
 def without(
-    counts: RankCounts,
-    exclusions: Exclusions,
-    matrix: Float32,
-    queries: Int32,
-    metric: Metric,
-    tau: float = TAU,
+    counts: RankCounts, exclusions: Exclusions, matrix: Float32, queries: Int32, metric: Similarity, tau: float = TAU
 ) -> RankCounts:
     """The counts once the excluded items are no candidates (*filtered* ranks)."""
     pairs = exclusions.pairs

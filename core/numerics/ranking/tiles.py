@@ -10,7 +10,7 @@ import numpy as np
 from core.numerics import coarse
 from core.numerics.coarse import Coded
 from core.numerics.ranking.problem import RankProblem
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import Float32, Int64
 
 # Whether to count by codes first: multiplications below which it takes as long to find out whether they are faster,
@@ -93,7 +93,7 @@ class Tile:
             self.items.start,
             problem.matrix,
             problem.norms,
-            problem.metric is Metric.COS,
+            problem.metric is Similarity.COS,
             self._tau,
             *queries.known,
             above[queries.pairs],
@@ -139,7 +139,7 @@ def query_tiles(problem: RankProblem, most: int) -> Iterator[QueryTile]:
 def is_to_be_screened(problem: RankProblem) -> bool:
     (queries, dimension), items = problem.left.shape, len(problem.matrix)
     return (
-        problem.metric is Metric.COS
+        problem.metric is Similarity.COS
         and dimension >= FEWEST_DIMENSIONS_CODED
         and queries * items * dimension >= FEWEST_CODED
     )

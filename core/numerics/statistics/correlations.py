@@ -11,16 +11,12 @@ from core.types import Float64, Int64
 KINDS = ("pearson", "spearman", "kendall")
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of signs: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-12
-DECIMALS = 6  # to which similarities are rounded: nearer to each other they are equal (DESIGN 4.1)
+DECIMALS = 6  # to which similarities are rounded: nearer to each other they are equal
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """Three correlations over n pairs; NaN where one is undefined.
-
-    Attributes:
-        kendall: tau-b, which takes ties into account.
-    """
+    """Three correlations over n pairs; NaN where one is undefined. Kendall's is tau-b, which counts ties."""
 
     pearson: float
     spearman: float

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.numerics.statistics.correlations import weighted_ranks
-from core.numerics.statistics.estimate import LEVEL
-from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import Interval, quantile
+from core.texts import counted
 from core.types import Bool, Float64, Int64
 
 FEWEST_FAMILIES = 10  # for an interval
@@ -59,41 +60,53 @@ def _unit(column: Float64, counts: Float64) -> Float64:
         return np.asarray(weighted / np.where(length > 1e-6, length, np.nan))
 
 
-def interval_of_rho(rho: float, without: Float64, variants: int) -> Interval | None:
-    """95% interval of a correlation, on Fisher's scale, from those without each family, ``[g]``.
+def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
+    """A correlation with its 95% interval, on Fisher's scale, from those without each family, ``[g]``.
 
-    Its standard error is at least what so many independent variants would have, so that it is never without width,
-    also where rho is 1. None where one family's absence leaves no correlation.
+    Its standard error is at least what so many independent variants would have, so that the interval never has zero
+    width, even where rho is 1.
     """
+    if refusal := too_few(len(without)):
+        return _estimate(rho, None, len(without), refusal)
     if np.isnan(without).any():
-        return None
+        return _estimate(rho, None, len(without), "without one of the families one score is the same throughout")
     highest = 1 - 12 / (variants * (variants**2 - 1))  # of a rho below 1: two neighbours in the other order
     centre, others = (np.arctanh(np.clip(v, -highest, highest)) for v in (np.asarray(rho), without))
-    half = _quantile(len(without)) * max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3))
-    return Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))
+    half = max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3)) * quantile(len(without) - 1)
+    interval = Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))
+    return _estimate(rho, interval, len(without))
 
 
-def interval_of_difference(difference: float, without: Float64) -> Interval | None:
-    """95% interval of a difference of two correlations, from those without each family, ``[g]``.
-
-    None where one is not defined, or where all are equal: then nothing tells how far they could spread.
-    """
+def estimate_of_difference(difference: float, without: Float64) -> Estimate:
+    """A difference of two correlations with its 95% interval, from those without each family, ``[g]``."""
+    if refusal := too_few(len(without)):
+        return _estimate(difference, None, len(without), refusal)
     if np.isnan(without).any() or np.abs(without - difference).max() < _EQUAL:
-        return None
-    half = _quantile(len(without)) * _standard_error(difference, without)
-    return Interval(max(-2.0, difference - half), min(2.0, difference + half))
+        return _estimate(
+            difference, None, len(without), "leaving out families tells nothing, as where both rank the variants alike"
+        )
+    half = float(quantile(len(without) - 1)) * _standard_error(difference, without)
+    return _estimate(difference, Interval(max(-2.0, difference - half), min(2.0, difference + half)), len(without))
+
+
+def too_few(families: int) -> str:
+    """Why there is no interval; "" where there are enough families."""
+    if families >= FEWEST_FAMILIES:
+        return ""
+    return (
+        f"{counted(families, 'family', 'families')}, and variants of one family are not independent; it takes "
+        f"{FEWEST_FAMILIES}"
+    )
+
+
+def _estimate(value: float, interval: Interval | None, families: int, refusal: str = "") -> Estimate:
+    return Estimate(value, interval, "jackknife over families", Unit.FAMILIES, families, float(families), refusal)
 
 
 def _standard_error(whole: float, without: Float64) -> float:
     """The jackknife's, around what all give together."""
     families = len(without)
     return float(np.sqrt((families - 1) / families * ((without - whole) ** 2).sum()))
-
-
-def _quantile(families: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf((1 + LEVEL) / 2, families - 1))
 
 
 def numbers_of(families: tuple[str, ...], keep: Bool) -> Int64:

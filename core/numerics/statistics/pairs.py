@@ -22,9 +22,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.numerics.statistics.estimate import LEVEL, Estimate, Unit, independent
-from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.estimate import Estimate, Unit, independent
+from core.numerics.statistics.intervals import Interval, quantile, wilson_interval
 from core.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
+from core.texts import counted
 from core.types import Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
@@ -193,27 +194,11 @@ def _refusal(left: Int64, right: Int64, freedom: float) -> str:
     for text in (left[0], right[0]):
         if ((left == text) | (right == text)).all():
             return f"all {m:,} pairs share one text"
-    worth = max(1, round(freedom + 1))
-    are = "independent group of pairs" if worth == 1 else "independent groups of pairs"
-    return f"the {m:,} pairs are worth {worth} {are}, and fewer than {FEWEST + 1:.0f} do not say how sure a mean is"
+    worth = counted(max(1, round(freedom + 1)), "independent group of pairs", "independent groups of pairs")
+    return f"the {m:,} pairs are worth {worth}, and fewer than {FEWEST + 1:.0f} do not say how sure a mean is"
 
 
 # --- intervals
-
-
-def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:
-    """By how many standard errors an interval reaches out: Student's t."""
-    from scipy.special import stdtrit  # an eighth of what a cold start imports
-
-    return np.asarray(stdtrit(freedom, (1 + level) / 2))
-
-
-def wilson(mean: float, n: float, z: float) -> Interval:
-    """Score interval of a mean within 0 to 1 that is worth ``n`` independent observations (Wilson 1927)."""
-    centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * float(np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)))
-    # It holds the mean, at 0 and 1 as its end: rounding must not leave it outside.
-    return Interval(max(0.0, min(mean, centre - half)), min(1.0, max(mean, centre + half)))
 
 
 def worth(mean: float, spread: float, variance: float, carried: float, effective: float) -> float:
@@ -250,7 +235,7 @@ def bounded(value: float, influence: Float64, dependence: Dependence, units: flo
     interval = None
     if not dependence.refusal:
         n = worth(value, float(influence.var()), variance, carried, units)
-        interval = wilson(value, n, float(quantile(dependence.freedom)))
+        interval = wilson_interval(value, n, float(quantile(dependence.freedom)))
     return _estimate(value, interval, "Wilson", dependence, dependence.refusal)
 
 
@@ -418,20 +403,16 @@ def _power_of_sign_test(mean: float, groups: int, one_side: float, alpha: float)
     below = np.where(k > 0, bdtr(k - 1.0, groups, share), 0.0)
     weight = bdtr(k.astype(np.float64), groups, share) - below
     # The test rejects k differences where the larger side has at least c of them: 2 P(Bin(k, 1/2) >= c) <= alpha.
-    c = _critical(len(k) - 1, alpha)
+    c = np.array([_critical_of(number, alpha) for number in range(len(k))], dtype=np.int64)
     possible = c <= k
     upper = np.where(c > 0, bdtrc(np.maximum(c - 1.0, 0.0), k, one_side), 1.0)
     lower = bdtr((k - c).clip(0).astype(np.float64), k, one_side)
     return float((weight * np.where(possible, upper + lower, 0.0)).sum())
 
 
-def _critical(most: int, alpha: float) -> Int64:
-    """Per number of differences up to ``most`` the smallest larger side at which a sign test rejects."""
-    return np.array([_critical_of(k, alpha) for k in range(most + 1)], dtype=np.int64)
-
-
 @lru_cache(maxsize=4_096)
 def _critical_of(k: int, alpha: float) -> int:
+    """The smallest larger side of ``k`` differences at which a sign test rejects."""
     from scipy.special import bdtrc
 
     c = np.arange(k // 2 + 1, k + 1)

@@ -1,4 +1,4 @@
-"""Groups of pairs drawn or turned anew: a cluster bootstrap of means and medians, and a sign-flip test.
+"""Resampling of groups of pairs: a cluster bootstrap of medians, the only bootstrap here, and a sign-flip test.
 
 Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
 whose edges are the pairs. Intervals of means need no draws (``core.numerics.statistics.pairs``).
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.numerics.statistics.intervals import RESAMPLES, resample_counts
 from core.types import Float64, Int64
 
 SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
+RESAMPLES = 2_000  # of a bootstrap
 FLIPS = 9_999  # of a sign-flip test
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
@@ -59,27 +59,26 @@ def sums_within(values: Float64, groups: Int64) -> Float64:
 # --- bootstrap over components
 
 
+def _drawn(n: int, resamples: int, rng: np.random.Generator) -> Float64:
+    """How often each of ``n`` items is drawn when n are drawn with replacement, ``[resamples, n]``.
+
+    A sum over a resample is then a product with a row. The draws are ``rng.integers(n, size=n)``, one resample after
+    another, so that they do not depend on how many are asked for at a time.
+    """
+    drawn = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, np.newaxis]
+    return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+
+
 def _draws(groups: int, resamples: int, seed: int) -> Iterator[Float64]:
     """How often each group is drawn, in slices ``[some, groups]`` of the resamples: always the same ones."""
     rng = np.random.default_rng(seed)
     at_a_time = max(1, _NUMBERS_AT_A_TIME // groups)
     for first in range(0, resamples, at_a_time):
-        yield resample_counts(groups, min(at_a_time, resamples - first), rng)
-
-
-def bootstrap_means(values: Float64, groups: Int64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
-    """Means of ``values [m, k]`` when whole groups are drawn with replacement, ``[resamples, k]``.
-
-    As many groups are drawn as there are; a mean is over the pairs of the groups drawn, however many these are. The
-    draws depend on the seed and the number of groups alone, so that all columns stand on the same resamples.
-    """
-    sums = sums_within(np.column_stack([values, np.ones(len(values))]), groups)
-    totals = np.concatenate([drawn @ sums for drawn in _draws(len(sums), resamples, seed)])
-    return np.asarray(totals[:, :-1] / totals[:, -1:])
+        yield _drawn(groups, min(at_a_time, resamples - first), rng)
 
 
 def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
-    """Medians of ``values [m, k]`` in the same resamples as those of ``bootstrap_means``, ``[resamples, k]``.
+    """Medians of ``values [m, k]`` when whole groups are drawn with replacement, ``[resamples, k]``.
 
     Each distinct value is counted per group once; how often it occurs in a resample is then a product with the draws,
     and the median is where the cumulated counts pass the middle. Values far from the median are counted as one: a

@@ -1,13 +1,13 @@
-"""Shares of votes that two things decide, what was asked and who answered, and how sure they are over both.
+"""Shares of votes, and how sure they are over both the queries asked and the raters who answered.
 
-Queries and raters are *crossed*: a rater answers many queries and a query has many raters, so that votes depend on each
-other along both. A share's variance is the sum of what queries and what raters contribute, less what both count
-(two-way clustering: Cameron, Gelbach and Miller 2011), with leave-one-out corrections for few and unequal ones, and its
-degrees of freedom are Satterthwaite's. From five raters on this speaks of raters in general. With fewer the raters are
-taken as they are, and only queries vary: it speaks of these raters.
+Queries and raters are *crossed*: a rater answers many queries and a query has many raters, so votes depend on each
+other along both. The variance of a mean is what single votes contribute by chance, plus what queries and raters add to
+it (two-way clustering: Cameron, Gelbach and Miller 2011), with leave-one-out corrections for few and unequal ones and
+Satterthwaite's degrees of freedom. With few raters, or with shares near 0 or 1, the raters are taken as they are and
+only queries vary: the result speaks of these raters.
 
-An interval of a share is Wilson's, with Student's t and the number of independent votes that would have its variance:
-it stays within 0 and 1 and is never without width. docs/statistics.md says how often these intervals hold the truth.
+The interval of a share is Wilson's, with Student's t and the number of independent votes that would have its variance:
+it stays within 0 and 1 and never has zero width. docs/statistics.md says how often these intervals hold the truth.
 
 Arrays in, arrays out, float64. ``hits, votes [n, r]`` are of n items and r raters: how much of a vote went to what is
 scored (0 to 1), and 1 where there is a vote. ``query [n]`` numbers the items' queries from 0 without gaps.
@@ -21,13 +21,19 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.numerics.statistics.estimate import LEVEL
-from core.numerics.statistics.intervals import Interval, wilson_interval
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import Z_95, Interval, quantile, wilson_interval
+from core.texts import counted
 from core.types import Float64, Int64
 
 FEWEST_QUERIES = 10  # for an interval or a verdict
+FEWEST_VOTES = 20  # likewise: a share of fewer takes too few values
 FEWEST_RATERS = 5  # to speak of raters in general
 FEWEST_EFFECTIVE_RATERS = 3.0  # likewise: how many that vote alike would weigh as much
+FEWEST_RARE = 1.5  # likewise: raters times the share, or times what it lacks to 1
+# Of the variance by chance in single votes: so much counts as known, of raters in general. By simulation; in a
+# difference it counts as uncertain twice.
+KNOWN_IN_SHARE, KNOWN_IN_DIFFERENCE = 0.5, -1.0
 _NO_VARIANCE = 1e-20
 
 
@@ -94,18 +100,24 @@ def share_of(own: Mean, all_of_them: Sequence[Mean]) -> Mean | None:
     return Mean(share, weights, (own.influence - share * together) / total)
 
 
-def population(votes: Sequence[Float64]) -> Population:
-    """Whom results speak of: raters in general where whatever has votes has those of enough raters.
+def population(votes: Sequence[Float64], shares: Sequence[float] = ()) -> tuple[Population, str]:
+    """Whom results speak of, and why it is these raters alone ("" where it is raters in general).
 
     Args:
         votes: of each that is scored, ``[n, r]``.
+        shares: that intervals are computed of. Near 0 or 1 a few hopeless raters among many good ones make the
+            difference, and few raters do not show them.
     """
     per_rater = [found for found in (of_one.sum(axis=0) for of_one in votes) if found.any()]
-    enough = [
-        np.count_nonzero(found) >= FEWEST_RATERS and _effective(found / found.sum()) >= FEWEST_EFFECTIVE_RATERS
-        for found in per_rater
-    ]
-    return Population.RATERS if enough and all(enough) else Population.THESE
+    raters = min((int(np.count_nonzero(found)) for found in per_rater), default=0)
+    if raters < FEWEST_RATERS:
+        return Population.THESE, f"for raters in general it takes {FEWEST_RATERS}"
+    if min(_effective(found / found.sum()) for found in per_rater) < FEWEST_EFFECTIVE_RATERS:
+        return Population.THESE, "for raters in general a few of them gave too many of the votes"
+    rarer, near = min(((min(share, 1 - share), "0%" if share < 0.5 else "100%") for share in shares), default=(0.5, ""))
+    if raters * rarer < FEWEST_RARE:
+        return Population.THESE, f"for raters in general it takes more of them where a share is near {near}"
+    return Population.RATERS, ""
 
 
 @dataclass(frozen=True)
@@ -114,40 +126,66 @@ class Spread:
 
     Attributes:
         degrees_of_freedom: of its variance.
-        queries: that it stands on.
-        fewest: the number of queries, or of raters where these vary too and are fewer.
+        queries: that have votes.
+        units: as many of ``unit`` are independent; the raters where these vary too and are fewer than the queries.
+        effective: how many of equal weight would say as much.
     """
 
     variance: float
     degrees_of_freedom: float
     queries: int
-    fewest: int
+    unit: Unit
+    units: int
+    effective: float
+
+    def estimate(self, value: float, interval: Interval | None, method: str, refusal: str = "") -> Estimate:
+        how = f"{method}, robust to queries{' and raters' if self.unit is Unit.RATERS else ''}"
+        return Estimate(value, interval, how, self.unit, self.units, self.effective, refusal)
 
 
-def spread(mean: Mean, query: Int64, of: Population) -> Spread:
-    """Variance of a mean over queries, and over raters too where it is to speak of raters in general."""
+def spread(mean: Mean, query: Int64, of: Population, *, of_share: bool = False) -> Spread:
+    """Variance of a mean over queries, and over raters too where it is to speak of raters in general.
+
+    Args:
+        of_share: what single votes contribute by chance follows from a share itself, so that less of the variance has
+            to be estimated than in a difference.
+    """
     number = int(query.max(initial=-1)) + 1
     weights, influence = (_by_query(values, query, number) for values in (mean.weights, mean.influence))
     asked, cast = weights.sum(axis=1) > 0, weights.sum(axis=0) > 0
     weights, influence = weights[asked][:, cast], influence[asked][:, cast]
     queries, raters = weights.shape
-    over_queries, queries_free = _over(influence.sum(axis=1), weights.sum(axis=1))
+    by_query, by_rater = weights.sum(axis=1), weights.sum(axis=0)
+    over_queries, queries_free = _over(influence.sum(axis=1), by_query)
+    within_raters = influence - weights * (influence.sum(axis=0) / by_rater)
     if of is Population.THESE:
-        return Spread(over_queries, queries_free, queries, queries)
-    over_raters, raters_free = _over(influence.sum(axis=0), weights.sum(axis=0))
-    left = influence - weights * (
-        (influence.sum(axis=1) / weights.sum(axis=1))[:, np.newaxis] + influence.sum(axis=0) / weights.sum(axis=0)
-    )
+        variance, free = over_queries, queries_free
+        if of_share:
+            chance = float((within_raters**2).sum())
+            excess = max(over_queries - chance * queries / max(queries - 1, 1), 0.0)
+            variance, free = chance + excess, _satterthwaite(chance + excess, ((excess, queries_free),))
+        return Spread(variance, free, queries, Unit.QUERIES, queries, _effective(by_query))
+    over_raters, raters_free = _over(influence.sum(axis=0), by_rater)
+    left = within_raters - weights * (influence.sum(axis=1) / by_query)[:, np.newaxis]
     cells = np.count_nonzero(weights)
-    cells_free = cells - queries - raters + 1
-    both = float((left**2).sum()) * cells / cells_free if cells_free > 0 else 0.0
-    variance = over_queries + over_raters - both
-    if variance <= max(over_queries, over_raters):  # one of them has nothing of its own: the other's stands
-        variance, free = max((over_queries, queries_free), (over_raters, raters_free))
-    else:
-        parts = over_queries**2 / queries_free + over_raters**2 / raters_free
-        free = variance**2 / (parts + (both**2 / cells_free if cells_free > 0 else 0.0))
-    return Spread(variance, max(free, min(queries_free, raters_free)), queries, min(queries, raters))
+    cells_free = max(cells - queries - raters + 1, 1)
+    both = float((left**2).sum()) * cells / cells_free
+    known = both * (KNOWN_IN_SHARE if of_share else KNOWN_IN_DIFFERENCE)
+    variance, parts = both, [(both, float(cells_free))]
+    for over, own_free in ((over_queries, queries_free), (over_raters, raters_free)):
+        if over > both:
+            variance += over - both
+            parts.append((over - known, own_free))
+    effective, unit, units = min(
+        (_effective(by_query), Unit.QUERIES, queries), (_effective(by_rater), Unit.RATERS, raters)
+    )
+    return Spread(variance, _satterthwaite(variance, parts), queries, unit, units, effective)
+
+
+def _satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> float:
+    """Degrees of freedom of a variance from those of its parts, one at least."""
+    uncertain = sum(part**2 / free for part, free in parts)
+    return max(variance**2 / uncertain, 1.0) if uncertain > 0 else np.inf
 
 
 def _by_query(values: Float64, query: Int64, number: int) -> Float64:
@@ -173,37 +211,43 @@ def _effective(weights: Float64) -> float:
     return float(1.0 / (weights**2).sum())
 
 
-def share_interval(mean: Mean, found: Spread) -> Interval:
-    """95% interval of a share: Wilson's for as many independent votes as have its variance.
+def share(mean: Mean, query: Int64, of: Population) -> Estimate:
+    """A share with its 95% interval. Where all votes are alike, its chance is that of as many independent votes."""
+    found = spread(mean, query, of, of_share=True)
+    if refusal := _too_few(found.queries, mean.votes):
+        return found.estimate(mean.value, None, "Wilson", refusal)
+    value = min(max(mean.value, 0.0), 1.0)
+    votes = mean.votes
+    if found.variance > _NO_VARIANCE and 0 < value < 1:
+        votes = min(value * (1 - value) / found.variance, votes)
+    return found.estimate(mean.value, wilson_interval(value, votes, _quantile(found)), "Wilson")
 
-    Where all votes are alike it is as if one of them had been otherwise.
+
+def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, float | None]:
+    """A difference of two shares with its 95% interval and two-sided p-value: below 0.05 where the interval leaves 0
+    out. Both are missing where there is a refusal.
+
+    Its standard error is at least what one vote does: votes that are all alike do not tell everything.
     """
-    share = min(max(mean.value, 0.0), 1.0)
-    votes = mean.votes * (found.fewest - 1) / found.fewest
-    if found.variance > _NO_VARIANCE and 0 < share < 1:
-        votes = min(share * (1 - share) / found.variance, mean.votes)
-    return wilson_interval(share, votes, _quantile(found))
-
-
-def interval_of_difference(mean: Mean, found: Spread) -> Interval:
-    """95% interval of a difference of two shares."""
-    half = _quantile(found) * _standard_error(mean, found)
-    return Interval(max(-1.0, mean.value - half), min(1.0, mean.value + half))
-
-
-def p_of_difference(mean: Mean, found: Spread) -> float:
-    """Two-sided p-value of a difference of two shares: below 0.05 where its interval leaves 0 out."""
     from scipy.stats import t
 
-    return float(2 * t.sf(abs(mean.value) / _standard_error(mean, found), found.degrees_of_freedom))
+    found = spread(mean, query, of)
+    if refusal := _too_few(found.queries):
+        return found.estimate(mean.value, None, "t", refusal), None
+    error = max(float(np.sqrt(found.variance)), 1.0 / mean.votes)
+    half = _quantile(found) * error
+    interval = Interval(max(-1.0, mean.value - half), min(1.0, mean.value + half))
+    return found.estimate(mean.value, interval, "t"), float(2 * t.sf(abs(mean.value) / error, found.degrees_of_freedom))
 
 
-def _standard_error(mean: Mean, found: Spread) -> float:
-    """At least what one vote does: votes that are all alike do not tell everything."""
-    return max(float(np.sqrt(found.variance)), 1.0 / mean.votes)
+def _too_few(queries: int, votes: float = np.inf) -> str:
+    """Why there is neither interval nor verdict; "" where there are enough."""
+    if queries < FEWEST_QUERIES:
+        return f"only {counted(queries, 'query has', 'queries have')} votes, it takes {FEWEST_QUERIES}"
+    if round(votes, 6) < FEWEST_VOTES:
+        return f"the votes are worth {votes:.0f} of equal weight, it takes {FEWEST_VOTES}"
+    return ""
 
 
 def _quantile(found: Spread) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf((1 + LEVEL) / 2, found.degrees_of_freedom))
+    return float(quantile(found.degrees_of_freedom)) if np.isfinite(found.degrees_of_freedom) else Z_95

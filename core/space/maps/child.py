@@ -1,4 +1,4 @@
-"""UMAP in a process of its own: started, listened to and ended here; ``core.space.maps.worker`` is what runs in it."""
+"""UMAP in a child process: started, followed and ended here; the child runs ``core.space.maps.worker``."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ import numpy as np
 
 from core.errors import BlindspotError
 from core.files.writing import cannot_write, make_folder
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.settings import ROOT, Settings, prepare_runtime
 from core.types import CancelToken, Float32, Progress
 
-WORK = ".work-"  # how the folders that a child works in begin
+WORK = ".work-"  # begins the names of the children's folders
 LOOK_EVERY_SECONDS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What the child made: ``[n, 2] float32``, NaN rows for items that are connected with nothing, and seconds."""
+    """The child's result: ``[n, 2] float32``, NaN for items that it could not connect, and the time of the fit."""
 
     coordinates: Float32
     seconds: float
 
 
-def remove_leavings(folder: Path) -> None:
-    """Remove what a child was working on whose parent was killed; to be called while no other child can work."""
+def remove_leftovers(folder: Path) -> None:
+    """Remove the folders of children whose parent was killed; call it only while no other child can run."""
     for left in folder.glob(f"{WORK}*"):
         shutil.rmtree(left, ignore_errors=True)
 
 
 def fit_in_child(
     vectors: Float32,
-    metric: Metric,
+    metric: Similarity,
     parameters: Mapping[str, float | int | None],
     folder: Path,
     settings: Settings,
@@ -57,11 +57,11 @@ def fit_in_child(
 
     Args:
         parameters: ``n_neighbors``, ``min_dist`` and ``seed``.
-        folder: where the child gets a folder to work in, which is gone afterwards.
+        folder: gets a temporary folder for the child.
 
     Raises:
-        Cancelled: at once; the child and what it started have ended by then.
-        BlindspotError: the child failed, in its words.
+        Cancelled: at once, when the child and its own children have ended.
+        BlindspotError: the child failed, with its last line.
     """
     make_folder(folder)
     work = Path(tempfile.mkdtemp(prefix=WORK, dir=folder))
@@ -78,21 +78,21 @@ def fit_in_child(
 
 
 def _run(work: Path, settings: Settings, progress: Progress, cancel: CancelToken) -> float:
-    """Run the child to its end; the seconds of the fit."""
+    """Run the child to its end; the time of the fit in seconds."""
     prepare_runtime(settings)
     began = monotonic()
     child = subprocess.Popen(  # noqa: S603 - our own module, no shell
         [sys.executable, "-m", "core.space.maps.worker", str(work)],
         cwd=ROOT,
-        stdin=subprocess.PIPE,  # held open: its end tells the child that nobody waits for it any more
+        stdin=subprocess.PIPE,  # held open: when it closes, the child ends
         stdout=subprocess.PIPE,
         stderr=(work / "errors.txt").open("wb"),
         text=True,
-        start_new_session=True,  # a group of its own, so that what it starts ends with it
+        start_new_session=True,  # a process group, which is killed as a whole
     )
     lines: SimpleQueue[str] = SimpleQueue()
     Thread(target=_listen, args=(child.stdout, lines), daemon=True).start()
-    told: Mapping[str, Any] = {}
+    report: Mapping[str, Any] = {}
     try:
         while True:
             cancel.check()
@@ -100,13 +100,15 @@ def _run(work: Path, settings: Settings, progress: Progress, cancel: CancelToken
                 line = lines.get(timeout=LOOK_EVERY_SECONDS)
                 if not line:
                     break
-                told = json.loads(line)
-                if told["stage"] == "done":
-                    return float(told["seconds"])
-            if told:
-                _tell(told, monotonic() - began, progress)
-            else:
+                report = json.loads(line)
+                if report["stage"] == "done":
+                    return float(report["seconds"])
+            if not report:
                 progress("starting", 0, 1)
+            elif report["total"]:
+                progress(report["stage"], report["done"], report["total"])
+            else:
+                progress(f"{report['stage']}, {monotonic() - began:.0f} s so far", 0, 1)
         code = child.wait()
         words = (work / "errors.txt").read_text("utf-8", errors="replace").strip().splitlines()
         what = words[-1] if words else f"it ended with code {code}"
@@ -122,16 +124,8 @@ def _listen(stream: IO[str] | None, lines: SimpleQueue[str]) -> None:
     lines.put("")  # the end
 
 
-def _tell(told: Mapping[str, Any], seconds: float, progress: Progress) -> None:
-    """A stage with a count as it is; one that says nothing about its length with the time that has passed."""
-    if told["total"]:
-        progress(told["stage"], told["done"], told["total"])
-    else:
-        progress(f"{told['stage']}, {seconds:.0f} s so far", 0, 1)
-
-
 def _end(child: subprocess.Popen[str]) -> None:
-    """End the child with all that it started, at once, and wait until it has."""
+    """Kill the child and its own children, and wait for the end."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(child.pid, signal.SIGKILL)

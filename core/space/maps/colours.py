@@ -1,4 +1,4 @@
-"""What a map's items can be coloured by: frequency, rank of the mate, cluster in the full space, source."""
+"""The colourings of a map's items: frequency, rank of the mate, cluster in the full space, source."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from enum import StrEnum
 
 import numpy as np
 
-from core import diagnostic as diagnostics
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.diagnostics.evalrank.sources import find_sources
-from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import Float64, Int64, Variant
 
@@ -32,9 +31,9 @@ class Colour(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A number per item of the dataset, ``[n] float64``; NaN where it has none, which ``lacking`` explains.
+    """A number per item of the dataset, ``[n] float64``; ``lacking`` explains NaN.
 
-    ``ends`` are those of the scale, where they are not the least and the greatest of these numbers.
+    ``ends`` are those of the scale, unless they are the least and the greatest of these numbers.
     """
 
     values: Float64
@@ -45,28 +44,35 @@ class Numbers:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The ends of its scale: those given, else the least and the greatest of its numbers."""
+        """The ends of the scale."""
         if self.ends is not None:
             return self.ends
         there = self.values[~np.isnan(self.values)]
         return (float(there.min()), float(there.max())) if len(there) else (1.0, 1.0)
 
+    def part(self, items: Int64) -> Numbers:
+        """Those of some items, on the scale of all."""
+        return replace(self, values=self.values[items], ends=self.span)
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """A group per item of the dataset: ``[n] int64`` into ``names``; -1 where it has none."""
+    """A group per item of the dataset: ``[n] int64`` into ``names``, -1 for none, which ``lacking`` explains."""
 
     codes: Int64
     names: tuple[str, ...]
     title: str
     lacking: str
 
+    def part(self, items: Int64) -> Groups:
+        return replace(self, codes=self.codes[items])
+
 
 Colouring = Numbers | Groups
 
 
 def by_frequency(dataset: Dataset) -> Numbers:
-    """Zipf frequency by wordfreq, of a text of several words the mean."""
+    """Zipf frequency by wordfreq; the mean over the words of a text."""
     zipf = zipf_of(dataset.items)
     return Numbers(np.where(zipf > 0, zipf, np.nan), "Zipf frequency", "have no word that wordfreq knows")
 
@@ -74,22 +80,11 @@ def by_frequency(dataset: Dataset) -> Numbers:
 def by_rank_of_mate(
     dataset: Dataset, variant: Variant, params: dict[str, str], repository: Repository
 ) -> Numbers | None:
-    """The expected raw rank of each query's mate in the variant's newest run; of several mates the best one's.
-
-    None where there is no such run of this very dataset.
-    """
+    """The expected raw rank of each query's best mate in the variant's newest run on this dataset; None without one."""
     if not isinstance(dataset, PairSet):
         return None
-    entry = diagnostics.find("evalrank")
-    found = repository.runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        dataset=dataset.id,
-        variants=[variant],
-        params=params,
-        state=RunState.DONE,
-        current=True,
-    )
+    entry = find_diagnostic("evalrank")
+    found = repository.finished(entry, dataset=dataset.id, variants=[variant], params=params)
     runs = [run for run in found if run.plan.dataset_digest == dataset.content_digest]
     if not runs or not repository.with_items(entry, [runs[0].run_id]):
         return None
@@ -104,7 +99,7 @@ def by_rank_of_mate(
 
 
 def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
-    """The same number of several variants, such that one colour means one number in all their maps."""
+    """The numbers of several variants on one scale, so that a colour means the same in all maps."""
     spans = [one.span for one in numbers if one is not None and not np.isnan(one.values).all()]
     if not spans:
         return numbers
@@ -113,7 +108,7 @@ def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
 
 
 def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
-    """Clusters of some items of a dataset of ``total`` items, ``[m]`` each, as a group per item."""
+    """Clusters ``labels`` of some ``items``, ``[m]`` each, as groups in a dataset of ``total`` items."""
     codes = np.full(total, -1, dtype=np.int64)
     codes[items] = labels
     names = tuple(f"cluster {i + 1}" for i in range(int(labels.max(initial=-1)) + 1))
@@ -121,7 +116,7 @@ def of_clusters(items: Int64, labels: Int64, total: int, whose: str) -> Groups:
 
 
 def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
-    """The source set of the pairs that an item stands in; those of several sets are a group of their own."""
+    """The source set of each item's pairs; items in pairs of several sets are a group of their own."""
     texts: Sequence[str] = dataset.items
     found = find_sources([texts[i] for i in dataset.queries], [texts[i] for i in dataset.mates], scored)
     inside = np.zeros((len(texts), len(found.names)), dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""Maps: a dataset's items in two dimensions, as one variant places them, and how far the picture can be believed.
+"""Maps: a dataset's items in two dimensions, as one variant places them, and how far to trust the picture.
 
-PCA is computed where it is asked for. UMAP (McInnes, Healy and Melville 2018) is fitted in a process of its own, one
-at a time per cache: a fork after a compiled kernel kills the child, two fits at once can abort the process, and a
-process can be ended at once. What is finished is kept in the cache, under the digest of all that decides it.
+PCA is computed at once. UMAP (McInnes, Healy and Melville 2018) is fitted in a new process, one at a time per cache: a
+fork after a compiled kernel kills the child, two fits at once can abort the process, and only a process can be killed.
+Finished maps are cached under the digest of everything that decides them.
 """
 
 from __future__ import annotations
@@ -13,35 +13,37 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError, InputError
 from core.files.artifacts import Artifacts
 from core.files.writing import exclusive
-from core.jobs.tasks import OnStoredVariant
-from core.numerics.similarity import Metric
+from core.jobs.queue import OnStoredVariant
+from core.numerics.similarity import Similarity
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
-from core.space.maps.child import fit_in_child, remove_leavings
+from core.space.maps.child import fit_in_child, remove_leftovers
 from core.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
 from core.store.repository import Repository
 from core.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
-MOST_ITEMS = 25_000  # in a map; of more, a sample
+MOST_ITEMS = 25_000  # in a map; a larger dataset is sampled
 SAMPLE_SEED = 20190707
 QUALITY_K = 10
 QUALITY_QUERIES = 1_000
 N_NEIGHBORS, MIN_DIST, SEED = 15, 0.1, 0
 MAX_NEIGHBORS = 200
-# What UMAP took on two cores of a laptop's kind, in seconds: to load, and per item; unseeded it uses all cores.
+# Of UMAP on two cores like a laptop's; unseeded it uses all cores.
 LOAD_SECONDS, FIRST_LOAD_SECONDS = 12.0, 60.0
 SECONDS_PER_ITEM = {True: 4.0e-3, False: 1.6e-3}
+REMEMBERED = 64  # maps in memory: half a megabyte each
 
 
 class Method(StrEnum):
@@ -50,26 +52,24 @@ class Method(StrEnum):
 
 
 class NoMap(BlindspotError):
-    """There is nothing to draw, or too little."""
+    """Too few items, or nothing that tells them apart."""
 
 
 @dataclass(frozen=True)
 class MapRequest(OnStoredVariant):
-    """A map to be made. Equal requests are one.
+    """A map to make; equal requests are one.
 
     Attributes:
-        among: encoders of which an item must have a vector to be shown (DESIGN 4.3); () where all items have one.
+        among: encoders that must have a vector for an item to be shown; empty if all items have one.
         most: items at most; of more, a seeded sample.
-        n_neighbors: of UMAP: how many neighbours it tries to keep; small ones show detail, large ones the whole.
-        min_dist: of UMAP: how near items may lie.
-        seed: None for UMAP as fast as it gets, which comes out otherwise every time.
+        seed: None for UMAP on all cores, with another result every time.
     """
 
     kind = "map"
 
     variant: Variant
     dataset: str
-    metric: Metric = Metric.COS
+    metric: Similarity = Similarity.COS
     method: Method = Method.UMAP
     among: tuple[str, ...] = ()
     most: int = MOST_ITEMS
@@ -82,12 +82,12 @@ class MapRequest(OnStoredVariant):
         return f"{self.method.upper()} of {self.dataset} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Make it, as a task of the queue."""
+        """Make it: a task of the queue."""
         make(self, settings, progress, cancel)
         return ""
 
     def key(self, space: Space) -> str:
-        """Digest of all that decides the map: the vectors, the sample, the method with what is its, its version."""
+        """Digest of everything that decides the map."""
         parts = [str(VERSION), space.digest, self.method, self.metric, str(self.most)]
         if self.method is Method.UMAP:
             parts += [str(self.n_neighbors), repr(self.min_dist), str(self.seed), version("umap-learn")]
@@ -99,11 +99,11 @@ class Map:
     """A finished map.
 
     Attributes:
-        rows: ``[m] int64``, ascending, rows of the space (``Space.items`` has their numbers): all, or a sample.
-        coordinates: ``[m, 2] float64``; NaN for an item that UMAP could connect with nothing.
-        quality: None where too few items have a place.
-        explained: of PCA: each component's share of the variance; None for UMAP.
-        seconds: what the fit took.
+        rows: ``[m] int64``, ascending, rows of the space.
+        coordinates: ``[m, 2] float64``; NaN for an item that UMAP could not connect.
+        quality: None if too few items have coordinates.
+        explained: each component's share of the variance; None for UMAP.
+        seconds: time of the fit.
     """
 
     rows: Int64
@@ -114,7 +114,7 @@ class Map:
 
 
 def sample_rows(n: int, most: int) -> Int64:
-    """Which of n rows are shown: all, or ``most`` of them at random, ascending; the same for every variant."""
+    """Which of n rows are shown, ascending: all, or ``most`` at random, the same for every variant."""
     if n <= most:
         return np.arange(n, dtype=np.int64)
     chosen = np.random.default_rng(SAMPLE_SEED).choice(n, most, replace=False)
@@ -122,9 +122,9 @@ def sample_rows(n: int, most: int) -> Int64:
 
 
 def requests_of(
-    spaces: Sequence[Space], metric: Metric, method: Method, seed: int | None, n_neighbors: int, min_dist: float
+    spaces: Sequence[Space], metric: Similarity, method: Method, seed: int | None, n_neighbors: int, min_dist: float
 ) -> list[MapRequest]:
-    """The maps of spaces that are laid side by side."""
+    """The maps of spaces that are shown side by side."""
     encoders = tuple(sorted({space.variant.encoder for space in spaces}))
     return [
         MapRequest(
@@ -142,17 +142,13 @@ def requests_of(
 
 
 def find(request: MapRequest, space: Space, settings: Settings) -> Map | None:
-    """The finished map; None where it was not made yet, or its file is damaged: then it is made again."""
+    """The finished map; None if it was not made yet or its file is damaged."""
     found = _KEPT.find(_path(request, space, settings))
     return None if found is None else found.made
 
 
 def store(request: MapRequest, space: Space, made: Map, settings: Settings) -> None:
-    """Keep a finished map.
-
-    Raises:
-        BlindspotError: the disk is full or read-only.
-    """
+    """Keep a finished map; ``BlindspotError`` if the disk is full or read-only."""
     _KEPT.keep(_path(request, space, settings), _Stored(made, {**asdict(request), "variant": str(request.variant)}))
 
 
@@ -162,7 +158,7 @@ def _path(request: MapRequest, space: Space, settings: Settings) -> Path:
 
 @dataclass(frozen=True, eq=False)
 class _Stored:
-    """A map and what was asked for, which its file says to who opens it."""
+    """A map with its request."""
 
     made: Map
     request: Mapping[str, object]
@@ -188,7 +184,7 @@ def _of_arrays(stored: Mapping[str, Any]) -> _Stored:
     return _Stored(Map(rows, coordinates, quality, explained, facts["seconds"]), facts["request"])
 
 
-_KEPT = Artifacts(_to_arrays, _of_arrays)
+_KEPT = Artifacts(_to_arrays, _of_arrays, REMEMBERED)
 
 
 def make(
@@ -197,61 +193,46 @@ def make(
     """Make a map, or find it. The embeddings must be cached.
 
     Raises:
-        NoMap: there are too few items, or nothing tells them apart.
+        NoMap: see ``check``.
         NotEncoded: embeddings are not cached.
-        BlindspotError: with what went wrong; nothing half-made is left.
+        BlindspotError: UMAP failed; nothing half-made is left.
         Cancelled: the child that fitted UMAP has ended by then.
     """
     cancel = cancel or CancelToken()
-    dataset = fetch.load(datasets.find(request.dataset), settings, progress, cancel)
+    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
     space = space_of(request, dataset, settings)
     if found := find(request, space, settings):
         return found
     progress("reading the vectors", 0, 1)
     check(request, space)
     if request.method is Method.PCA:
-        return _principal(request, space, settings)
+        return principal(request, space, settings)
     progress("waiting for another map", 0, 1)
     folder = settings.maps
     with exclusive(folder / ".umap.lock", cancel):
         if found := find(request, space, settings):  # by who held the lock
             return found
-        remove_leavings(folder)
+        remove_leftovers(folder)
         rows = sample_rows(len(space.items), request.most)
         vectors = as_compared(space.vectors[rows], request.metric)
         parameters = {"n_neighbors": request.n_neighbors, "min_dist": request.min_dist, "seed": request.seed}
         fitted = fit_in_child(vectors, request.metric, parameters, folder, settings, progress, cancel)
         coordinates = fitted.coordinates.astype(np.float64)
         progress("measuring the picture", 0, 1)
-        made = Map(
-            rows, coordinates, _quality(vectors, request.metric, coordinates), explained=None, seconds=fitted.seconds
-        )
+        made = Map(rows, coordinates, _quality(vectors, request.metric, coordinates), None, fitted.seconds)
         cancel.check()
         store(request, space, made, settings)
     return made
 
 
 def space_of(request: MapRequest, dataset: Dataset, settings: Settings) -> Space:
-    """The space of a request, over the items that all of ``among`` cover.
-
-    Raises:
-        NotEncoded: embeddings are not cached.
-    """
+    """The space of a request, over the items that all of ``among`` cover; ``NotEncoded`` if they are not cached."""
     others = [Variant(encoder, "none") for encoder in request.among if encoder != request.variant.encoder]
     return open_spaces([request.variant, *others], dataset, settings)[0]
 
 
-def fewest_items(request: MapRequest) -> int:
-    """With fewer items there is no such UMAP: it needs the neighbours, and some more for where to start."""
-    return max(request.n_neighbors + 2, 10)
-
-
 def check(request: MapRequest, space: Space) -> None:
-    """Refuse what cannot be drawn.
-
-    Raises:
-        NoMap: with what to do instead.
-    """
+    """Raise ``NoMap`` for what cannot be drawn."""
     if not np.isfinite(space.vectors).all():
         raise NoMap(f"{space.variant.label} has vectors that hold NaN or infinite values", expected="finite numbers")
     if len(space.items) < 2 or are_constant(as_compared(space.vectors, request.metric)):
@@ -263,45 +244,32 @@ def check(request: MapRequest, space: Space) -> None:
 
 
 def check_count(request: MapRequest, items: int) -> None:
-    """Refuse UMAP of too few items.
-
-    Raises:
-        NoMap: with what to do instead.
-    """
-    if request.method is Method.UMAP and items < fewest_items(request):
+    """Raise ``NoMap`` for UMAP of too few items: it needs the neighbours, and some more for its initialization."""
+    fewest = max(request.n_neighbors + 2, 10)
+    if request.method is Method.UMAP and items < fewest:
         raise NoMap(
-            f"UMAP with {request.n_neighbors} neighbours needs {fewest_items(request)} items, and there are {items}",
+            f"UMAP with {request.n_neighbors} neighbours needs {fewest} items, and there are {items}",
             remedy="choose fewer neighbours or a larger dataset",
         )
 
 
 def principal(request: MapRequest, space: Space, settings: Settings) -> Map:
-    """PCA of a space, found or computed: a second or so for 25,000 items.
-
-    Raises:
-        NoMap: there are too few items, or nothing tells them apart.
-    """
+    """PCA of a space, found or computed: about a second for 25,000 items; ``NoMap`` as ``check`` raises it."""
     if found := find(request, space, settings):
         return found
     check(request, space)
-    return _principal(request, space, settings)
-
-
-def _principal(request: MapRequest, space: Space, settings: Settings) -> Map:
-    from time import perf_counter
-
     began = perf_counter()
     vectors = as_compared(space.vectors, request.metric)
     rows = sample_rows(len(vectors), request.most)
     plane = principal_plane(vectors[rows])
-    found = _quality(vectors[rows], request.metric, plane.coordinates)
-    made = Map(rows, plane.coordinates, found, plane.explained, perf_counter() - began)
+    measured = _quality(vectors[rows], request.metric, plane.coordinates)
+    made = Map(rows, plane.coordinates, measured, plane.explained, perf_counter() - began)
     store(request, space, made, settings)
     return made
 
 
-def _quality(vectors: np.ndarray, metric: Metric, coordinates: Float64) -> Quality | None:
-    """Over at most ``QUALITY_QUERIES`` items, each among all that have a place."""
+def _quality(vectors: np.ndarray, metric: Similarity, coordinates: Float64) -> Quality | None:
+    """Over at most ``QUALITY_QUERIES`` items, each among all that have coordinates."""
     placed = np.isfinite(coordinates).all(axis=1)
     n = int(placed.sum())
     if n < 3:
@@ -311,13 +279,13 @@ def _quality(vectors: np.ndarray, metric: Metric, coordinates: Float64) -> Quali
 
 
 def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> float:
-    """What UMAP will take, roughly: as measured on two cores, put right by the maps that this cache has seen."""
+    """A rough estimate for UMAP: measured on two cores, corrected by the maps in this cache."""
     seeded, shown = request.seed is not None, min(items, request.most)
     guess = shown * SECONDS_PER_ITEM[seeded]
     ratios = []
     for path in sorted(settings.maps.glob("*.npz"), key=lambda p: p.stat().st_mtime)[-20:]:
         if (stored := _KEPT.find(path, mark=False)) is None:
-            continue  # damaged: it is made again when it is asked for
+            continue  # damaged
         asked, n = stored.request, len(stored.made.rows)
         if asked["method"] == Method.UMAP and (asked["seed"] is not None) == seeded and n >= 1_000:
             ratios.append(max(stored.made.seconds - LOAD_SECONDS, 1.0) / (n * SECONDS_PER_ITEM[seeded]))
@@ -328,11 +296,7 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
 
 
 def checked(n_neighbors: int, min_dist: float) -> None:
-    """Refuse parameters that UMAP does not know.
-
-    Raises:
-        InputError: one is out of range.
-    """
+    """Raise ``InputError`` for a parameter of UMAP that is out of range."""
     if not 2 <= n_neighbors <= MAX_NEIGHBORS:
         raise InputError(f"n_neighbors is {n_neighbors}", expected=f"2 to {MAX_NEIGHBORS}")
     if not 0.0 <= min_dist <= 1.0:

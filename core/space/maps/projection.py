@@ -1,4 +1,4 @@
-"""Pictures of a space in two dimensions: principal components, and how far a picture can be believed."""
+"""Pictures of a space in two dimensions: principal components, clusters, and how far to trust a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.numerics.principal import NOISE, blocks, column_means, principal_axes
-from core.numerics.similarity import Metric, row_norms
+from core.numerics.similarity import Similarity, unit_vectors
 from core.types import Float32, Float64, Int64
 
 VALUES_AT_ONCE = 8_000_000  # 64 MB of float64
@@ -16,11 +16,9 @@ VALUES_AT_ONCE = 8_000_000  # 64 MB of float64
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The two principal components of some vectors.
+    """The first two principal components, ``[n, 2] float64``, and each one's share of the variance.
 
-    Attributes:
-        coordinates: ``[n, 2] float64``; signs do not depend on the linear algebra library.
-        explained: each component's share of the total variance; both 0 where the vectors are all the same.
+    Signs do not depend on the linear algebra library; both shares are 0 if the vectors are all the same.
     """
 
     coordinates: Float64
@@ -29,15 +27,12 @@ class Plane:
 
 @dataclass(frozen=True)
 class Quality:
-    """How far a picture of n items can be believed.
+    """How far to trust a picture of ``items`` items, by the k nearest neighbours of ``queries`` of them.
 
     Attributes:
-        trustworthiness: 0 to 1 (Venna and Kaski 2001): 1 where the k nearest in the picture are the k nearest in the
-            full space; the farther off the false ones truly are, the lower. NaN where it is not defined (k >= n/2).
-        kept: share of an item's true k nearest that are among its k nearest in the picture, the mean over queries.
-        k: how many neighbours were looked at.
-        queries: so many items were asked for theirs, each among all n.
-        items: n.
+        trustworthiness: 0 to 1 (Venna and Kaski 2001): 1 if the k nearest in the picture are the k nearest in the
+            full space; the farther off the false ones truly are, the lower. NaN for k >= n/2.
+        kept: mean share of an item's true k nearest that are among its k nearest in the picture.
     """
 
     trustworthiness: float
@@ -48,21 +43,17 @@ class Quality:
 
     @property
     def by_chance(self) -> float:
-        """What ``kept`` would be if the items were strewn at random."""
+        """``kept`` of a random picture."""
         return self.k / (self.items - 1)
 
 
-def as_compared(vectors: Float32, metric: Metric) -> Float32:
-    """``[n, d]`` as the metric sees it: for cosine each row divided by its length (a zero row stays zero)."""
-    if metric is Metric.L2:
-        return vectors
-    norms = row_norms(vectors)
-    factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return np.asarray(vectors * factors[:, np.newaxis], dtype=np.float32)
+def as_compared(vectors: Float32, metric: Similarity) -> Float32:
+    """``[n, d]`` as the metric sees it: for cosine, rows of length 1; a zero row stays zero."""
+    return vectors if metric is Similarity.L2 else unit_vectors(vectors)
 
 
 def are_constant(vectors: Float32) -> bool:
-    """Whether the rows of ``[n, d]`` are all the same but for noise: then there is nothing to draw."""
+    """Whether the rows of ``[n, d]`` are all the same but for noise."""
     mean = column_means(vectors)
     spread, length = 0.0, 0.0
     for _, block in blocks(vectors):
@@ -72,7 +63,7 @@ def are_constant(vectors: Float32) -> bool:
 
 
 def principal_plane(vectors: Float32) -> Plane:
-    """The two principal components of ``[n, d]``, n and d 1 or more; a direction that carries only noise is 0.
+    """The plane of ``[n, d]``, n and d at least 1; a direction with noise only is 0.
 
     Raises:
         BlindspotError: the vectors are not all finite.
@@ -84,24 +75,22 @@ def principal_plane(vectors: Float32) -> Plane:
     total = float(axes.variances.sum())
     for i in range(min(2, axes.rank)):
         direction = axes.directions[:, i]
-        for start in range(0, len(vectors), 8_192):
-            part = slice(start, start + 8_192)
-            coordinates[part, i] = (np.asarray(vectors[part], dtype=np.float64) - mean) @ direction
+        for part, block in blocks(vectors):
+            coordinates[part, i] = (block - mean) @ direction
         explained[i] = float(axes.variances[i]) / total
     return Plane(coordinates, (explained[0], explained[1]))
 
 
-def quality(vectors: Float32, metric: Metric, picture: Float64, k: int, queries: Int64) -> Quality:
-    """Trustworthiness and the share of true neighbours kept, over some queries, each among all items, in float64.
+def quality(vectors: Float32, metric: Similarity, picture: Float64, k: int, queries: Int64) -> Quality:
+    """Trustworthiness and the share of true neighbours kept, in float64.
 
-    With all items as queries the trustworthiness is the definition's, that of scikit-learn. Of the equally near the
-    one with the lower number counts as nearer. A query is nobody's neighbour of itself.
+    With all items as queries the trustworthiness is scikit-learn's. Ties go to the lower number.
 
     Args:
         vectors: ``[n, d]``.
         picture: ``[n, 2]``, finite.
         k: 1 to n - 1.
-        queries: ``[q]``, distinct rows.
+        queries: ``[q]``, distinct rows; each is compared with all n.
     """
     n = len(vectors)
     if not 1 <= k <= n - 1:
@@ -117,10 +106,8 @@ def quality(vectors: Float32, metric: Metric, picture: Float64, k: int, queries:
         true[rows, asked] = seen[rows, asked] = np.inf
         for neighbour in _nearest(seen, k).T:
             distance = true[rows, neighbour][:, np.newaxis]
-            # Its rank in the full space: how many are nearer, or as near with a lower number.
-            ahead = (true < distance).sum(axis=1)
-            tied = (true == distance) & (np.arange(n) < neighbour[:, np.newaxis])
-            rank = 1 + ahead + tied.sum(axis=1)
+            ties = (true == distance) & (np.arange(n) < neighbour[:, np.newaxis])
+            rank = 1 + (true < distance).sum(axis=1) + ties.sum(axis=1)  # in the full space
             too_far += int(np.maximum(rank - k, 0).sum())
             kept += int((rank <= k).sum())
     worst = len(queries) * k * (2 * n - 3 * k - 1)
@@ -129,7 +116,7 @@ def quality(vectors: Float32, metric: Metric, picture: Float64, k: int, queries:
 
 
 def _nearest(distances: Float64, k: int) -> Int64:
-    """Per row of ``[q, n]`` the k least, ``[q, k]``; of equal ones those with the lower number."""
+    """Columns of the k smallest of each row, ``[q, k]``; ties go to the lower number."""
     farthest = np.partition(distances, k - 1, axis=1)[:, k - 1]
     out = np.empty((len(distances), k), dtype=np.int64)
     for i, row in enumerate(distances):
@@ -139,26 +126,21 @@ def _nearest(distances: Float64, k: int) -> Int64:
 
 
 def _distances(points: Float64, asked: Int64) -> Float64:
-    """Squared Euclidean distances from some rows to all, ``[q, n] float64``; of unit vectors they order as cosines."""
+    """Squared Euclidean distances from some rows to all, ``[q, n]``; of unit vectors they order as cosines."""
     squares = np.einsum("nd,nd->n", points, points)
     out = squares[np.newaxis, :] + squares[asked][:, np.newaxis] - 2.0 * (points[asked] @ points.T)
     return np.asarray(np.maximum(out, 0.0))
 
 
 def clusters(vectors: Float32, k: int, seed: int) -> Int64:
-    """k-means of ``[n, d]``: each row's cluster, ``[n] int64``, numbered from the largest (0) to the smallest.
-
-    Args:
-        k: 1 to n.
-        seed: the same one gives the same clusters.
-    """
+    """k-means of ``[n, d]``, k from 1 to n: each row's cluster, ``[n] int64``, 0 being the largest."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     if not 1 <= k <= len(vectors):
         raise ValueError(f"k is {k}, with {len(vectors)} items it must be 1 to {len(vectors)}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than k: then there are fewer
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than k
         labels = KMeans(k, n_init=1, random_state=seed).fit_predict(np.ascontiguousarray(vectors))
     sizes = np.bincount(labels, minlength=k)
     place = np.empty(k, dtype=np.int64)

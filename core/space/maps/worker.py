@@ -1,8 +1,8 @@
 """``python -m core.space.maps.worker FOLDER``: fit UMAP to the vectors in a folder; started by ``child``.
 
-Reads ``vectors.npy`` and ``parameters.json``, writes ``coordinates.npy``, and tells on stdout, a JSON object a line,
-how far it is. The neighbours are the exact ones, not those of UMAP's approximate search. It ends when its stdin does:
-then nobody waits for it any more.
+Reads ``vectors.npy`` and ``parameters.json``, writes ``coordinates.npy``, and reports progress on stdout, a JSON object
+per line. Neighbours are exact, not those of UMAP's approximate search. It ends when its stdin closes: its parent is
+gone.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import TextIO
 import numpy as np
 
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import Float32, Int32
 
 ROWS_AT_ONCE = 1_000
-ABANDONED = 3  # the exit code of a child whose parent is gone
+ABANDONED = 3  # exit code of a child whose parent is gone
 LOADING = "loading UMAP (the first time it compiles itself, which takes a minute)"
 
 
 class _Epochs:
-    """Where UMAP writes its bar: "30/200" becomes progress."""
+    """The file that UMAP writes its progress bar to: "30/200" becomes a line of progress."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -44,16 +44,17 @@ class _Epochs:
 
 
 def tell(out: TextIO, stage: str, done: int = 0, total: int = 0, seconds: float = 0.0) -> None:
-    """A line of progress; a total of 0 says that it is not known how much there is to do."""
+    """Write a line of progress; a total of 0 is an unknown one."""
     out.write(json.dumps({"stage": stage, "done": done, "total": total, "seconds": seconds}) + "\n")
     out.flush()
 
 
-def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, seed: int | None, out: TextIO) -> Float32:
-    """UMAP of ``[n, d]`` in two dimensions, ``[n, 2] float32``; with a seed on one thread, the same every time.
+def fit(
+    vectors: Float32, metric: Similarity, n_neighbors: int, min_dist: float, seed: int | None, out: TextIO
+) -> Float32:
+    """UMAP in two dimensions, ``[n, 2] float32``, of ``[n, d]`` from ``projection.as_compared``.
 
-    Args:
-        vectors: as the metric compares them (``projection.as_compared``).
+    With a seed it runs on one thread and gives the same result every time.
     """
     rows, distances = _graph(vectors, metric, n_neighbors, out)
     tell(out, LOADING)
@@ -64,9 +65,9 @@ def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, see
     fitted = umap.UMAP(
         n_neighbors=n_neighbors,
         min_dist=min_dist,
-        metric="cosine" if metric is Metric.COS else "euclidean",
+        metric="cosine" if metric is Similarity.COS else "euclidean",
         precomputed_knn=(rows, distances),
-        force_approximation_algorithm=True,  # else small data is compared anew
+        force_approximation_algorithm=True,  # else small data is compared again
         random_state=seed,
         n_jobs=-1 if seed is None else 1,
         tqdm_kwds={"file": _Epochs(out), "bar_format": "{n}/{total}", "mininterval": 0.3, "disable": False},
@@ -74,8 +75,8 @@ def fit(vectors: Float32, metric: Metric, n_neighbors: int, min_dist: float, see
     return np.asarray(fitted.embedding_, dtype=np.float32)
 
 
-def _graph(vectors: Float32, metric: Metric, n_neighbors: int, out: TextIO) -> tuple[Int32, Float32]:
-    """Each item's nearest, itself the first, and how far they are: ``[n, n_neighbors]`` both."""
+def _graph(vectors: Float32, metric: Similarity, n_neighbors: int, out: TextIO) -> tuple[Int32, Float32]:
+    """Each item's nearest, itself first, and their distances: ``[n, n_neighbors]`` both."""
     index, n = ExactIndex(vectors, metric), len(vectors)
     rows = np.empty((n, n_neighbors), dtype=np.int32)
     distances = np.zeros((n, n_neighbors), dtype=np.float32)
@@ -84,7 +85,7 @@ def _graph(vectors: Float32, metric: Metric, n_neighbors: int, out: TextIO) -> t
         asked = np.arange(start, min(start + ROWS_AT_ONCE, n), dtype=np.int64)
         nearest = index.of_rows(asked, n_neighbors - 1)
         rows[asked, 0], rows[asked, 1:] = asked, nearest.rows
-        far = 1.0 - nearest.similarity if metric is Metric.COS else 1.0 / nearest.similarity - 1.0
+        far = 1.0 - nearest.similarity if metric is Similarity.COS else 1.0 / nearest.similarity - 1.0
         distances[asked, 1:] = np.maximum(far, 0.0)
     return rows, distances
 
@@ -97,12 +98,12 @@ def _end_with_stdin() -> None:
 def main(folder: Path) -> None:
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     out = sys.stdout
-    sys.stdout = sys.stderr  # what libraries print is no progress
+    sys.stdout = sys.stderr  # libraries print too
     parameters = json.loads((folder / "parameters.json").read_text("utf-8"))
     began = perf_counter()
     coordinates = fit(
         np.load(folder / "vectors.npy"),
-        Metric(parameters["metric"]),
+        Similarity(parameters["metric"]),
         parameters["n_neighbors"],
         parameters["min_dist"],
         parameters["seed"],

@@ -1,4 +1,4 @@
-"""The figures of the page Neighbours: overlap of neighbours over queries, and encoders laid beside each other."""
+"""The figures of the page Neighbours: overlap of neighbour lists over queries, and a number per two encoders."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import SEQUENTIAL, Scheme, dress, ink, shade
+from core.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from core.types import Float64
 
-# Ink is legible on all of them: a heatmap's text has one colour.
 _BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
 CELL_HEIGHT = 56
 ROW_HEIGHT = 46
 
 
 def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measure: str, scheme: Scheme) -> go.Figure:
-    """Per two encoders the distribution of an overlap over queries: box from quartile to quartile, whiskers 5% to 95%.
+    """The distribution of an overlap over queries: a box from quartile to quartile, whiskers from 5% to 95%.
 
     Args:
-        values: per name of a pair (``1·2``) ``[q]``, from 0 to 1.
-        own: the same of the chosen query, by the pair's name; none where there is no query.
-        measure: title of the axis.
+        values: by the name of a pair of encoders (``1·2``), ``[q]`` from 0 to 1.
+        own: that of the chosen query, by the same names; empty without one.
     """
     figure = go.Figure()
     names = list(values)
@@ -56,19 +54,12 @@ def overlap_boxes(values: Mapping[str, Float64], own: Mapping[str, float], measu
         )
     figure.update_xaxes(range=[-0.02, 1.02], title=measure, tickformat=".1f")
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], type="category")
-    figure = dress(figure, scheme, height=110 + ROW_HEIGHT * len(names))
+    figure = apply_layout(figure, scheme, height=110 + ROW_HEIGHT * len(names))
     return figure.update_layout(showlegend=bool(shown))
 
 
-def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], scheme: Scheme, what: str) -> go.Figure:
-    """A number per two encoders, from 0 to 1, written into its cell; NaN is a dash.
-
-    Args:
-        values: ``[v][v]``.
-        names: short ones, ``1`` to ``4``.
-        what: for the hover.
-    """
-    grid = np.asarray(values, dtype=np.float64)
+def encoder_matrix(grid: Float64, names: Sequence[str], scheme: Scheme, what: str) -> go.Figure:
+    """A heatmap of ``[v, v]`` numbers from 0 to 1, each written into its cell; NaN is a dash."""
     written = [["–" if math.isnan(v) else f"{v:.2f}" for v in row] for row in grid]
     figure = go.Figure(
         go.Heatmap(
@@ -88,9 +79,9 @@ def encoder_matrix(values: Sequence[Sequence[float]], names: Sequence[str], sche
             hoverongaps=False,
         )
     )
-    for i, j in np.argwhere(np.isnan(grid)).tolist():  # where there is no cell there is no text
-        # At places: a name that is a number would be taken for one.
+    for i, j in np.argwhere(np.isnan(grid)).tolist():  # an empty cell has no text of its own
+        # x and y are positions: plotly would take a name like "1" for one.
         figure.add_annotation(x=j, y=i, text="–", showarrow=False, font={"color": ink(scheme), "size": 14})
     figure.update_xaxes(type="category", showgrid=False, side="top")
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
-    return dress(figure, scheme, height=60 + CELL_HEIGHT * len(names))
+    return apply_layout(figure, scheme, height=60 + CELL_HEIGHT * len(names))

@@ -1,6 +1,6 @@
 """A text of the reader's own in the space of a variant: encoded now, transformed as the dataset's items were.
 
-Encoders stay loaded for as long as the process lives, the last few of them: weights take seconds to load.
+The last few encoders stay loaded for as long as the process lives: loading weights takes seconds.
 """
 
 from __future__ import annotations
@@ -15,15 +15,9 @@ import numpy as np
 
 from core import policy
 from core.datasets.kinds.base import Dataset
-from core.encoders import catalog as encoders
-from core.encoders.base import (
-    Encoder,
-    EncoderFamily,
-    EncoderIdentity,
-    FittedEncoder,
-    VocabularyEncoder,
-)
+from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
 from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.runs.spaces import Space
 from core.settings import Settings, prepare_runtime
@@ -34,7 +28,7 @@ from core.types import CancelToken, Float32, Int64, Variant
 KEPT = 256  # encoded texts
 MOST_UNKNOWN = 20  # words without a vector that are named
 
-_LOCK = threading.Lock()  # tokenizers do not take two texts at once
+_LOCK = threading.Lock()  # tokenizers cannot take two texts at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +36,9 @@ class Placed:
     """A text in the space of a variant.
 
     Attributes:
-        vector: ``[d] float32``, transformed; None where the encoder has none for it.
-        truncated: the text is longer than the encoder reads: the rest of it does not count.
-        unknown: words of it that the encoder has no vector for, in their order; only of word vectors.
+        vector: ``[d] float32``, transformed; None if the encoder has none for the text.
+        truncated: the text is longer than the encoder reads; the rest of it does not count.
+        unknown: its words without a vector, in order; only of word vectors.
     """
 
     variant: Variant
@@ -55,9 +49,7 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class _Encoded:
-    """A text as an encoder gives it: ``vector [d] float32``, NaN where there is none."""
-
-    vector: Float32
+    vector: Float32  # NaN if the encoder has none
     truncated: bool
     unknown: tuple[str, ...]
 
@@ -66,7 +58,7 @@ _ENCODED: OrderedDict[tuple[EncoderIdentity, str, str], _Encoded] = OrderedDict(
 
 
 def check(text: str, longest: int = policy.LOCAL.text) -> None:
-    """Raise ``InputError`` for a text that cannot be placed: an empty one, or one of more characters than that."""
+    """Raise ``InputError`` for a text that is empty or longer than ``longest`` characters."""
     if not text.strip():
         raise InputError("the text is empty", expected="a word or a sentence")
     if len(text) > longest:
@@ -89,35 +81,42 @@ def place(text: str, spaces: Sequence[Space], settings: Settings) -> tuple[Place
 
 
 def _place(text: str, space: Space, settings: Settings) -> Placed:
-    encoder = encoders.resolve(space.variant.encoder, settings)
+    encoder = resolve_encoder(space.variant.encoder, settings)
     found = _encode(text, encoder, space.dataset)
-    vector: Float32 | None = None
-    if not np.isnan(found.vector).any():
-        vector = _transformed(found.vector, space, encoder.identity, settings)
+    vector: Float32 | None = found.vector
+    if np.isnan(found.vector).any():
+        vector = None
+    elif TransformChain.parse(space.variant.transform).steps:
+        embedding = encoder.identity.embedding_digest(space.dataset.texts_digest)
+        fit = _Fit(space.digest, embedding, space.variant.transform, settings, space.items)
+        vector = _fitted(fit).apply(found.vector[None, :])[0]
     return Placed(space.variant, vector, found.truncated, found.unknown)
 
 
 def _encode(text: str, encoder: Encoder, dataset: Dataset) -> _Encoded:
-    identity = encoder.identity
-    # What is fitted on the dataset's own texts gives another vector for another dataset.
+    # An encoder that is fitted on the dataset's texts gives another vector for another dataset.
     corpus = _Corpus(dataset.texts_digest, dataset.items) if isinstance(encoder, FittedEncoder) else _Corpus("", ())
     with _LOCK:
-        key = (identity, corpus.digest, text)
+        key = (encoder.identity, corpus.digest, text)
         if key not in _ENCODED:
-            _keep(text, _ready(_Named(identity, encoder), corpus), corpus)
+            _keep(text, _ready(_Named(encoder.identity, encoder), corpus), corpus)
         _ENCODED.move_to_end(key)
         return _ENCODED[key]
 
 
 def _keep(text: str, encoder: Encoder, corpus: _Corpus) -> None:
-    """Encode a text and remember it, for the encoder and for those that come out of the same pass."""
+    """Encode a text and keep the vectors: the encoder's, and those of the other poolings from the same pass."""
     if isinstance(encoder, EncoderFamily):
         encodings = encoder.encode_family([text], CancelToken())
         identities = [sibling.identity for sibling in encoder.family]
         vectors, truncated = [matrix[0] for matrix in encodings.vectors], encodings.truncated > 0
     else:
         identities, vectors, truncated = [encoder.identity], [encoder.encode([text], CancelToken())[0]], False
-    unknown = _unknown_words(text, encoder) if isinstance(encoder, VocabularyEncoder) else ()
+    unknown: tuple[str, ...] = ()
+    if isinstance(encoder, VocabularyEncoder):
+        words = list(dict.fromkeys(text.split()))
+        lacking = np.isnan(encoder.encode(words, CancelToken())).any(axis=1)
+        unknown = tuple(words[i] for i in np.flatnonzero(lacking)[:MOST_UNKNOWN])
     for identity, vector in zip(identities, vectors, strict=True):
         if np.isinf(vector).any():
             raise BlindspotError(f"'{identity.reference}' gave a vector that is not finite", remedy="try another text")
@@ -126,15 +125,12 @@ def _keep(text: str, encoder: Encoder, corpus: _Corpus) -> None:
         _ENCODED.popitem(last=False)
 
 
-def _unknown_words(text: str, encoder: Encoder) -> tuple[str, ...]:
-    words = list(dict.fromkeys(text.split()))
-    unknown = np.isnan(encoder.encode(words, CancelToken())).any(axis=1)
-    return tuple(words[place] for place in np.flatnonzero(unknown)[:MOST_UNKNOWN])
+# Arguments of cached functions: each is compared by what decides it.
 
 
 @dataclass(frozen=True)
 class _Corpus:
-    """Texts that an encoder is fitted on, compared by their digest, so that they can be a key of a cache."""
+    """Texts that an encoder is fitted on."""
 
     digest: str
     items: tuple[str, ...] = field(compare=False)
@@ -142,24 +138,15 @@ class _Corpus:
 
 @dataclass(frozen=True)
 class _Named:
-    """An encoder, compared by its identity: every one that a reference resolves to is a new object."""
+    """An encoder: every resolved reference is a new object."""
 
     identity: EncoderIdentity
     encoder: Encoder = field(compare=False)
 
 
-@lru_cache(maxsize=4)
-def _ready(named: _Named, corpus: _Corpus) -> Encoder:
-    """An encoder with its weights loaded, and fitted where it has to be."""
-    named.encoder.load()
-    if isinstance(named.encoder, FittedEncoder):
-        named.encoder.fit(corpus.items, CancelToken())
-    return named.encoder
-
-
 @dataclass(frozen=True)
 class _Fit:
-    """What a transform is fitted on, compared by the digest of the space."""
+    """What a space's transform is fitted on."""
 
     space: str
     embedding: str = field(compare=False)
@@ -168,19 +155,17 @@ class _Fit:
     items: Int64 = field(compare=False)
 
 
-def _transformed(vector: Float32, space: Space, identity: EncoderIdentity, settings: Settings) -> Float32:
-    """A new vector ``[d]`` as the transform of a space makes it, ``[d']``."""
-    if not TransformChain.parse(space.variant.transform).steps:
-        return vector
-    embedding = identity.embedding_digest(space.dataset.texts_digest)
-    fit = _Fit(space.digest, embedding, space.variant.transform, settings, space.items)
-    moved: Float32 = _fitted(fit).apply(vector[None, :])[0]
-    return moved
+@lru_cache(maxsize=4)
+def _ready(named: _Named, corpus: _Corpus) -> Encoder:
+    """The encoder with its weights loaded, and fitted if it has to be."""
+    named.encoder.load()
+    if isinstance(named.encoder, FittedEncoder):
+        named.encoder.fit(corpus.items, CancelToken())
+    return named.encoder
 
 
 @lru_cache(maxsize=8)
 def _fitted(fit: _Fit) -> FittedChain:
-    """The transform of a space, fitted on the items that ``open_spaces`` fits it on."""
     embedded = EmbeddingCache(fit.settings.embeddings).read(fit.embedding)
     if embedded is None:
         raise BlindspotError("the embeddings were deleted meanwhile", remedy="encode the dataset again")

@@ -1,4 +1,4 @@
-"""What stands nearest to an item or a text in several spaces, and where the spaces disagree. Reads only."""
+"""Nearest neighbours of an item or a text in several spaces, and how far the spaces disagree. Reads only."""
 
 from __future__ import annotations
 
@@ -12,41 +12,36 @@ import numpy as np
 from core.numerics.neighbours import overlap
 from core.numerics.neighbours.approximate import ApproximateIndex, Quality, quality
 from core.numerics.neighbours.exact import ExactIndex, Nearest
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.spaces import Space
 from core.types import Float32, Float64, Int64, Variant
 
 LONGEST = 50  # neighbours of a query
-RANKS = (1, 5, 50)  # that people compare in Schnabel et al. 2015, section 3.3
-ALL_QUERIES = 2_000  # items of which every one is a query; of more, a sample
+RANKS = (1, 5, 50)  # compared by people in Schnabel et al. 2015, section 3.3
+ALL_QUERIES = 2_000  # up to so many items, every one is a query; beyond, a sample
 SAMPLE = 1_000
 SAMPLED_FOR_RECALL = 100
 ITEMS_FOR_CKA = 10_000
 SEED = 7
-ALIKE = 1e-6  # similarities this near each other are equal but for rounding (DESIGN 4.1)
+ALIKE = 1e-6  # similarities this close are equal but for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The nearest items of a query in one space.
-
-    Attributes:
-        items: ``[k] int64``, their numbers in the dataset, the most similar first.
-        similarity: ``[k] float64``.
-    """
+    """The nearest items of a query in one space, most similar first: their numbers in the dataset, ``[k]`` each."""
 
     variant: Variant
     items: Int64
     similarity: Float64
 
     def are_alike(self, k: int) -> bool:
-        """Whether the first k are equally similar, so that their order says nothing."""
+        """Whether the first k are equally similar, so that their order means nothing."""
         return k > 1 and bool(self.similarity[0] - self.similarity[min(k, len(self.items)) - 1] <= ALIKE)
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How much two variants' lists for one query share: ``shared`` items of k, and what follows from their ranks."""
+    """How much two variants' lists for one query share."""
 
     a: Variant
     b: Variant
@@ -58,13 +53,7 @@ class Overlap:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Two variants over many queries.
-
-    Attributes:
-        jaccard, rbo: ``[q] float64``, at depth k.
-        shared: ``[q] int64``, items in both lists.
-        depth: k.
-    """
+    """Overlap of two variants' lists over q queries; ``[q]`` each, at a depth of k."""
 
     a: Variant
     b: Variant
@@ -74,25 +63,25 @@ class Agreement:
     shared: Int64
 
     def worst_first(self) -> Int64:
-        """Places of the queries: lowest Jaccard, then lowest rank-biased overlap, then first; ``[q] int64``."""
+        """Positions of the queries, ``[q]``: lowest Jaccard first, then lowest rank-biased overlap, then number."""
         return overlap.order_of_disagreement(self.jaccard, self.rbo)
 
 
 def depth(spaces: Sequence[Space], *, is_item: bool = True) -> int:
-    """How many neighbours there can be: at most ``LONGEST``; an item is none of its own."""
+    """How many neighbours a query can have, at most ``LONGEST``; an item is not its own neighbour."""
     return min(LONGEST, len(spaces[0].items) - is_item)
 
 
-def of_item(space: Space, metric: Metric, item: int, k: int, *, approximate: bool = False) -> Neighbours:
-    """The ``k`` nearest of an item of the dataset that the space holds, itself left out."""
+def of_item(space: Space, metric: Similarity, item: int, k: int, *, approximate: bool = False) -> Neighbours:
+    """The ``k`` nearest of an item of the space, itself left out."""
     row = space.place_of(item)
     if row is None:
         raise ValueError(f"the space has no item {item}")
     return _in_numbers(space, _index(space, metric, approximate).of_rows(np.array([row]), k))
 
 
-def of_vector(space: Space, metric: Metric, vector: Float32, k: int, *, approximate: bool = False) -> Neighbours:
-    """The ``k`` nearest of a vector ``[d] float32`` of the space that belongs to none of its items."""
+def of_vector(space: Space, metric: Similarity, vector: Float32, k: int, *, approximate: bool = False) -> Neighbours:
+    """The ``k`` nearest items of any vector ``[d] float32``."""
     return _in_numbers(space, _index(space, metric, approximate).of_vectors(vector[None, :], k))
 
 
@@ -101,19 +90,19 @@ def _in_numbers(space: Space, found: Nearest) -> Neighbours:
 
 
 def sample(space: Space, most: int = SAMPLE) -> Int64:
-    """Rows to look at: all of a few, else a seeded sample of ``most``, ascending; the same for all spaces alike."""
+    """Rows that serve as queries, ascending: all of a few, else a seeded sample, the same in spaces of one size."""
     n = len(space.items)
     if n <= max(ALL_QUERIES, most):
         return np.arange(n, dtype=np.int64)
     return np.sort(np.random.default_rng(SEED).choice(n, size=most, replace=False)).astype(np.int64)
 
 
-def of_many(space: Space, metric: Metric, rows: Int64, k: int) -> Int64:
+def of_many(space: Space, metric: Similarity, rows: Int64, k: int) -> Int64:
     """The ``k`` nearest rows of many rows of a space, ``[q, k] int64``."""
     return _index(space, metric, False).of_rows(rows, k).rows
 
 
-def measured(space: Space, metric: Metric, k: int) -> Quality:
+def measured(space: Space, metric: Similarity, k: int) -> Quality:
     """Recall@k and speed of the approximate index over a seeded sample of the space's items."""
     exact, approximate = _exact(_Keyed.of(space, metric)), _approximate(_Keyed.of(space, metric))
     rows = np.random.default_rng(SEED).choice(len(exact), size=min(SAMPLED_FOR_RECALL, len(exact)), replace=False)
@@ -121,7 +110,7 @@ def measured(space: Space, metric: Metric, k: int) -> Quality:
 
 
 def overlaps(lists: Sequence[Neighbours], k: int) -> list[Overlap]:
-    """Every two variants' first k neighbours of one query."""
+    """Per two variants, the overlap of the first k neighbours of one query."""
     out = []
     for a, b in combinations(lists, 2):
         (found,) = agreements({a.variant: a.items[None, :], b.variant: b.items[None, :]}, k)
@@ -130,11 +119,7 @@ def overlaps(lists: Sequence[Neighbours], k: int) -> list[Overlap]:
 
 
 def agreements(lists: Mapping[Variant, Int64], k: int) -> list[Agreement]:
-    """Every two variants over the same queries.
-
-    Args:
-        lists: per variant ``[q, >= k] int64``, in the order of the queries.
-    """
+    """Per two variants, the overlap over many queries; ``lists`` are ``[q, >= k]`` in the same order of queries."""
     out = []
     for (a, of_a), (b, of_b) in combinations(lists.items(), 2):
         shared = overlap.shared_at_depths(of_a[:, :k], of_b[:, :k])
@@ -151,18 +136,18 @@ def cka(a: Space, b: Space) -> float:
 
 @dataclass(frozen=True)
 class _Keyed:
-    """Vectors of a space, compared by its digest, so that they can be a key of a cache."""
+    """Vectors of a space, compared by its digest: arguments of a cached function."""
 
     digest: str
-    metric: Metric
+    metric: Similarity
     vectors: Float32 = field(compare=False)
 
     @classmethod
-    def of(cls, space: Space, metric: Metric) -> _Keyed:
+    def of(cls, space: Space, metric: Similarity) -> _Keyed:
         return cls(space.digest, metric, space.vectors)
 
 
-def _index(space: Space, metric: Metric, approximate: bool) -> ExactIndex | ApproximateIndex:
+def _index(space: Space, metric: Similarity, approximate: bool) -> ExactIndex | ApproximateIndex:
     keyed = _Keyed.of(space, metric)
     return _approximate(keyed) if approximate else _exact(keyed)
 

@@ -1,1 +1,1 @@
-"""Meta-evaluation: do scores of encoders without a task foretell how well they do on one? (Wang 2022, 4.5, 5, 6)"""
+"""Meta-evaluation: how well intrinsic scores predict scores on tasks (Wang 2022, sections 4.5, 5, 6)."""

@@ -1,7 +1,7 @@
-"""Does an evaluator foretell a task? Spearman over variants, and how sure it is over families (Wang 2022, section 4.5).
+"""Spearman correlations of evaluators with tasks over variants, with intervals over families (Wang 2022, section 4.5).
 
-An interval is over families, and none is shown of fewer than ten; two evaluators are compared by the difference of
-their correlations with one task, over the same variants.
+There is no interval for fewer than ten families. Two evaluators are compared by the difference of their correlations
+with one task, over the same variants.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.families import (
     FEWEST_FAMILIES,
-    interval_of_difference,
-    interval_of_rho,
+    estimate_of_difference,
+    estimate_of_rho,
     numbers_of,
     spearman,
     spearman_without_each,
+    too_few,
 )
 from core.numerics.statistics.intervals import Interval
 from core.studies.evidence.scores import Measure, ScoreTable
+from core.texts import counted
 from core.types import Bool, Float64
 
-FEWEST_VARIANTS = 4  # for a correlation: of three, six orders in all, it is 1 or -1 in a third of the cases by chance
+FEWEST_VARIANTS = 4  # for a correlation: with three it is 1 or -1 by chance in a third of the cases
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The correlation of an evaluator with a task.
+    """The correlation of an evaluator with a task; ``why`` explains a missing ``rho`` or 95% ``interval``.
 
-    Attributes:
-        rho: None where there is none to speak of; then ``why`` says why.
-        n, families: variants with both scores, and their families.
-        interval: 95%; None where there is none: ``why`` says why of that.
+    ``n`` is the number of variants with both scores, ``families`` that of their families.
     """
 
     evaluator: Measure
@@ -41,12 +41,16 @@ class Cell:
     rho: float | None
     n: int
     families: int
-    interval: Interval | None = None
+    estimate: Estimate | None = None
     why: str = ""
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.estimate.interval if self.estimate else None
 
 
 def correlations(table: ScoreTable) -> tuple[Cell, ...]:
-    """A cell per evaluator and task, evaluator by evaluator. Columns over the same variants are ranked together."""
+    """A cell per evaluator and task, evaluator by evaluator. Columns over the same variants share their ranking."""
     out: dict[tuple[str, str], Cell] = {}
     patterns: dict[bytes, list[Cell]] = {}
     for evaluator in table.evaluators:
@@ -64,14 +68,13 @@ def correlations(table: ScoreTable) -> tuple[Cell, ...]:
         )
         for cell in cells:
             own = without[:, evaluators.index(cell.evaluator), tasks.index(cell.task)]
-            interval = None if cell.rho is None else interval_of_rho(cell.rho, own, cell.n)
-            why = "" if interval else "no interval: without one of the families one score is the same throughout"
-            out[cell.evaluator.id, cell.task.id] = replace(cell, interval=interval, why=why)
+            if cell.rho is not None:
+                found = estimate_of_rho(cell.rho, own, cell.n)
+                out[cell.evaluator.id, cell.task.id] = replace(cell, estimate=found, why=_no_interval(found.refusal))
     return tuple(out.values())
 
 
 def _both(table: ScoreTable, *measures: Measure) -> Bool:
-    """Variants that have all of these scores, ``[v]``."""
     return np.asarray(~np.isnan(np.stack([table.of(m) for m in measures])).any(axis=0))
 
 
@@ -80,7 +83,6 @@ def _columns(table: ScoreTable, measures: Sequence[Measure], keep: Bool) -> Floa
 
 
 def _cell(table: ScoreTable, evaluator: Measure, task: Measure) -> Cell:
-    """Without an interval."""
     keep = _both(table, evaluator, task)
     n = int(keep.sum())
     families = len({family for family, kept in zip(table.families, keep, strict=True) if kept})
@@ -90,24 +92,19 @@ def _cell(table: ScoreTable, evaluator: Measure, task: Measure) -> Cell:
     for values, what in ((x, "evaluator"), (y, "task")):
         if np.ptp(values) == 0:
             return Cell(evaluator, task, None, n, families, why=f"the {what} gives all variants the same score")
-    return Cell(evaluator, task, spearman(x, y), n, families, why=_too_few(families))
+    return Cell(evaluator, task, spearman(x, y), n, families, why=_no_interval(too_few(families)))
 
 
-def _too_few(families: int) -> str:
-    if families >= FEWEST_FAMILIES:
-        return ""
-    return (
-        f"no interval: {families} famil{'y' if families == 1 else 'ies'}, and variants of one family are not "
-        f"independent; it takes {FEWEST_FAMILIES}"
-    )
+def _no_interval(refusal: str) -> str:
+    return f"no interval: {refusal}" if refusal else ""
 
 
-# --- what one family does
+# --- without one family
 
 
 @dataclass(frozen=True)
 class Without:
-    """A cell's correlation without one family; None where too few variants are left, or all alike."""
+    """A cell's correlation without one family; None if too few variants are left, or all are alike."""
 
     family: str
     variants: int
@@ -115,7 +112,7 @@ class Without:
 
 
 def without_each_family(table: ScoreTable, evaluator: Measure, task: Measure) -> tuple[Without, ...]:
-    """How far a correlation stands on one family: the one whose absence moves it most comes first."""
+    """A correlation without each family in turn, the largest change first."""
     whole = _cell(table, evaluator, task).rho
     keep = _both(table, evaluator, task)
     present = [family for family, kept in zip(table.families, keep, strict=True) if kept]
@@ -133,11 +130,9 @@ def without_each_family(table: ScoreTable, evaluator: Measure, task: Measure) ->
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two evaluators and one task, over the variants that have all three scores.
+    """Two evaluators and one task over the variants with all three scores; ``why`` explains what is missing.
 
-    Attributes:
-        first_rho, second_rho: None where there is none to speak of; ``why`` says why.
-        interval: 95%, of the first less the second, over families; None where ``why`` says so.
+    The 95% interval is of the first minus the second.
     """
 
     first: Measure
@@ -147,8 +142,12 @@ class Comparison:
     second_rho: float | None
     n: int
     families: int
-    interval: Interval | None = None
+    estimate: Estimate | None = None
     why: str = ""
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.estimate.interval if self.estimate else None
 
     @property
     def difference(self) -> float | None:
@@ -158,7 +157,7 @@ class Comparison:
 
 
 def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -> Comparison:
-    """Which of two evaluators foretells a task better, and is the difference more than the choice of models?"""
+    """Compare two evaluators on a task, and test whether the difference depends on the choice of models."""
     keep = _both(table, first, second, task)
     shared = table.rows(keep)
     one, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
@@ -169,17 +168,16 @@ def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -
     without = spearman_without_each(
         _columns(table, [first, second], keep), _columns(table, [task], keep), numbers_of(table.families, keep)
     )
-    interval = interval_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
-    why = "" if interval else "no interval: leaving out families tells nothing, as where both rank the variants alike"
-    return replace(known, interval=interval, why=why)
+    found = estimate_of_difference(known.difference, without[:, 0, 0] - without[:, 1, 0])
+    return replace(known, estimate=found, why=_no_interval(found.refusal))
 
 
 def in_words(found: Comparison) -> str:
-    """What can and what cannot be concluded, in a few sentences."""
+    """What the comparison shows and what it does not, in a few sentences."""
     if found.difference is None or found.first_rho is None or found.second_rho is None:
         return f"{found.first.label} and {found.second.label} cannot be compared on {found.task.label}: {found.why}."
     said = (
-        f"Over the {found.n} variants of {found.families} famil{'y' if found.families == 1 else 'ies'} that have all "
+        f"Over the {found.n} variants of {counted(found.families, 'family', 'families')} that have all "
         f"three scores, {found.first.label} correlates with {found.task.label} at {found.first_rho:.2f}, "
         f"{found.second.label} at {found.second_rho:.2f}: a difference of {found.difference:+.2f}"
     )
@@ -188,7 +186,7 @@ def in_words(found: Comparison) -> str:
             f"{said}. Whether it would stay with other models cannot be told here ({found.why}): it describes these "
             "variants, and no more."
         )
-    ends = f"95% interval {found.interval.low:+.2f} to {found.interval.high:+.2f}, over families"
+    ends = f"95% interval {found.interval:+.2f}, over families"
     if found.interval.low <= 0 <= found.interval.high:
         return (
             f"{said} ({ends}). It holds 0: these models do not tell which of the two foretells {found.task.label} "

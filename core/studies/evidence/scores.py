@@ -1,8 +1,8 @@
-"""One table of all that is stored: variants by scores without a task, and by how well they do on tasks.
+"""One table of all stored scores: variants by scores without a task, and by scores on tasks.
 
-Which run counts is the rule of the other pages (``Repository.leaderboards``): of a dataset's newest content, by the
-parameters below, the transform fitted on the run's own items, on the support that most variants were run on, of each
-variant the newest.
+The runs are chosen as on other pages (``Repository.leaderboards``): over a dataset's newest content, with the
+parameters below, the transform fitted on the run's own items, on the support of most variants, the newest of each
+variant.
 """
 
 from __future__ import annotations
@@ -11,36 +11,38 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
-from core.diagnostic import Reading
+from core.datasets.catalog import DATASETS, OWN_PREFIX
+from core.diagnostic import Reading, all_diagnostics, find_diagnostic
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
+from core.encoders.catalog import ENCODERS
+from core.encoders.references import DirReference, FileReference, HubReference
+from core.errors import BlindspotError
 from core.numerics.statistics.correlations import DECIMALS
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.studies.evidence.families import family_names
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.tallies import tally
 from core.studies.judgement.types import Task
 from core.types import Float64, Variant, digest_of_strings
 
-ALL_RUNS = 1_000_000  # as many as there are
-LIKE_SIMILARITY = ("mrpc", "sick-e")  # tasks that the paper leaves out at the sentence level (section 6.1)
-ENTRY = diagnostics.find("transfer")
+ALL_RUNS = 1_000_000
+LIKE_SIMILARITY = ("mrpc", "sick-e")  # the paper leaves these tasks out at the sentence level (section 6.1)
+ENTRY = find_diagnostic("transfer")
 
 
 class Level(StrEnum):
-    """What the items of an evaluator are. Tasks are of sentences at both (Wang 2022, tables 3 and 6)."""
+    """The items of an evaluator. Tasks are of sentences at both levels (Wang 2022, tables 3 and 6)."""
 
     SENTENCE = "sentence"
     WORD = "word"
 
 
 class Outcome(StrEnum):
-    """What counts as doing well on a task."""
+    """A score on a task."""
 
     ACCURACY = "accuracy"
     MACRO_F1 = "macro_f1"
@@ -48,11 +50,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Downstream:
-    """Which of the runs on tasks are looked at, and which of their scores.
-
-    Attributes:
-        without_overlap: whether tested texts that stand in training too, or repeat, are left out.
-    """
+    """The runs on tasks that count, and their score, with or without texts that are also in training or repeat."""
 
     classifier: str = CLASSIFIERS[0]
     outcome: Outcome = Outcome.ACCURACY
@@ -70,25 +68,18 @@ class Downstream:
 
 @dataclass(frozen=True)
 class Measure:
-    """A score that variants have: an evaluator, or a task.
-
-    Attributes:
-        diagnostic, dataset, metric: where it is stored; of human judgement the id of the set of items.
-        name: of the score alone, for people.
-        sign: 1 where more counts as better; -1 where less does: then the sign is turned before ranking.
-        unit: what the items of its dataset are ("sentence", "word"); "text" where that is not known.
-    """
+    """An evaluator or a task: a score that variants have."""
 
     diagnostic: str
-    dataset: str
+    dataset: str  # or the id of a set of items, for human judgement
     metric: str
-    name: str
-    sign: int
-    unit: str
+    name: str  # of the score alone, for people
+    sign: int  # 1 if more is better, else -1
+    unit: str  # of the dataset's items: "sentence", "word", or "text" if not known
 
     @property
     def id(self) -> str:
-        """In addresses."""
+        """The measure in addresses."""
         return self.dataset if self.is_task else f"{self.diagnostic}:{self.dataset}:{self.metric}"
 
     @property
@@ -97,32 +88,25 @@ class Measure:
 
     @property
     def source(self) -> str:
-        """The dataset, short: of a user's file its name."""
-        return self.dataset.rpartition("/")[2] if self.dataset.startswith(datasets.OWN_PREFIX) else self.dataset
+        """The dataset's short name; of a user's file its file name."""
+        return self.dataset.rpartition("/")[2] if self.dataset.startswith(OWN_PREFIX) else self.dataset
 
     @property
     def label(self) -> str:
-        """For people; the arrow says that less counts as better."""
-        title = datasets.DATASETS[self.dataset].title if self.dataset in datasets.DATASETS else self.source
+        """The measure for people; an arrow says that less is better."""
+        title = DATASETS[self.dataset].title if self.dataset in DATASETS else self.source
         if self.is_task:
             return title
         return f"{self.name}{' ↓' if self.sign < 0 else ''}, {self.source}" if self.source else self.name
 
     def is_at(self, level: Level) -> bool:
-        """Whether its items are of a level, or of none that is known."""
+        """Whether its items are of a level, or not known."""
         return self.unit in {level.value, "text"}
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of v variants.
-
-    Attributes:
-        variants: ``[v]``, in the order in which they were first run.
-        families: ``[v]``, the name of each one's family.
-        measures: ``[m]``, evaluators and tasks.
-        values: ``[v, m] float64`` as they are stored; NaN where a variant has none.
-    """
+    """Stored scores ``values [v, m]``, NaN if missing; variants are in the order of their first runs."""
 
     variants: tuple[Variant, ...]
     families: tuple[str, ...]
@@ -146,7 +130,7 @@ class ScoreTable:
         return np.asarray(self.values[:, self._places[measure.id]])
 
     def better(self, measure: Measure) -> Float64:
-        """More is better, ``[v]``; what is nearer than floats of other batches differ is equal."""
+        """With the sign that makes more better, ``[v]``, and rounded so that another batch size does not break ties."""
         return np.asarray(np.round(self.of(measure), DECIMALS) * measure.sign + 0.0)
 
     def find(self, measure_id: str) -> Measure | None:
@@ -155,11 +139,11 @@ class ScoreTable:
 
     @property
     def family_list(self) -> tuple[str, ...]:
-        """Each family once, in the order of their first variants."""
+        """Each family once, in the order of first variants."""
         return tuple(dict.fromkeys(self.families))
 
     def rows(self, keep: Iterable[bool]) -> ScoreTable:
-        """The same of some of the variants."""
+        """Some of the variants."""
         kept = np.flatnonzero(np.fromiter(keep, dtype=np.bool_, count=len(self.variants)))
         return ScoreTable(
             tuple(self.variants[i] for i in kept),
@@ -169,35 +153,35 @@ class ScoreTable:
         )
 
     def columns(self, wanted: Sequence[Measure]) -> ScoreTable:
-        """The same of some of the scores, in the order given; variants that have none of them stay."""
+        """Some of the scores, in this order; variants without any of them stay."""
         places = [self._places[m.id] for m in wanted]
         return ScoreTable(self.variants, self.families, tuple(wanted), self.values[:, places])
 
     def at(self, level: Level, *, like_similarity: bool = False) -> ScoreTable:
-        """Evaluators of a level, and the tasks that the paper holds against them (sections 5.1 and 6.1).
+        """Evaluators of a level, and the tasks that the paper compares with them (sections 5.1 and 6.1).
 
         Args:
-            like_similarity: whether at the sentence level MRPC and SICK-E stay, which are much like similarity tasks.
+            like_similarity: whether to keep MRPC and SICK-E, which resemble similarity tasks, at the sentence level.
         """
         dropped = () if like_similarity or level is Level.WORD else LIKE_SIMILARITY
         return self.columns([m for m in self.measures if (m.dataset not in dropped if m.is_task else m.is_at(level))])
 
     @property
     def comparable(self) -> ScoreTable:
-        """The same of the variants that have both a score without a task and one on a task."""
+        """The variants with both a score without a task and one on a task."""
         own = ~np.isnan(self.values)
         tasks = np.array([m.is_task for m in self.measures], dtype=np.bool_)
         return self.rows(np.logical_and(own[:, tasks].any(axis=1), own[:, ~tasks].any(axis=1)).tolist())
 
     @cached_property
     def digest(self) -> str:
-        """Of all that decides its correlations, for caches."""
+        """A cache key: everything that decides the correlations."""
         names = [*map(str, self.variants), *self.families, *(repr(measure) for measure in self.measures)]
         return digest_of_strings([*names, self.values.tobytes().hex()])
 
 
 def score_table(repository: Repository, downstream: Downstream | None = None) -> ScoreTable:
-    """All that is stored, of variants with a score that is looked at."""
+    """All stored scores, for variants with at least one."""
     found: dict[tuple[Measure, Variant], float] = {}
     revisions: dict[str, str] = {}
     for measure, run, value in _of_runs(repository, downstream or Downstream()):
@@ -220,11 +204,8 @@ def score_table(repository: Repository, downstream: Downstream | None = None) ->
     )
 
 
-# --- what is stored
-
-
 def _of_runs(repository: Repository, downstream: Downstream) -> Iterator[tuple[Measure, RunRecord, float]]:
-    for entry in diagnostics.every().values():
+    for entry in all_diagnostics().values():
         among = entry.readings_among
         if not entry.readings and among is None:
             continue
@@ -247,21 +228,20 @@ def _of_board(runs: Sequence[RunRecord], readings: Iterable[Reading]) -> Iterato
 
 
 def unit_of(dataset: str) -> str:
-    """What the items of a dataset are; "text" of a user's own, and of one that is not in the catalog any more."""
-    entry = datasets.DATASETS.get(dataset)
+    """The unit of a dataset's items; "text" for a user's own, or one that has left the catalog."""
+    entry = DATASETS.get(dataset)
     return "text" if entry is None else entry.unit
 
 
 def _place(dataset: str) -> int:
-    """Tasks stand in the catalog's order, a user's own last."""
-    names = list(datasets.DATASETS)
+    names = list(DATASETS)
     return names.index(dataset) if dataset in names else len(names)
 
 
 def _of_people(judgements: Judgements) -> Iterator[tuple[Measure, Variant, float]]:
     """Intruder precision per set of items: votes for a variant's own intruder over the votes on its items.
 
-    Votes of sessions whose results are not revealed are left out.
+    It does not count sessions whose results are not revealed.
     """
     hidden = [session.name for session in judgements.sessions() if not session.revealed]
     for summary in judgements.sets(Task.INTRUDER):
@@ -274,3 +254,44 @@ def _of_people(judgements: Judgements) -> Iterator[tuple[Measure, Variant, float
         for place, variant in enumerate(items.variants):
             if votes := counted.votes_on(place).sum():
                 yield measure, variant, float(counted.hits_of(place).sum() / votes)
+
+
+# --- families: variants of one model, which are not independent evidence, whatever their transform, pooling or size
+
+_DIGITS = 12  # of a checksum
+
+
+def family_of(reference: str, revision: str = "") -> str:
+    """The family of a canonical encoder reference.
+
+    It is what the catalog's entry declares, or the repository of ``hf:`` (so that the catalog's encoders of a model and
+    the model itself are one family). For ``dir:``, ``vectors:`` and ``table:`` it is the content of the file, so that
+    copies are one family, or the path if ``revision`` (``EncoderIdentity.revision``) is not known.
+    """
+    if (entry := ENCODERS.get(reference)) is not None:
+        return entry.family or entry.id
+    scheme = reference.partition(":")[0]
+    try:
+        if scheme == "hf":
+            return HubReference.parse(reference).repo
+        if scheme in {"dir", "vectors", "table"}:
+            return f"{scheme}:{revision}" if revision else f"{scheme}:{_path(scheme, reference)}"
+    except BlindspotError:  # stored by an older version, in another notation
+        pass
+    return reference
+
+
+def _path(scheme: str, reference: str) -> Path:
+    return DirReference.parse(reference).path if scheme == "dir" else FileReference.parse(reference).path
+
+
+def family_names(encoders: Sequence[str], revisions: Mapping[str, str]) -> tuple[str, ...]:
+    """A name for the family of each encoder; ``revisions`` are by encoder, as far as they are known."""
+    keys = [family_of(encoder, revisions.get(encoder, "")) for encoder in encoders]
+    names: dict[str, str] = {}
+    for encoder, key in zip(encoders, keys, strict=True):
+        if key in names:
+            continue
+        own = Variant(encoder, "none").label if key.startswith(("dir:", "vectors:", "table:")) else key
+        names[key] = own if own not in names.values() else f"{own} ({key.partition(':')[2][:_DIGITS]})"
+    return tuple(names[key] for key in keys)

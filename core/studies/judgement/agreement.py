@@ -1,7 +1,4 @@
-"""How far raters agree on which option to choose, against what guessing would give.
-
-Over the chosen option: cards are shuffled for every rater, so that positions say nothing.
-"""
+"""Agreement of raters on which option to choose, compared with guessing."""
 
 from __future__ import annotations
 
@@ -11,22 +8,20 @@ import numpy as np
 
 from core.numerics.statistics import votes as voting
 from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.votes import FEWEST_QUERIES, Population
+from core.numerics.statistics.votes import Population
 from core.studies.judgement.tallies import Tally
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Pairs of raters of one item.
+    """Agreement over the items with at least two votes and two options.
 
     Attributes:
-        items: with at least two votes and at least two options; what follows is over these.
         observed: mean over items of the share of pairs of raters that chose the same option.
         by_chance: mean over items of 1 / number of options.
         kappa: (observed - by_chance) / (1 - by_chance), the free-marginal kappa of several raters (Randolph 2005;
             Brennan and Prediger 1981): 0 is guessing, 1 full agreement.
-        interval: 95% of kappa over queries, for these raters; None where there are fewer than ten, or all items are
-            alike.
+        interval: 95% of kappa over queries, for these raters; None with fewer than ten queries or no variance.
     """
 
     items: int
@@ -37,10 +32,10 @@ class Agreement:
 
 
 def agreement(tally: Tally) -> Agreement | None:
-    """Agreement of a tally's raters; None where no item has two votes."""
+    """Agreement of a tally's raters; None if no item has two votes."""
     options = np.array([len(item.options) for item in tally.items], dtype=np.int64)
     votes = tally.known.sum(axis=1)
-    used = (votes >= 2) & (options >= 2)  # with one option there is nothing to agree on
+    used = (votes >= 2) & (options >= 2)
     if not used.any():
         return None
     alike = np.zeros(len(options))
@@ -52,13 +47,12 @@ def agreement(tally: Tally) -> Agreement | None:
     po, pe = float(observed.mean()), float(chance.mean())
     kappa = (po - pe) / (1 - pe)
     query = np.unique(tally.units[used], return_inverse=True)[1].astype(np.int64)
-    # What an item does to kappa, to first order: d(po - pe) / (1 - pe) with kappa as it is.
+    # An item's influence on kappa, to first order: d(po - pe) / (1 - pe) at fixed kappa.
     influence = ((observed - po) - (1 - kappa) * (chance - pe)) / (1 - pe) / len(observed)
     equal = np.full((len(observed), 1), 1 / len(observed))
     mean = voting.Mean(kappa, equal, influence[:, np.newaxis])
-    spread = voting.spread(mean, query, Population.THESE)
-    interval = None
-    if spread.queries >= FEWEST_QUERIES and np.ptp(observed) > 0:
-        ends = voting.interval_of_difference(mean, spread)  # of what is between -1 and 1
-        interval = Interval(min(ends.low, kappa), max(ends.high, kappa))
+    interval = voting.difference_of(mean, query, Population.THESE)[0].interval  # for values from -1 to 1
+    if interval is not None:
+        ends = Interval(min(interval.low, kappa), max(interval.high, kappa))
+        interval = ends if np.ptp(observed) > 0 else None
     return Agreement(int(used.sum()), po, pe, kappa, interval)

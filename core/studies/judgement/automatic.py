@@ -1,8 +1,8 @@
 """The automatic rater: it answers every item by the similarities of a chosen reference variant.
 
 Intruder test: the option that is on average least similar to the others (leave-one-out); comparative task: the
-candidate most similar to the query. Options within 1e-6 of the best one share the vote. Its scores stand beside
-people's and never enter them.
+candidate most similar to the query. Options within 1e-6 of the best one share the vote. Its scores are shown beside
+people's and never counted with them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Metric, unit_rows
+from core.numerics.similarity import Similarity, unit_rows
 from core.runs.spaces import Space
-from core.studies.judgement import scoring
-from core.studies.judgement.scoring import Scores
+from core.studies.judgement.scoring import Scores, scores_of
 from core.studies.judgement.tallies import NO_VOTE, Tally
 from core.studies.judgement.types import NOT_ASKED, ItemSet, Task
 from core.types import Float32, Float64, Variant
@@ -26,26 +25,20 @@ class Automatic:
     """The answers of the automatic rater.
 
     Attributes:
-        reference: whose similarities it goes by.
         is_judged: whether the reference is one of the set's variants: then it judges its own neighbours.
-        shares: ``[n, most options]``, how its vote is shared; a row of zeros where it cannot answer.
-        unanswered: items with a text that the reference has no vector for.
+        unanswered: how many items have a text without a vector.
     """
 
     reference: Variant
     is_judged: bool
-    shares: Float64
     unanswered: int
     scores: Scores
 
 
 def answer(items: ItemSet, space: Space) -> Automatic:
-    """Its answers to all items of a set, and the scores that follow; intervals are over queries.
-
-    Similarity is the set's own, by its manifest: cosine, unless it says otherwise.
-    """
+    """Its scores on all items of a set, by the similarity of the set's manifest; intervals are over queries."""
     number = {text: place for place, text in enumerate(space.dataset.items)}
-    metric = Metric(items.manifest.get("metric", Metric.COS))
+    metric = Similarity(items.manifest.get("metric", Similarity.COS))
     most = max((len(item.options) for item in items.items), default=0)
     shares = np.zeros((len(items.items), most))
     for row, item in enumerate(items.items):
@@ -63,26 +56,21 @@ def answer(items: ItemSet, space: Space) -> Automatic:
         asked = (own != NOT_ASKED) & answered
         votes.append(asked[:, np.newaxis].astype(np.float64))
         hits.append(np.where(asked, shares[np.arange(len(own)), np.maximum(own, 0)], 0.0)[:, np.newaxis])
-    return Automatic(
-        space.variant,
-        space.variant in items.variants,
-        shares,
-        int((~answered).sum()),
-        scoring.scores_of(tally, hits, votes),
-    )
+    unanswered = int((~answered).sum())
+    return Automatic(space.variant, space.variant in items.variants, unanswered, scores_of(tally, hits, votes))
 
 
-def similarities(vectors: Float32 | Float64, metric: Metric) -> Float64:
-    """Similarities of a few vectors ``[m, d]`` with each other, ``[m, m] float64``."""
+def similarities(vectors: Float32 | Float64, metric: Similarity) -> Float64:
+    """Similarities of ``[m, d]`` vectors with each other, ``[m, m] float64``."""
     rows = np.asarray(vectors, dtype=np.float64)
-    if metric is Metric.L2:
+    if metric is Similarity.L2:
         return np.asarray(1 / (1 + np.linalg.norm(rows[:, np.newaxis] - rows[np.newaxis], axis=2)))
     unit = unit_rows(rows, np.arange(len(rows)))
     return np.asarray(unit @ unit.T)
 
 
 def vote_of(similarity: Float64, task: Task) -> Float64:
-    """How a vote is shared, ``[options]``, given ``similarity [m, m]``: of the options, after the query if any."""
+    """The vote's share per option, from ``similarity [m, m]`` of the options, after the query if it is none of them."""
     if task is Task.INTRUDER:
         others = similarity.sum(axis=1) - np.diag(similarity)
         outlying = -others / max(len(similarity) - 1, 1)

@@ -1,9 +1,8 @@
-"""A set of items with its votes as one file, to take to another machine, and as tables for analysis.
+"""A set of items with its votes as one file, to move to another machine, and as tables for analysis.
 
-The file is a zip of ``set.json`` (what the set is), ``items.csv`` or ``items.parquet`` (a row per item and option) and
-``votes.csv`` or ``votes.parquet``. Nothing of it is believed: the set's id is computed anew from what the file says
-(a digest of all of it but the title and the time), so that what is damaged or edited is refused as a whole. No key of a
-session's facilitator is in it.
+The file is a zip of ``set.json`` (about the set), ``items.csv`` or ``items.parquet`` (a row per item and option) and
+``votes.csv`` or ``votes.parquet``. A file is not trusted: the set's id, a digest of everything but the title and the
+time, is computed again, so that a damaged or edited file is refused as a whole. Facilitators' keys are not in it.
 """
 
 from __future__ import annotations
@@ -17,19 +16,21 @@ import struct
 import threading
 import unicodedata
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import Any, NoReturn
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from core.errors import DataCorrupt, InputError
-from core.files import typed_tables as plain_tables
+from core.files import typed_tables
+from core.files.tables import MAX_CELL
 from core.files.typed_tables import Cell, Column, Kind, TableFormat
 from core.files.writing import cannot_write, make_folder
 from core.studies.judgement.raters import nickname, pseudonym, rater_key
@@ -48,9 +49,20 @@ LONGEST_SESSION = 100
 SET = "set.json"
 SECRET_BYTES = 32
 _SECRETS = threading.Lock()
-_ENTRY = b"PK\x01\x02"  # how an entry of a zip's directory begins
+_ENTRY = b"PK\x01\x02"  # begins an entry of a zip's directory
 _MOST_ENTRIES = 20
+_WANTED = f"{SET} with items and votes as .csv or .parquet"
 _AGAIN = "the file was damaged or edited: export it again where it comes from"
+_wrong = partial(InputError, remedy=_AGAIN)
+# What set.json must hold: the type in Python and in JSON, and the most characters of a string.
+_FIELDS = {
+    "task": (str, "string", LONGEST_TITLE),
+    "title": (str, "string", LONGEST_TITLE),
+    "variants": (list, "array", 0),
+    "manifest": (dict, "object", 0),
+    "created_at": (str, "string", LONGEST_TITLE),
+    "set_id": (str, "string", DIGITS),
+}
 
 
 class Part(StrEnum):
@@ -60,27 +72,29 @@ class Part(StrEnum):
     VOTES = "votes"
 
 
-ITEM_COLUMNS = (
-    Column("item_no", Kind.COUNT),
-    Column("query"),
-    Column("part_of_speech"),
-    Column("concreteness"),
-    Column("category"),
-    Column("band"),
-    Column("k", Kind.COUNT, optional=True),
-    Column("option_no", Kind.COUNT),
-    Column("option"),
-    Column("own"),  # the variants whose own option it is, joined by |
-)
-VOTE_COLUMNS = (
-    Column("session"),
-    Column("rater"),
-    Column("item_no", Kind.COUNT),
-    Column("option_no", Kind.COUNT, optional=True),  # nothing for "I don't know these words"
-    Column("option"),
-    Column("seconds", Kind.SECONDS, optional=True),
-    Column("voted_at", Kind.TIME),
-)
+_COLUMNS = {
+    Part.ITEMS: (
+        Column("item_no", Kind.COUNT),
+        Column("query"),
+        Column("part_of_speech"),
+        Column("concreteness"),
+        Column("category"),
+        Column("band"),
+        Column("k", Kind.COUNT, optional=True),
+        Column("option_no", Kind.COUNT),
+        Column("option"),
+        Column("own"),  # the variants that gave this option, joined by |
+    ),
+    Part.VOTES: (
+        Column("session"),
+        Column("rater"),
+        Column("item_no", Kind.COUNT),
+        Column("option_no", Kind.COUNT, optional=True),  # empty for "I don't know these words"
+        Column("option"),
+        Column("seconds", Kind.SECONDS, optional=True),
+        Column("voted_at", Kind.TIME),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ def collect(
 
     Args:
         without: sessions whose votes are left out.
-        named: what a vote's rater is called in the file.
+        named: gives a vote's rater the name in the file.
 
     Raises:
         InputError: there is no such set (any more).
@@ -117,27 +131,22 @@ def collect(
 
 
 def under_pseudonyms(secret: bytes, set_id: str, but_in: Collection[str] = ()) -> Callable[[Vote], str]:
-    """For ``collect``: pseudonyms in place of nicknames, but for the raters of some sessions."""
-
-    def named(vote: Vote) -> str:
-        return vote.rater if vote.session in but_in else pseudonym(secret, set_id, vote.rater)
-
-    return named
+    """For ``collect``: pseudonyms instead of nicknames, except in some sessions."""
+    return lambda vote: vote.rater if vote.session in but_in else pseudonym(secret, set_id, vote.rater)
 
 
 def secret_in(folder: Path) -> bytes:
-    """What the pseudonyms of a server are made with; written when it is first needed, and kept: a rater then has the
-    same one in every file.
+    """The key of a server's pseudonyms, created when first needed: a rater has the same pseudonym in every file.
 
     Raises:
-        BlindspotError: it cannot be written, or what is there is no secret.
+        BlindspotError: it cannot be written, or the file holds no key.
     """
     path = folder / "pseudonyms.key"
     with _SECRETS:
         if not path.exists():
             try:
                 make_folder(folder)
-                number, temporary = mkstemp(dir=folder, prefix=".", suffix=".tmp")  # for its owner's eyes alone
+                number, temporary = mkstemp(dir=folder, prefix=".", suffix=".tmp")  # readable by its owner only
                 with os.fdopen(number, "wb") as file:
                     file.write(secrets.token_bytes(SECRET_BYTES))
                 Path(temporary).replace(path)
@@ -150,14 +159,13 @@ def secret_in(folder: Path) -> bytes:
 
 
 def table(bundle: Bundle, part: Part, form: TableFormat) -> bytes:
-    """The items, or the votes, of a set as the content of a CSV or Parquet file."""
-    if part is Part.ITEMS:
-        return plain_tables.write(_item_rows(bundle.items), ITEM_COLUMNS, form)
-    return plain_tables.write(_vote_rows(bundle), VOTE_COLUMNS, form)
+    """The content of a file with the items or the votes."""
+    rows = _item_rows(bundle.items) if part is Part.ITEMS else _vote_rows(bundle)
+    return typed_tables.write(rows, _COLUMNS[part], form)
 
 
 def pack(bundle: Bundle, form: TableFormat) -> bytes:
-    """The content of a zip that holds the set and its votes; the same again for the same."""
+    """The content of the zip; equal bundles give equal bytes."""
     items = bundle.items
     described = {
         "version": VERSION,
@@ -173,7 +181,7 @@ def pack(bundle: Bundle, form: TableFormat) -> bytes:
     sink = BytesIO()
     with ZipFile(sink, "w", ZIP_DEFLATED) as file:
         for name, content in members.items():
-            entry = ZipInfo(name)  # of 1980: when it is written says nothing
+            entry = ZipInfo(name)  # dated 1980, so that the time of writing does not change the bytes
             entry.compress_type = ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             file.writestr(entry, content)
@@ -204,80 +212,76 @@ def _escaped(name: str) -> str:
 
 
 def unpack(data: bytes) -> Bundle:
-    """What ``pack`` made a file of.
+    """The bundle in a file that ``pack`` made.
 
     Raises:
-        InputError: it is no such file, or something in it is not as it must be; in one line.
+        InputError: the file is not one, or something in it is wrong; in one line.
     """
     members = _members(data)
     described = _described(members[SET])
     rows: dict[Part, list[list[Cell]]] = {}
-    for part, columns, most in ((Part.ITEMS, ITEM_COLUMNS, MOST_OPTIONS), (Part.VOTES, VOTE_COLUMNS, MOST_VOTES)):
+    for part, most in ((Part.ITEMS, MOST_OPTIONS), (Part.VOTES, MOST_VOTES)):
         name = next(name for name in members if name.startswith(f"{part}."))
         form = TableFormat(name.rpartition(".")[2])
-        rows[part] = plain_tables.read(members[name], columns, form, name, most)
-    variants = _variants(described)
+        rows[part] = typed_tables.read(members[name], _COLUMNS[part], form, name, most)
+    if described["task"] not in list(Task):
+        _refuse(described, "task", f"one of {', '.join(Task)}")
+    variants = _variants(described["variants"])
     items = ItemSet(
-        task=_task(described),
-        title=_text(described, "title", LONGEST_TITLE),
-        variants=variants,
-        items=tuple(_items(rows[Part.ITEMS], variants)),
-        manifest=_of_kind(described, "manifest", dict),
-        created_at=_time(described),
+        Task(described["task"]),
+        described["title"],
+        variants,
+        tuple(_items(rows[Part.ITEMS], variants)),
+        described["manifest"],
+        _time(described),
     )
-    claimed = _text(described, "set_id", DIGITS)
-    if items.set_id != claimed:
-        raise InputError(f"the items are not those of the set '{claimed}' that {SET} names", remedy=_AGAIN)
+    if items.set_id != described["set_id"]:
+        raise _wrong(f"the items are not those of the set '{described['set_id']}' that {SET} names")
     return Bundle(items, tuple(_votes(rows[Part.VOTES], items)))
 
 
 def take_in(data: bytes, judgements: Judgements) -> tuple[Bundle, Merged]:
-    """Read a file wholly, then store what is not here yet.
-
-    Raises:
-        InputError: see ``unpack``; nothing is stored then.
-    """
+    """Read a file as a whole, then store what is new; nothing is stored if ``unpack`` raises ``InputError``."""
     bundle = unpack(data)
     return bundle, judgements.merge(bundle.items, bundle.votes)
 
 
 def _members(data: bytes) -> dict[str, bytes]:
-    """The contents by their names, as many and as large as they may be."""
-    wanted = f"{SET} with items and votes as .csv or .parquet"
+    """The contents by name; refuses what is too large or not expected."""
     if len(data) > MOST_BYTES:
         raise InputError(f"the file has {len(data):,} bytes", expected=f"at most {MOST_BYTES:,}")
-    # Counted in the bytes: the zipfile module would make an object of each of a million entries.
+    # Counted in the bytes: zipfile would make an object for each of a million entries.
     if data.count(_ENTRY) > _MOST_ENTRIES:
-        raise InputError("the zip holds very many files", expected=wanted)
+        raise InputError("the zip holds very many files", expected=_WANTED)
     try:
         with ZipFile(BytesIO(data)) as file:
-            _check_names([entry.filename for entry in file.infolist()], wanted)
+            _check_names([entry.filename for entry in file.infolist()])
             return {entry.filename: _content(file, entry) for entry in file.infolist()}
     except (BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error) as error:
-        # RuntimeError: a member with a password, or packed in a way that Python does not know
+        # RuntimeError: a member with a password, or with an unknown compression
         why = " ".join(str(error).split())[:200]
-        raise InputError(f"the file is no zip, or a broken one: {why}", expected=f"a zip of {wanted}") from error
+        raise InputError(f"the file is no zip, or a broken one: {why}", expected=f"a zip of {_WANTED}") from error
 
 
-def _check_names(names: Sequence[str], wanted: str) -> None:
+def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if not re.fullmatch(r"set\.json|(items|votes)\.(csv|parquet)", name):
-            raise InputError(f"the zip holds {name[:60]!a}", expected=f"nothing but {wanted}")
+            raise InputError(f"the zip holds {name[:60]!a}", expected=f"nothing but {_WANTED}")
     for what in ("set", *Part):
         found = [name for name in names if name.partition(".")[0] == what]
         if len(found) != 1:
-            raise InputError(f"the zip holds {len(found) or 'no'} files of '{what}'", expected=wanted)
+            raise InputError(f"the zip holds {len(found) or 'no'} files of '{what}'", expected=_WANTED)
 
 
 def _content(file: ZipFile, entry: ZipInfo) -> bytes:
     name = entry.filename
-    if stat.S_ISLNK(entry.external_attr >> 16):  # nothing is unpacked to a disk; but what made it meant no good
+    if stat.S_ISLNK(entry.external_attr >> 16):  # harmless here, but nobody makes one by accident
         raise InputError(f"{name} is a link", expected="a plain zip", remedy="pack it again")
-    if entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:  # others may ask for gigabytes before a byte is read
+    if entry.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:  # others may need gigabytes to unpack a byte
         raise InputError(f"{name} is packed in an unusual way", expected="a plain zip", remedy="pack it again")
-    most = MOST_BYTES_OF_SET if name == SET else plain_tables.MOST_BYTES
+    most = MOST_BYTES_OF_SET if name == SET else typed_tables.MOST_BYTES
     with file.open(entry) as member:
-        content = member.read(most + 1)  # not what the directory says: a bomb says little
+        content = member.read(most + 1)  # the size in the directory may be a lie
     if len(content) > most:
         raise InputError(f"{name} unpacks to more than {most:,} bytes", expected="no more than that")
     return content
@@ -286,14 +290,15 @@ def _content(file: ZipFile, entry: ZipInfo) -> bytes:
 # --- set.json
 
 
-def _described(data: bytes) -> Mapping[str, Any]:
+def _described(data: bytes) -> dict[str, Any]:
+    """The content of set.json, with all of ``_FIELDS``."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_object)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")  # "\ud800" is JSON, and no text
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # "\ud800" is JSON, but no text
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{SET} is broken: {str(error)[:200]}", remedy=_AGAIN) from error
+        raise _wrong(f"{SET} is broken: {str(error)[:200]}") from error
     if not isinstance(value, dict):
-        raise InputError(f"{SET} holds no object", remedy=_AGAIN)
+        raise _wrong(f"{SET} holds no object")
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
         raise InputError(
@@ -301,7 +306,18 @@ def _described(data: bytes) -> Mapping[str, Any]:
             expected=str(VERSION),
             remedy="a newer Blindspot wrote it: update this one",
         )
+    for name, (kind, in_json, longest) in _FIELDS.items():
+        if not isinstance(value.get(name), kind):
+            _refuse(value, name, f"a JSON {in_json}")
+        if longest and (length := len(value[name])) > longest:
+            raise InputError(f"the '{name}' in {SET} has {length:,} characters", expected=f"at most {longest}")
     return value
+
+
+def _refuse(described: dict[str, Any], name: str, expected: str) -> NoReturn:
+    value = described.get(name)
+    said = "nothing" if value is None else f"{str(value)[:40]!r}"
+    raise _wrong(f"{SET} says {said} for '{name}'", expected=expected)
 
 
 def _no_number(name: str) -> float:
@@ -315,57 +331,25 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _of_kind(described: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
-    value = described.get(name)
-    if not isinstance(value, kind):
-        said = "nothing" if value is None else f"{str(value)[:40]!r}"
-        raise InputError(f"{SET} says {said} for '{name}'", expected=f"a JSON {_JSON[kind]}", remedy=_AGAIN)
-    return value
-
-
-_JSON: Mapping[type[Any], str] = {str: "string", list: "array", dict: "object"}
-
-
-def _text(described: Mapping[str, Any], name: str, longest: int) -> str:
-    text: str = _of_kind(described, name, str)
-    if len(text) > longest:
-        raise InputError(f"the '{name}' in {SET} has {len(text):,} characters", expected=f"at most {longest}")
-    return text
-
-
-def _task(described: Mapping[str, Any]) -> Task:
-    name = _text(described, "task", LONGEST_TITLE)
-    if name not in list(Task):
-        raise InputError(f"{SET} says '{name[:40]}' for 'task'", expected=f"one of {', '.join(Task)}", remedy=_AGAIN)
-    return Task(name)
-
-
-def _variants(described: Mapping[str, Any]) -> tuple[Variant, ...]:
-    names = _of_kind(described, "variants", list)
-    if (
-        not 1 <= len(names) <= MOST_VARIANTS
-        or len(set(map(str, names))) < len(names)
-        or any(
-            not isinstance(n, str) or len(n) > plain_tables.LONGEST_CELL or str(Variant.parse(n)) != n for n in names
-        )
-    ):
-        raise InputError(
+def _variants(names: list[Any]) -> tuple[Variant, ...]:
+    texts = [name for name in names if isinstance(name, str) and len(name) <= MAX_CELL]
+    variants = tuple(dict.fromkeys(Variant.parse(text) for text in texts))
+    if [str(variant) for variant in variants] != names or not 1 <= len(names) <= MOST_VARIANTS:
+        raise _wrong(
             f"the variants in {SET} are not as they must be",
             expected=f"1 to {MOST_VARIANTS} different ones, each as encoder{Variant.SEPARATOR}transform",
-            remedy=_AGAIN,
         )
-    return tuple(Variant.parse(name) for name in names)
+    return variants
 
 
-def _time(described: Mapping[str, Any]) -> datetime:
-    text = _text(described, "created_at", LONGEST_TITLE)
+def _time(described: dict[str, Any]) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(described["created_at"])
         if moment.tzinfo is not None:
             return moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        pass  # said below, as where there is no zone
-    raise InputError(f"{SET} says '{text[:40]}' for 'created_at'", expected=Kind.TIME, remedy=_AGAIN)
+        pass  # refused like a time without a zone
+    _refuse(described, "created_at", Kind.TIME)
 
 
 # --- the tables
@@ -376,20 +360,20 @@ def _items(rows: Sequence[Sequence[Any]], variants: Sequence[Variant]) -> Iterat
     for number, (item_no, of_item) in enumerate(groupby(rows, key=lambda row: row[0])):
         lines = list(of_item)
         if item_no != number:
-            raise InputError(f"item {item_no} stands where item {number} belongs", remedy=_AGAIN)
+            raise _wrong(f"item {item_no} stands where item {number} belongs")
         if len({tuple(line[:7]) for line in lines}) > 1:
-            raise InputError(f"the rows of item {item_no} differ in more than the option", remedy=_AGAIN)
+            raise _wrong(f"the rows of item {item_no} differ in more than the option")
         if [line[7] for line in lines] != list(range(len(lines))):
-            raise InputError(f"the options of item {item_no} are not numbered 0, 1, 2, ...", remedy=_AGAIN)
+            raise _wrong(f"the options of item {item_no} are not numbered 0, 1, 2, ...")
         if len(lines) < 2 or len({line[8] for line in lines}) < len(lines):
-            raise InputError(f"item {item_no} has one option, or one of them twice", remedy=_AGAIN)
+            raise _wrong(f"item {item_no} has one option, or one of them twice")
         own = [NOT_ASKED] * len(variants)
         for option_no, names in enumerate(line[9] for line in lines):
             for name in re.findall(r"(?:[^|\\]|\\.)+", names, re.DOTALL):
                 place = places.get(name)
                 if place is None or own[place] != NOT_ASKED:
                     said = "is unknown" if place is None else "has two options of its own"
-                    raise InputError(f"item {item_no}: the variant '{name[:60]}' {said}", remedy=_AGAIN)
+                    raise _wrong(f"item {item_no}: the variant '{name[:60]}' {said}")
                 own[place] = option_no
         _, text, part_of_speech, concreteness, category, band, k = lines[0][:7]
         query = Query(text, part_of_speech, concreteness, category)
@@ -400,24 +384,20 @@ def _votes(rows: Sequence[Sequence[Any]], items: ItemSet) -> Iterator[Vote]:
     seen: set[tuple[str, str, int]] = set()
     for session, rater, item_no, option_no, option, seconds, voted_at in rows:
         if item_no >= len(items.items):
-            raise InputError(f"a vote is on item {item_no}", expected=f"0 to {len(items.items) - 1}", remedy=_AGAIN)
+            raise _wrong(f"a vote is on item {item_no}", expected=f"0 to {len(items.items) - 1}")
         options = items.items[item_no].options
         if option_no is not None and option_no >= len(options):
-            raise InputError(
-                f"a vote on item {item_no} is for option {option_no}",
-                expected=f"0 to {len(options) - 1}, or nothing",
-                remedy=_AGAIN,
+            raise _wrong(
+                f"a vote on item {item_no} is for option {option_no}", expected=f"0 to {len(options) - 1}, or nothing"
             )
         if option != ("" if option_no is None else options[option_no]):
-            raise InputError(
-                f"a vote on item {item_no} is for '{option[:40]}', which is not its option {option_no}", remedy=_AGAIN
-            )
+            raise _wrong(f"a vote on item {item_no} is for '{option[:40]}', which is not its option {option_no}")
         if nickname(rater) != rater:
             raise InputError(f"the nickname '{rater[:40]}' has spaces or letters in a form that is not kept")
         if len(session) > LONGEST_SESSION or any(unicodedata.category(c) == "Cc" for c in session):
-            raise InputError(f"there is no session by the name {session[:40]!r}", remedy=_AGAIN)
+            raise _wrong(f"there is no session by the name {session[:40]!r}")
         key = (session, rater_key(rater), item_no)
         if key in seen:
-            raise InputError(f"two votes of '{rater}' on item {item_no}", expected="one", remedy=_AGAIN)
+            raise _wrong(f"two votes of '{rater}' on item {item_no}", expected="one")
         seen.add(key)
         yield Vote(session, rater, item_no, option_no, seconds, voted_at)

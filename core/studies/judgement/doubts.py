@@ -1,7 +1,6 @@
-"""Raters who cannot have read what they answered: by the seconds that they took, and by where on screen they clicked.
+"""Raters who cannot have read the items: their answers came too fast, or always from the same place on the screen.
 
-Nobody is left out by this alone. A nickname is no account, so that one person can be many raters; what such a person
-saves is the reading.
+A nickname is no account, so one person can be many raters. Nobody is left out for these doubts alone.
 """
 
 from __future__ import annotations
@@ -9,27 +8,25 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from statistics import median
 
 from core.studies.judgement.raters import option_order, rater_key
 from core.studies.judgement.types import Ballot, ItemSet, Vote
 
-LEAST_ANSWERS = 5  # fewer say nothing of a rater
-FAST_SECONDS = 1.5  # to read the words of an item, weigh them and point at one
-RARE = 1e-6  # a pattern that chance gives one rater in a million
+LEAST_ANSWERS = 5  # with fewer there is no doubt
+FAST_SECONDS = 1.5  # too few to read the words of an item and choose one
+RARE = 1e-6  # chance of a suspicious pattern
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """A rater, and what speaks against them.
+    """A rater in doubt.
 
     Attributes:
-        key: what tells them apart from others.
-        seconds: the median over their answers; None where none was measured.
+        key: ``rater_key`` of the nickname.
+        seconds: the median over their answers; None if too few were measured.
         is_fast: whether that is less than reading takes.
-        place: the card, from 1, that they chose again and again although cards are shuffled; None where they did not.
-        at_place: how many of their answers were there.
+        place: the card, from 1, that they chose suspiciously often, ``at_place`` times; None without such a card.
     """
 
     key: str
@@ -42,7 +39,7 @@ class Doubt:
 
 
 def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
-    """Raters in doubt, those with most answers first."""
+    """Raters in doubt, those with the most answers first."""
     by_rater: dict[str, list[Vote]] = defaultdict(list)
     for vote in votes:
         by_rater[rater_key(vote.rater)].append(vote)
@@ -60,13 +57,15 @@ def doubts(items: ItemSet, votes: Sequence[Vote]) -> list[Doubt]:
 
 
 def _pattern(items: ItemSet, votes: Sequence[Vote]) -> tuple[int | None, int]:
-    """The card that was chosen far more often than chance puts the same answer there, and how often.
+    """The card that was chosen more often than chance explains, and how often.
 
-    Cards are shuffled for every rater: whoever reads chooses each of k places with 1/k. With n answers, c of them at
-    the most frequent place, that is less likely than ``k * P(Binomial(n, 1/k) >= c)``.
+    Cards are shuffled, so a rater who reads chooses each of k places with probability 1/k. The chance of c or more of n
+    answers at one place is at most ``k * P(Binomial(n, 1/k) >= c)``.
     """
+    from scipy.stats import binom
+
     places: Counter[int] = Counter()
-    fewest = 2**31
+    fewest = 2**31  # options of an item
     for vote in votes:
         if vote.option is None:
             continue
@@ -77,9 +76,5 @@ def _pattern(items: ItemSet, votes: Sequence[Vote]) -> tuple[int | None, int]:
     if not places:
         return None, 0
     place, count = places.most_common(1)[0]
-    return (place, count) if fewest * _at_least(count, places.total(), 1 / fewest) < RARE else (None, 0)
-
-
-def _at_least(count: int, n: int, p: float) -> float:
-    """P(Binomial(n, p) >= count)."""
-    return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(count, n + 1))
+    chance = fewest * binom.sf(count - 1, places.total(), 1 / fewest)
+    return (place, count) if chance < RARE else (None, 0)

@@ -1,4 +1,4 @@
-"""Figures of human judgement: how often people chose a variant's own, with intervals and what guessing gives."""
+"""The figure of human judgement: shares of votes for each variant, with intervals and the share by guessing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT
 from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.studies.judgement.types import Task
 from core.types import Variant
 
@@ -20,18 +20,18 @@ AXIS = {
 }
 ROW, SLOT = 46, 20  # pixels of a row, and of each further variant in it
 AUTOMATIC = "automatic rater"
-_BELOW = 0.25  # of a slot: where the automatic rater's mark stands
+_BELOW = 0.25  # of a slot: offset of the automatic rater's mark
 
 
 def own_votes(
     rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, task: Task, *, legend: bool
 ) -> go.Figure:
-    """Shares of votes with intervals, a row per ``row``; the variants of a row stand below each other.
+    """Shares of votes with intervals, a row per ``row`` with its variants below each other.
 
     Args:
-        rows: columns ``row`` (text), ``variant``, ``value, low, high, chance, automatic`` (shares, None where there is
-            none), ``votes``. What guessing gives is drawn per row, dotted; the automatic rater hollow.
-        legend: whether rows are not named after the variants.
+        rows: columns ``row`` (text), ``variant``, ``votes``, and the shares ``value, low, high, chance, automatic``,
+            None if missing. Guessing is a dotted line per row, the automatic rater hollow.
+        legend: whether there is a legend of variants; without one, rows are named after them.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(rows["row"]))
@@ -61,13 +61,13 @@ def own_votes(
     figure.update_xaxes(title=AXIS[task], tickformat=".0%", range=[-0.02, 1.02])
     figure.update_layout(showlegend=True)
     entries = (len(variants) if legend else 0) + 2
-    return dress(figure, scheme, height=80 + (ROW + SLOT * (slots - 1)) * len(names) + LEGEND_HEIGHT * entries)
+    return apply_layout(figure, scheme, height=80 + (ROW + SLOT * (slots - 1)) * len(names) + LEGEND_HEIGHT * entries)
 
 
 def _people(
     figure: go.Figure, rows: pd.DataFrame, names: list[str], offset: float, style: Style, variant: Variant, legend: bool
 ) -> None:
-    """A variant's points; where there is no interval the point stands alone."""
+    """A variant's points, with intervals if there are any."""
     low, high = rows["low"].fillna(rows["value"]), rows["high"].fillna(rows["value"])
     figure.add_scatter(
         x=rows["value"].tolist(),
@@ -110,7 +110,6 @@ def _automatic(
 
 
 def _guessing(figure: go.Figure, rows: pd.DataFrame, names: list[str], scheme: Scheme) -> None:
-    """A dotted line per row, which is one line where all rows have the same chance."""
     chance = rows.groupby("row", sort=False)["chance"].mean()
     x: list[float | None] = []
     y: list[float | None] = []

@@ -1,18 +1,18 @@
-"""Whose neighbours are judged: inventories of query words or sentences (Schnabel et al. 2015, section 3.3)."""
+"""Inventories of queries, words or sentences, whose neighbours are judged (Schnabel et al. 2015, section 3.3)."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import Dataset
 from core.datasets.published import simlex
 from core.datasets.published.simlex import SimLexPair
@@ -22,17 +22,17 @@ from core.studies.judgement.types import Query
 from core.texts import near_duplicate_key, same_text
 from core.types import CancelToken, Int64, Progress, digest_of_strings, no_progress
 
-RARE = 2_500.0  # occurrences per billion words; the paper's "fewer than 2500 times", made independent of the corpus
-FREQUENT = 25_000.0  # ten times that
+RARE = 2_500.0  # occurrences per billion words: the paper's "fewer than 2500 times" for corpora of any size
+FREQUENT = 25_000.0
 CONCRETE_ABOVE = 3.0  # the middle of SimLex-999's scale from 1 (abstract) to 5 (concrete)
 SHORTEST_SENTENCE = 4  # words
 SENTENCES = 100  # as many as the default has words
-NAMED = 10  # of the queries that a vocabulary does not have
+NAMED = 10  # queries that a vocabulary lacks
 _OWN_WORDS = ASSETS / "judgement" / "queries.csv"
 
 
 class Ready(StrEnum):
-    """Inventories that need nothing from the user."""
+    """Inventories that need no list from the user."""
 
     DEFAULT = "default"
     SIMLEX = "simlex999"
@@ -41,14 +41,7 @@ class Ready(StrEnum):
 
 @dataclass(frozen=True)
 class Inventory:
-    """Queries, in the order in which items are made.
-
-    Attributes:
-        id: short, for commands.
-        title: for people.
-        queries: distinct texts.
-        about: where they come from and what was left out, in a sentence or two; plain text.
-    """
+    """Distinct queries, in the order in which items are made; ``about`` tells their source as plain text."""
 
     id: str
     title: str
@@ -57,38 +50,28 @@ class Inventory:
 
     @cached_property
     def digest(self) -> str:
-        """Of the queries, their order and what is known of them."""
         return digest_of_strings([part for query in self.queries for part in astuple(query)])[:16]
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The queries of an inventory among the items of a vocabulary.
+    """The queries of an inventory among the items of a dataset.
 
     Attributes:
-        queries: with the vocabulary's spelling, distinct items.
-        items: ``[q] int64``, their numbers in the dataset.
-        unknown: texts that it does not have, in the inventory's order.
-        repeated: how many were left out because they are the same item as one before.
+        queries: distinct items in the dataset's spelling; ``items [q] int64`` are their numbers.
+        unknown: texts that it lacks, in the inventory's order.
+        repeated: how many were left out as an item that came before.
     """
 
     queries: tuple[Query, ...]
     items: Int64
-    unknown: tuple[str, ...] = field(default=())
-    repeated: int = 0
-
-    @property
-    def told(self) -> str:
-        """What is missing, in words; "" where nothing is."""
-        if not self.unknown:
-            return ""
-        more = len(self.unknown) - NAMED
-        return f"not in the vocabulary: {', '.join(self.unknown[:NAMED])}" + (f" and {more:,} more" if more > 0 else "")
+    unknown: tuple[str, ...]
+    repeated: int
 
 
 @lru_cache(maxsize=1)
 def default() -> Inventory:
-    """100 words of our own in the paper's design: ten categories of ten words, exactly three of them rare."""
+    """100 words in the paper's design: ten categories of ten words, three of each ten rare."""
     rows = csv.DictReader(io.StringIO(_OWN_WORDS.read_text("utf-8"), newline=""))
     queries = tuple(Query(r["word"], r["part_of_speech"], r["concreteness"], r["category"]) for r in rows)
     about = (
@@ -100,7 +83,7 @@ def default() -> Inventory:
 
 
 def of_simlex(pairs: Sequence[SimLexPair]) -> Inventory:
-    """SimLex-999's words, each once; concrete where people rated it above the middle of the scale."""
+    """SimLex-999's words, each once; concrete if rated above the middle of the scale."""
     queries: dict[str, Query] = {}
     several: set[str] = set()
     for pair in pairs:
@@ -118,13 +101,13 @@ def of_simlex(pairs: Sequence[SimLexPair]) -> Inventory:
 
 
 def load_simlex(settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None) -> Inventory:
-    """SimLex-999's words; the file is fetched where it is not here.
+    """SimLex-999's words; downloads the file if needed.
 
     Raises:
-        DataMissing: it cannot be had now.
-        DataCorrupt: it is not the file that we know.
+        DataMissing: it cannot be downloaded now.
+        DataCorrupt: it is not the published file.
     """
-    paths = fetch.fetch_dataset(datasets.find("simlex999-words"), settings, progress, cancel)
+    paths = fetch.fetch_dataset(find_dataset("simlex999-words"), settings, progress, cancel)
     return of_simlex(simlex.read(paths[0]))
 
 
@@ -132,7 +115,7 @@ def sentences(dataset: Dataset, n: int, seed: int) -> Inventory:
     """A seeded sample of a dataset's items of at least four words, without near-duplicates, in random order.
 
     Raises:
-        InputError: it has no such item, or n is no number above 0.
+        InputError: it has no such item, or n is below 1.
     """
     check_sample(n)
     long_enough: dict[str, str] = {}
@@ -156,19 +139,16 @@ def sentences(dataset: Dataset, n: int, seed: int) -> Inventory:
 
 
 def check_sample(n: int) -> None:
-    """Raise ``InputError`` unless n is a number of queries that can be drawn."""
+    """Raise ``InputError`` for less than one query."""
     if n < 1:
         raise InputError(f"{n} queries are asked for", expected="at least 1")
 
 
 def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
-    """Look the queries up among some items of a dataset: to the letter, else as ``same_text`` (the first such).
-
-    Args:
-        items: ``[k] int64``, numbers of the items that all variants have a vector for, ascending.
+    """Find the queries among the items ``[k] int64`` of a dataset: exactly, else the first that is ``same_text``.
 
     Raises:
-        InputError: none of them is there.
+        InputError: none is found.
     """
     exactly = {dataset.items[i]: int(i) for i in items}
     anyhow: dict[str, int] = {}
@@ -183,8 +163,7 @@ def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
         elif number in found:
             repeated += 1
         else:
-            text = dataset.items[number]
-            found[number] = Query(text, query.part_of_speech, query.concreteness, query.category)
+            found[number] = replace(query, text=dataset.items[number])
     out = Found(tuple(found.values()), np.array(list(found), dtype=np.int64), tuple(unknown), repeated)
     if not found:
         raise InputError(
@@ -197,7 +176,7 @@ def find(inventory: Inventory, dataset: Dataset, items: Int64) -> Found:
 
 
 def sample(found: Found, n: int | None, seed: int) -> Found:
-    """A seeded sample of n queries, in their order; all of them where there are no more, or n is None."""
+    """A seeded sample of n queries, in their order; all of them if there are no more, or n is None."""
     if n is None or n >= len(found.queries):
         return found
     check_sample(n)

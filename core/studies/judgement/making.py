@@ -1,26 +1,26 @@
-"""Making a set of items: encode what is not encoded, look for neighbours, apply the rules, store."""
+"""Making a set of items: encode if needed, look up neighbours, apply the rules, store."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from core import policy
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import by_wordfreq, of_vocabulary
-from core.encoders import catalog as encoders
+from core.encoders.catalog import canonical_encoder, resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric, row_norms
+from core.numerics.similarity import Similarity, row_norms
 from core.runs import pipeline
 from core.runs.log import JobLine
-from core.runs.pipeline import EncodeRequest
+from core.runs.requests import EncodeRequest
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.store.repository import Repository
@@ -33,27 +33,26 @@ from core.transforms.chain import TransformChain
 from core.types import CancelToken, Int64, Progress, Variant, no_progress
 
 SEED = 2_015
-FIRST_LOOK = 1_000  # neighbours: most intruders are among them, and ranking all 20,000 takes seven times as long
-AT_ONCE = 32  # queries between two looks at the cancel token
+FIRST_LOOK = 1_000  # neighbours: most intruders are among them; ranking all 20,000 takes seven times as long
+AT_ONCE = 32  # queries between two checks of the cancel token
 LONGEST_TITLE = 120
 
 
 @dataclass(frozen=True)
 class ItemsRequest:
-    """Items to be made. Equal requests lead to the same set.
+    """Items to make. Equal requests lead to the same set.
 
     Attributes:
-        inventory: a ready one by name, or the user's own queries.
-        queries: a seeded sample of so many; None for all. Of sentences 100 where it is None.
+        queries: size of a seeded sample; None for all queries, or for 100 sentences.
         rule: of the intruder test.
         ranks: of the comparative task.
-        title: of the set; "" for one that says what is in it. A set that is there already keeps its own.
+        title: "" for one made of the inventory's and the dataset's; a set that exists keeps its title.
     """
 
     task: Task
     variants: tuple[Variant, ...]
     dataset: str
-    metric: Metric = Metric.COS
+    metric: Similarity = Similarity.COS
     inventory: Ready | Inventory = Ready.DEFAULT
     queries: int | None = None
     rule: Rule = Rule()  # noqa: RUF009 - frozen
@@ -67,7 +66,6 @@ class ItemsRequest:
 
     @property
     def encoders(self) -> frozenset[str]:
-        """References of the encoders that it encodes with."""
         return frozenset(variant.encoder for variant in self.variants)
 
     @property
@@ -83,40 +81,34 @@ class ItemsRequest:
         return JobLine("items", variant=", ".join(v.label for v in self.variants), dataset=self.dataset)
 
     def do(self, settings: Settings, repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Make them, as a task of the queue; what came out."""
-        return told(make(self, settings, repository, progress, cancel))
+        """Make them: a task of the queue. Returns the result in words."""
+        return in_words(make(self, settings, repository, progress, cancel))
 
 
 @dataclass(frozen=True, eq=False)
 class _Sizes:
-    """What must be alike in an intruder: how frequent words are, or how long sentences.
-
-    Attributes:
-        pool: ``counts`` are occurrences, or lengths in words.
-        corpus_size: in words; None of lengths.
-        source: whose counts they are.
-    """
+    """What an intruder must match: the frequency of words, or the length of sentences."""
 
     pool: Pool
-    corpus_size: float | None
-    source: str
+    corpus_size: float | None  # None for lengths
+    source: str  # of the counts
 
 
 def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
-    """Check what can be checked before any work, and make the request canonical.
+    """The request in canonical form, with everything checked that needs no work.
 
     Raises:
-        InputError: an unknown encoder, transform or dataset; too few variants; a number that makes no sense.
+        InputError: an unknown encoder, transform or dataset; too few variants; a number out of range.
     """
     for variant in request.variants:
         policy.check_encoder(variant.encoder, settings)
     policy.check_dataset(request.dataset, settings)
-    if request.title or isinstance(request.inventory, Inventory):  # it would stand in what all share
+    if request.title or isinstance(request.inventory, Inventory):  # all visitors would see it
         policy.of(settings).check_change("items have no title or queries of a visitor's own")
-    named = [Variant(encoders.canonical(v.encoder), str(TransformChain.parse(v.transform))) for v in request.variants]
+    named = [Variant(canonical_encoder(v.encoder), str(TransformChain.parse(v.transform))) for v in request.variants]
     variants = tuple(dict.fromkeys(named))
     for reference in dict.fromkeys(v.encoder for v in variants):
-        encoders.resolve(reference, settings)
+        resolve_encoder(reference, settings)
     least = 2 if request.task is Task.COMPARATIVE else 1
     if len(variants) < least:
         raise InputError(
@@ -124,7 +116,7 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
             expected=f"at least {least}" + (", since they are compared" if least > 1 else ""),
             remedy="choose an encoder more, or one encoder with two transforms",
         )
-    entry = datasets.find(request.dataset)
+    entry = find_dataset(request.dataset)
     if request.queries is not None:
         inventories.check_sample(request.queries)
     rules.check_ranks(request.ranks)
@@ -134,18 +126,8 @@ def check(request: ItemsRequest, settings: Settings) -> ItemsRequest:
         raise InputError(f"the tolerance is {request.rule.tolerance:g}", expected="a number from 0")
     if len(request.title) > LONGEST_TITLE:
         raise InputError(f"the title has {len(request.title)} characters", expected=f"at most {LONGEST_TITLE}")
-    return ItemsRequest(
-        request.task,
-        variants,
-        entry.id,
-        request.metric,
-        request.inventory,
-        request.queries,
-        request.rule,
-        tuple(sorted(request.ranks)),
-        request.seed,
-        " ".join(request.title.split()),
-    )
+    title = " ".join(request.title.split())
+    return replace(request, variants=variants, dataset=entry.id, ranks=tuple(sorted(request.ranks)), title=title)
 
 
 def make(
@@ -155,33 +137,30 @@ def make(
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
 ) -> ItemSet:
-    """Make the items and store them; what is stored already is found.
+    """Make the items and store them; an equal set that is stored is returned.
 
     Raises:
         InputError: as ``check``, or the dataset has none of the queries.
-        BlindspotError: no query gave an item; the reasons are in it.
+        BlindspotError: no query gives an item, with the reasons.
     """
     cancel = cancel or CancelToken()
     request = check(request, settings)
-    entry = datasets.find(request.dataset)
-    dataset = fetch.load(entry, settings, progress, cancel)
-    by_words = dataset.of_words
-    if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT and not by_words:
+    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    if request.task is Task.INTRUDER and request.rule.closeness is Closeness.COUNT and not dataset.of_words:
         raise InputError(
             f"the rule of counts is for words, and '{dataset.id}' has sentences",
             expected=f"the rule {Closeness.LOG10}, on lengths in words",
         )
     inventory = _inventory(request, dataset, settings, progress, cancel)
-    everything = np.arange(len(dataset.items), dtype=np.int64)
-    inventories.find(inventory, dataset, everything)  # before minutes are spent on encoding
+    inventories.find(inventory, dataset, np.arange(len(dataset.items)))  # fails before minutes of encoding
     for reference in dict.fromkeys(v.encoder for v in request.variants):
         cancel.check()
         pipeline.encode(EncodeRequest(reference, request.dataset), settings, repository, progress, cancel)
     spaces = open_spaces(request.variants, dataset, settings)
-    places = _with_direction(spaces, request.metric)
+    places = _nonzero_rows(spaces, request.metric)
     found = inventories.find(inventory, dataset, spaces[0].items[places])
     found = inventories.sample(found, request.queries, request.seed)
-    sizes = _sizes(dataset, spaces[0].items[places], by_words)
+    sizes = _sizes(dataset, spaces[0].items[places])
     made = _made(request, found, spaces, places, sizes, progress, cancel)
     if not made.items:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in made.skipped.items())
@@ -189,15 +168,15 @@ def make(
             f"none of the {len(found.queries):,} queries gives an item ({why})",
             remedy="choose a larger dataset, another rule or another inventory",
         )
-    title = request.title or f"{inventory.title} · {dataset.id}"  # raters see it: it names no encoder
+    title = request.title or f"{inventory.title} · {dataset.id}"  # raters see it, so it names no encoder
     manifest = _manifest(request, dataset, inventory, found, spaces, sizes, made, len(places))
     items = ItemSet(request.task, title, request.variants, made.items, manifest, datetime.now(UTC))
     stored = Judgements(repository.database)
     return items if stored.add_set(items) else stored.find_set(items.set_id) or items
 
 
-def told(items: ItemSet) -> str:
-    """What came out, in words: items, what was skipped and why, what the vocabulary lacks."""
+def in_words(items: ItemSet) -> str:
+    """How many items there are, what was skipped and why, what the vocabulary lacks."""
     manifest = items.manifest
     said = f"{len(items.items):,} items of {manifest.get('queries', 0):,} queries."
     if skipped := manifest.get("skipped"):
@@ -226,14 +205,10 @@ def _inventory(
             return inventories.sentences(dataset, request.queries or SENTENCES, request.seed)
 
 
-def _with_direction(spaces: Sequence[Space], metric: Metric) -> Int64:
-    """Rows of the spaces whose similarity to others is defined by all variants: with cosine, zero vectors have none.
-
-    Raises:
-        BlindspotError: there are fewer than two.
-    """
+def _nonzero_rows(spaces: Sequence[Space], metric: Similarity) -> Int64:
+    """Rows of the spaces that are no zero vectors, which have no cosine; ``BlindspotError`` if fewer than two."""
     usable = np.ones(len(spaces[0].items), dtype=np.bool_)
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         for space in spaces:
             usable &= row_norms(space.vectors) > 0
     places = np.flatnonzero(usable).astype(np.int64)
@@ -246,10 +221,9 @@ def _with_direction(spaces: Sequence[Space], metric: Metric) -> Int64:
     return places
 
 
-def _sizes(dataset: Dataset, items: Int64, by_words: bool) -> _Sizes:
-    """Of the items that have a vector everywhere, in their order."""
+def _sizes(dataset: Dataset, items: Int64) -> _Sizes:
     texts = [dataset.items[i] for i in items]
-    if not by_words:
+    if not dataset.of_words:
         lengths = np.array([len(text.split()) for text in texts], dtype=np.float64)
         return _Sizes(Pool.of(texts, np.where(lengths > 0, lengths, np.nan)), None, "lengths in words")
     counted = of_vocabulary(dataset, "") if isinstance(dataset, Vocabulary) else by_wordfreq(dataset)
@@ -273,36 +247,37 @@ def _made(
     else:
         bands = rules.bands_of_words(own, sizes.corpus_size, inventories.RARE, inventories.FREQUENT)
     asked = [Asked(*row) for row in zip(found.queries, numbers.tolist(), bands, strict=True)]
-    quartets: list[list[Quartet | Reason]] = [[] for _ in asked]
-    lists: list[list[Int64]] = [[] for _ in asked]
+    quartets: list[list[Quartet | Reason]] = []
+    lists: list[list[Int64]] = []
     for space in spaces:
+        quartets.append([])
+        lists.append([])
         vectors = space.vectors if len(places) == len(space.vectors) else space.vectors[places]
         index = ExactIndex(np.asarray(vectors, dtype=np.float32), request.metric)
         stage = f"neighbours by {space.variant.label}"
-        for part in rules.blocks(len(asked), AT_ONCE):
+        for start in range(0, len(asked), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
             cancel.check()
-            progress(stage, part.start, len(asked))
+            progress(stage, start, len(asked))
             if request.task is Task.INTRUDER:
-                for query, one in zip(quartets[part], _quartets(index, numbers[part], pool, request.rule), strict=True):
-                    query.append(one)
+                quartets[-1] += _quartets(index, numbers[part], pool, request.rule)
             else:
-                for listed, near in zip(lists[part], _lists(index, numbers[part], pool, request.ranks), strict=True):
-                    listed.append(near)
+                lists[-1] += _lists(index, numbers[part], pool, request.ranks)
         progress(stage, len(asked), len(asked))
     if request.task is Task.INTRUDER:
-        return rules.intruder_items(asked, quartets, pool)
-    return rules.comparative_items(asked, lists, request.ranks, pool)
+        return rules.intruder_items(asked, list(zip(*quartets, strict=True)), pool)
+    return rules.comparative_items(asked, list(zip(*lists, strict=True)), request.ranks, pool)
 
 
 def _quartets(index: ExactIndex, numbers: Int64, pool: Pool, rule: Rule) -> list[Quartet | Reason]:
-    """Those of some queries, ``[q] int64``; all items are ranked only for queries whose intruder is far off."""
+    """One per query of ``numbers [q]``; all items are ranked only for queries whose intruder is far off."""
     out: list[Quartet | Reason] = [Reason.TOO_FEW] * len(numbers)
     open_ones = np.arange(len(numbers))
     for depth in sorted({min(FIRST_LOOK, len(index) - 1), len(index) - 1}):
         ranked = index.of_rows(numbers[open_ones], depth).rows
         for i, row in zip(open_ones, ranked, strict=True):
             item = int(numbers[i])
-            out[i] = rules.quartet(item, rules.distinct(item, row, pool.twins), pool.counts, rule)
+            out[i] = rules.quartet(item, rules.distinct(item, row, pool.copies), pool.counts, rule)
         open_ones = np.array([i for i in open_ones if out[i] in (Reason.TOO_FEW, Reason.NO_INTRUDER)], dtype=np.int64)
         if not len(open_ones):
             break
@@ -310,16 +285,16 @@ def _quartets(index: ExactIndex, numbers: Int64, pool: Pool, rule: Rule) -> list
 
 
 def _lists(index: ExactIndex, numbers: Int64, pool: Pool, ranks: Sequence[int]) -> list[Int64]:
-    """The beginnings of the neighbour lists of some queries, as far as the ranks go where there are so many."""
+    """The beginnings of the neighbour lists, down to the deepest rank if there are so many neighbours."""
     deepest = max(ranks)
     most = len(index) - 1
     out: list[Int64] = []
-    ranked = index.of_rows(numbers, min(2 * deepest + 50, most)).rows  # twins are among them
+    ranked = index.of_rows(numbers, min(2 * deepest + 50, most)).rows  # near-duplicates are among them
     for item, row in zip(numbers.tolist(), ranked, strict=True):
-        near = rules.distinct(item, row, pool.twins)
+        near = rules.distinct(item, row, pool.copies)
         if len(near) < deepest and len(row) < most:
             everything = index.of_rows(np.array([item], dtype=np.int64), most).rows[0]
-            near = rules.distinct(item, everything, pool.twins)
+            near = rules.distinct(item, everything, pool.copies)
         out.append(near[:deepest])
     return out
 
@@ -334,7 +309,7 @@ def _manifest(
     made: Made,
     support: int,
 ) -> dict[str, object]:
-    """All that decided the items, and what was left out."""
+    """What decided the items, and what was left out."""
     by_task: dict[str, object] = {"rule": {"ranks": list(request.ranks)}}
     if request.task is Task.INTRUDER:
         by_task = {

@@ -1,30 +1,30 @@
-"""Who answers, and in which order they are asked: the same for a rater who comes back, another one for everybody else.
+"""Raters and the random order of their items and cards: the same for a rater who comes back, different for others.
 
-A nickname is no account: whoever gives the same one is the same rater. Orders are drawn from the set, the session and
-the nickname, so that nothing needs to be stored and a rater who comes back goes on where they were. They go by sha256
-alone: numpy may change what its generators make of a seed from one version to the next, and an update in the middle of
-a session would deal the cards anew.
+A nickname is no account: everyone who gives it is the same rater. Orders follow from the set, the session and the
+nickname by sha256, so nothing has to be stored. (numpy's generators may change with a version: an update in the middle
+of a session would shuffle the cards again.)
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import unicodedata
 
 from core.errors import InputError
 from core.studies.judgement.types import Ballot, Item, ItemSet
 
 LONGEST_NAME = 40
-BLOCK = 10  # queries whose items raters answer before they go on to others
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks to Unicode, nothing to the eye
+BLOCK = 10  # queries whose items raters answer before the next queries
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # invisible letters and marks
 
 
 def nickname(text: str) -> str:
-    """A nickname as it is kept: in NFC, with single spaces.
+    """A nickname in NFC with single spaces.
 
     Raises:
-        InputError: it is empty, longer than 40 characters, or has control characters or nothing that can be read.
+        InputError: it is empty, longer than 40 characters, has invisible characters, or no letter or digit.
     """
     name = unicodedata.normalize("NFC", " ".join(text.split()))
     shown = name if len(name) <= LONGEST_NAME else f"{name[:20]}…"
@@ -46,29 +46,25 @@ def nickname(text: str) -> str:
 
 
 def rater_key(name: str) -> str:
-    """What tells raters apart: spelling counts; capitals, and forms of a letter that look alike, do not."""
-    key = "".join(c for c in name if not _is_selector(c))
-    for _ in range(3):  # the capital of one form may be another form: twice is enough, a third time changes nothing
+    """What tells raters apart: the spelling, but neither capitals nor look-alike forms of a letter."""
+    key = re.sub("[\ufe00-\ufe0f\U000e0100-\U000e01ef]", "", name)  # variation selectors
+    for _ in range(3):  # the capital of one form may be another form; a third time changes nothing
         key = unicodedata.normalize("NFKC", key).casefold()
     return unicodedata.normalize("NFKC", key)
 
 
 def pseudonym(secret: bytes, set_id: str, name: str) -> str:
-    """A name in place of a rater's, the same for all their votes on a set, of which nobody can tell the nickname.
-
-    Args:
-        secret: known to the server alone: whoever has it can try nicknames.
-    """
+    """A rater's name in all their votes on a set. Only the server may know the secret: it allows to try nicknames."""
     digest = hmac.new(secret, f"{set_id}\0{rater_key(name)}".encode("utf-8", "surrogatepass"), hashlib.sha256)
     return f"rater-{digest.hexdigest()[:12]}"
 
 
 def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
-    """Numbers of all items in the order in which a rater is asked.
+    """Numbers of all items in the order of a rater.
 
-    All raters of a session go through the queries in the same blocks of ten, drawn at random, and each through the
-    items of a block in an order of their own. So a few colleagues who answer thirty items each have answered the same
-    ones, of all variants: only then there is agreement to measure, and there are pairs to compare.
+    All raters of a session go through the queries in the same random blocks of ten, and each through a block's items in
+    an order of their own. So colleagues who answer thirty items each have answered the same ones, of all variants:
+    without that there is no agreement to measure, and no pairs to compare.
     """
     queries = list(dict.fromkeys(item.query.text for item in items.items))
     together = _shuffled(len(queries), Ballot(ballot.set_id, ballot.session, ""), "queries")
@@ -78,13 +74,8 @@ def item_order(items: ItemSet, ballot: Ballot) -> list[int]:
 
 
 def option_order(item: Item, ballot: Ballot) -> list[int]:
-    """Numbers of an item's options in the order of their cards: uniform over all orders."""
+    """Numbers of an item's options in the order of their cards, uniform over all orders."""
     return _shuffled(len(item.options), ballot, f"options of {item.item_no}")
-
-
-def _is_selector(c: str) -> bool:
-    """Whether a character only chooses among the looks of the one before it."""
-    return "\ufe00" <= c <= "\ufe0f" or "\U000e0100" <= c <= "\U000e01ef"
 
 
 def _shuffled(count: int, ballot: Ballot, what: str) -> list[int]:

@@ -1,14 +1,13 @@
-"""Which words are laid before people: the rules of the intruder test and the comparative task (DESIGN 4.3).
+"""The items that raters are shown: the rules of the intruder test and the comparative task, as pure functions.
 
-Pure: arrays of neighbours in, items out. A neighbour list is of distinct texts: the query's twins (near-duplicates,
-``core.texts``) are no neighbours of it, and of neighbours that are twins the nearest stands for all. Rank 1 is the
-nearest of that list.
+A neighbour list has distinct texts: near-duplicates (``core.texts``) of the query are left out, and of neighbours that
+are near-duplicates only the nearest is kept. Rank 1 is the nearest of that list.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,7 +20,7 @@ from core.types import Bool, Float64, Int64
 
 VERSION = 2  # raised when the same neighbours can lead to other items
 INTRUDERS_FROM = 100  # rank of the first neighbour that can be an intruder (section 4)
-NEIGHBOURS = 2  # that stand beside the query
+NEIGHBOURS = 2  # shown with the query
 RANKS = (1, 5, 50)  # of the neighbours that are compared (section 3.3)
 LOG10_TOLERANCE = 0.1
 COUNT_TOLERANCE = 500.0
@@ -37,7 +36,7 @@ class Reason(StrEnum):
 
 
 class Closeness(StrEnum):
-    """How near the intruder's frequency must be to the mean of the three words'."""
+    """The measure of distance between the intruder's frequency and the mean of the three words'."""
 
     LOG10 = "log10"
     COUNT = "count"
@@ -52,11 +51,11 @@ class Rule:
 
     @classmethod
     def of(cls, closeness: Closeness) -> Rule:
-        """With its usual tolerance: 0.1, or the paper's 500 counts."""
+        """With the usual tolerance: 0.1, or the paper's 500 counts."""
         return cls(closeness, LOG10_TOLERANCE if closeness is Closeness.LOG10 else COUNT_TOLERANCE)
 
     def close(self, counts: Float64, mean: float) -> Bool:
-        """Whether each of ``[m]`` counts is close to a mean above 0; an unknown one (NaN) is not."""
+        """Whether each of ``[m]`` counts is close to a mean above 0; NaN is not."""
         if self.closeness is Closeness.COUNT:
             return np.asarray(np.abs(counts - mean) <= self.tolerance)
         return np.asarray(np.abs(np.log10(counts) - np.log10(mean)) <= self.tolerance)
@@ -64,30 +63,29 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The items that can be queries, neighbours and intruders.
+    """The n items that can be queries, neighbours and intruders.
 
     Attributes:
-        texts: n of them.
         twins: ``[n] int64``, equal for near-duplicates.
-        counts: ``[n] float64``, occurrences in a corpus, or lengths in words; above 0, NaN where unknown.
+        counts: ``[n] float64``, occurrences in a corpus, or lengths in words; above 0, NaN if unknown.
     """
 
     texts: tuple[str, ...]
-    twins: Int64
+    copies: Int64
     counts: Float64
 
     @classmethod
     def of(cls, texts: Sequence[str], counts: Float64) -> Pool:
-        """A text of punctuation only has no twin."""
+        """Texts of punctuation only have no near-duplicates."""
         numbers: dict[str, int] = {}
         keys = (near_duplicate_key(text) or f"\0{text}" for text in texts)
-        twins = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-        return cls(tuple(texts), twins, counts)
+        copies = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+        return cls(tuple(texts), copies, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A query and its item's number in the pool; ``band`` as ``Item`` has it."""
+    """A query with its number in the pool."""
 
     query: Query
     item: int
@@ -96,30 +94,24 @@ class Asked:
 
 @dataclass(frozen=True)
 class Quartet:
-    """What a variant asks in the intruder test: two neighbours and an intruder, as numbers of items."""
+    """A variant's question in the intruder test, as numbers in the pool."""
 
     neighbours: tuple[int, ...]
     intruder: int
 
 
-def distinct(item: int, ranked: Int64, twins: Int64) -> Int64:
-    """A neighbour list without the query's twins, and of twins only the nearest.
-
-    Args:
-        ranked: ``[m] int64``, items from the nearest on.
-        twins: as ``Pool`` has them.
-    """
-    own = ranked[twins[ranked] != twins[item]]
-    _, first = np.unique(twins[own], return_index=True)
+def distinct(item: int, ranked: Int64, copies: Int64) -> Int64:
+    """The neighbour list of an item, from ``ranked [m] int64``: all other items, the nearest first."""
+    own = ranked[copies[ranked] != copies[item]]
+    _, first = np.unique(copies[own], return_index=True)
     return np.asarray(own[np.sort(first)])
 
 
 def quartet(item: int, neighbours: Int64, counts: Float64, rule: Rule, start: int = INTRUDERS_FROM) -> Quartet | Reason:
-    """The intruder and the two neighbours that it is set among, or why there is none (section 4).
+    """The intruder and the two nearest neighbours, or why there is no intruder (section 4).
 
     Args:
-        neighbours: ``[m] int64`` as ``distinct`` gives it.
-        counts: as ``Pool`` has them.
+        neighbours: ``[m] int64`` from ``distinct``.
         start: rank of the first neighbour that can be an intruder, from 1.
     """
     if len(neighbours) < max(start, NEIGHBOURS + 1):
@@ -137,16 +129,16 @@ def quartet(item: int, neighbours: Int64, counts: Float64, rule: Rule, start: in
 
 @dataclass(frozen=True)
 class Made:
-    """Items, and how many queries (in the comparative task: questions) gave none, by reason."""
+    """Items, and by reason how many queries (in the comparative task: queries and ranks) gave none."""
 
     items: tuple[Item, ...]
     skipped: Mapping[str, int]
 
 
 def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Reason]], pool: Pool) -> Made:
-    """An item per query and variant, those that show the same four as one.
+    """An item per query and variant, or one item for variants that show the same four texts.
 
-    A query for which one variant has no intruder is skipped for all, under the reason of the first such variant.
+    A query for which some variant has no intruder is skipped, for the reason of the first such variant.
 
     Args:
         found: per query, per variant.
@@ -160,7 +152,7 @@ def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Re
         together: dict[frozenset[int], dict[int, Quartet]] = {}
         for variant, one in enumerate(quartets):
             if isinstance(one, Quartet):
-                shown = frozenset(int(pool.twins[i]) for i in (query.item, *one.neighbours, one.intruder))
+                shown = frozenset(int(pool.copies[i]) for i in (query.item, *one.neighbours, one.intruder))
                 together.setdefault(shown, {})[variant] = one
         for by_variant in together.values():
             first = next(iter(by_variant.values()))
@@ -173,12 +165,12 @@ def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Re
 def comparative_items(
     asked: Sequence[Asked], found: Sequence[Sequence[Int64]], ranks: Sequence[int], pool: Pool
 ) -> Made:
-    """An item per query and rank: the neighbours that the variants have there, each once (section 3.3).
+    """An item per query and rank: the variants' neighbours at that rank, each once (section 3.3).
 
-    A rank that a variant's list does not reach, or at which all have the same, makes no question and is counted.
+    A rank is skipped if some list does not reach it or all variants have the same neighbour there.
 
     Args:
-        found: per query, per variant the list as ``distinct`` gives it, ``[m] int64``.
+        found: per query, per variant the list from ``distinct``, ``[m] int64``.
         ranks: from 1.
     """
     items: list[Item] = []
@@ -191,7 +183,7 @@ def comparative_items(
             own = {variant: int(neighbours[k - 1]) for variant, neighbours in enumerate(lists)}
             members: dict[int, int] = {}
             for item in own.values():
-                members.setdefault(int(pool.twins[item]), item)
+                members.setdefault(int(pool.copies[item]), item)
             if len(members) < 2:
                 skipped[Reason.SAME.value] += 1
                 continue
@@ -200,28 +192,21 @@ def comparative_items(
 
 
 def _item(
-    number: int,
-    query: Asked,
-    k: int | None,
-    members: Sequence[int],
-    own: Mapping[int, int],
-    variants: int,
-    pool: Pool,
+    number: int, query: Asked, k: int | None, members: Sequence[int], own: Mapping[int, int], variants: int, pool: Pool
 ) -> Item:
-    """An item of these members; ``own`` is per variant a member, or a twin of one."""
+    """An item of these members; ``own`` is per variant a member or its near-duplicate."""
     ordered = sorted(members, key=lambda i: pool.texts[i])
-    place = {int(pool.twins[i]): number for number, i in enumerate(ordered)}
+    place = {int(pool.copies[i]): number for number, i in enumerate(ordered)}
     options = tuple(pool.texts[i] for i in ordered)
-    chosen = tuple(place[int(pool.twins[own[v]])] if v in own else NOT_ASKED for v in range(variants))
+    chosen = tuple(place[int(pool.copies[own[v]])] if v in own else NOT_ASKED for v in range(variants))
     return Item(number, query.query, query.band, k, options, chosen)
 
 
 def bands_of_words(counts: Float64, corpus_size: float, rare: float, frequent: float) -> tuple[str, ...]:
-    """Per word "rare", "medium" or "frequent"; "" where its count is unknown.
+    """Per word "rare", "medium" or "frequent"; "" if its count ``[q]``, in ``corpus_size`` words, is NaN.
 
     Args:
-        counts: ``[q] float64``, in ``corpus_size`` words; NaN where unknown.
-        rare, frequent: occurrences per billion words below which a word is rare, and from which it is frequent.
+        rare, frequent: occurrences per billion words below which a word is rare, and from which on it is frequent.
     """
     names = ("rare", "medium", "frequent")
     per_billion = counts / corpus_size * 1e9
@@ -230,19 +215,14 @@ def bands_of_words(counts: Float64, corpus_size: float, rare: float, frequent: f
 
 
 def bands_of_lengths(lengths: Float64) -> tuple[str, ...]:
-    """Per sentence "short", "medium" or "long": by the terciles of ``[q]`` lengths in words, at these "medium"."""
+    """Per sentence "short", "medium" or "long", by the terciles of ``[q]`` lengths in words, themselves "medium"."""
     low, high = np.quantile(lengths, [1 / 3, 2 / 3])
     return tuple("short" if n < low else "long" if n > high else "medium" for n in lengths)
 
 
 def check_ranks(ranks: Sequence[int]) -> None:
-    """Raise ``InputError`` unless there are ranks, distinct and from 1."""
+    """Raise ``InputError`` unless there are ranks, distinct and at least 1."""
     if not ranks or min(ranks) < 1 or len(set(ranks)) < len(ranks):
         raise InputError(
             f"the ranks are {', '.join(map(str, ranks)) or 'none'}", expected="different numbers from 1, as 1, 5, 50"
         )
-
-
-def blocks(total: int, size: int) -> Iterator[slice]:
-    """Slices of ``size`` that cover ``total``."""
-    return (slice(start, min(start + size, total)) for start in range(0, total, size))

@@ -16,29 +16,15 @@ from itertools import combinations
 import numpy as np
 
 from core.numerics.statistics import votes as voting
+from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import Interval, holm
-from core.numerics.statistics.votes import FEWEST_QUERIES, Mean, Population
+from core.numerics.statistics.votes import Mean, Population
 from core.studies.judgement.tallies import UNKNOWN, Tally
 from core.studies.judgement.types import NOT_ASKED, Item, Task
 from core.types import Bool, Float64, Int64, Variant
 
-ALPHA = 0.05
 UNKNOWN_GROUP = "unknown"
 _BANDS = ("rare", "short", "medium", "frequent", "long")  # in this order
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A share of votes with its 95% interval.
-
-    Attributes:
-        value: None without votes.
-        interval: None where ``refusal`` says why.
-    """
-
-    value: float | None
-    interval: Interval | None = None
-    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,7 +34,7 @@ class VariantScore:
     Attributes:
         items: that are about it and have votes; ``queries`` of them.
         votes: on these; ``own`` of them for its own option (halves where the automatic rater shares its vote).
-        micro: own over votes.
+        micro: own over votes; None without votes, as the other two.
         item_mean: mean over items of the same.
         normalised: ``item_mean`` over the sum of all variants'.
         chance: what guessing would get, the mean over its items of 1 / number of options.
@@ -60,15 +46,28 @@ class VariantScore:
     queries: int
     votes: int
     own: float
-    micro: Estimate
-    item_mean: Estimate
-    normalised: Estimate
+    micro: Estimate | None
+    item_mean: Estimate | None
+    normalised: Estimate | None
     chance: float | None
 
     @property
-    def headline(self) -> Estimate:
+    def headline(self) -> Estimate | None:
         """The paper's score of the task: micro-averaged precision, or the mean win ratio."""
         return self.micro if self.task is Task.INTRUDER else self.item_mean
+
+    @property
+    def value(self) -> float | None:
+        return self.headline.value if self.headline else None
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.headline.interval if self.headline else None
+
+    @property
+    def refusal(self) -> str:
+        """Why there is no interval of what has votes."""
+        return self.headline.refusal if self.headline else ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ class Scores:
         items: with votes; ``queries`` of them.
         raters: whose votes count.
         votes: that count; ``unknown`` is how many answers were "I don't know these words".
-        population: whom the intervals speak of.
+        population: whom the intervals speak of; ``why_these`` is why it is these raters alone, "" where it is not.
+        tests: whom tests of two variants speak of: differences are not near a bound.
     """
 
     variants: tuple[VariantScore, ...]
@@ -89,6 +89,8 @@ class Scores:
     votes: int
     unknown: int
     population: Population
+    why_these: str
+    tests: Population
 
 
 def scores(tally: Tally) -> Scores:
@@ -107,16 +109,20 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
     query = np.unique(tally.units[answered], return_inverse=True)[1].astype(np.int64)
     hits = [h[answered][:, voters] for h in hits]
     votes = [v[answered][:, voters] for v in votes]
-    speaks_of = voting.population(votes)
     items = _only(tally.items, answered)
+    micros = [voting.micro(h, v) for h, v in zip(hits, votes, strict=True)]
     means = [voting.item_mean(h, v) for h, v in zip(hits, votes, strict=True)]
     all_means = [m for m in means if m is not None]
+    population, why_these = voting.population(votes, [m.value for m in micros if m is not None])
+
+    def share(mean: Mean | None) -> Estimate | None:
+        return None if mean is None else voting.share(mean, query, population)
+
     found = []
     for place, variant in enumerate(tally.variants):
         about = np.asarray((votes[place] > 0).any(axis=1), dtype=np.bool_)
         own_items = _only(items, about)
         mean = means[place]
-        micro = voting.micro(hits[place], votes[place])
         found.append(
             VariantScore(
                 tally.task,
@@ -125,9 +131,9 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
                 queries=len(np.unique(query[about])),
                 votes=int(votes[place].sum()),
                 own=float(hits[place].sum()),
-                micro=_estimate(micro, query, speaks_of),
-                item_mean=_estimate(mean, query, speaks_of),
-                normalised=_estimate(None if mean is None else voting.share_of(mean, all_means), query, speaks_of),
+                micro=share(micros[place]),
+                item_mean=share(mean),
+                normalised=share(None if mean is None else voting.share_of(mean, all_means)),
                 chance=float(np.mean([1 / len(i.options) for i in own_items])) if own_items else None,
             )
         )
@@ -138,24 +144,10 @@ def scores_of(tally: Tally, hits: Sequence[Float64], votes: Sequence[Float64]) -
         int(voters.sum()),
         int(tally.known.sum()),
         tally.unknown,
-        speaks_of,
+        population,
+        why_these,
+        voting.population(votes)[0],
     )
-
-
-def _estimate(mean: Mean | None, query: Int64, of: Population) -> Estimate:
-    if mean is None:
-        return Estimate(None)
-    spread = voting.spread(mean, query, of)
-    if refusal := _too_few(spread.queries):
-        return Estimate(mean.value, refusal=refusal)
-    return Estimate(mean.value, voting.share_interval(mean, spread))
-
-
-def _too_few(queries: int) -> str:
-    """Why there is neither interval nor verdict; "" where there are enough."""
-    if queries >= FEWEST_QUERIES:
-        return ""
-    return f"only {queries} quer{'y has' if queries == 1 else 'ies have'} votes, it takes {FEWEST_QUERIES}"
 
 
 def _only(items: Sequence[Item], keep: Bool) -> list[Item]:
@@ -222,28 +214,38 @@ class PairTest:
     """Two variants against each other, on what has votes for both.
 
     Attributes:
-        difference: mean over ``compared`` of the first one's share of votes less the second one's; None without any.
         compared: items of the comparative task, queries of the intruder test; of ``queries`` queries.
         left_out: those of which only one of the two has votes.
-        interval: 95% of the difference; leaves 0 out where ``p_value`` is below 0.05.
+        estimate: mean over ``compared`` of the first one's share of votes less the second one's; None without any. Its
+            interval leaves 0 out where ``p_value`` is below 0.05.
         p_value: two-sided, of the difference over its standard error by queries and raters (``votes.spread``), so
             that neither the ranks of one query nor the votes of one rater count as independent; ``p_corrected`` is
             Holm's, over all pairs that could be tested.
-        refusal: why there is no interval and no p-value; "" where there are.
         population: whom the test speaks of.
     """
 
     first: Variant
     second: Variant
-    difference: float | None
     compared: int
     left_out: int
-    interval: Interval | None = None
+    estimate: Estimate | None = None
     p_value: float | None = None
     p_corrected: float | None = None
     queries: int = 0
-    refusal: str = ""
     population: Population = Population.THESE
+
+    @property
+    def difference(self) -> float | None:
+        return self.estimate.value if self.estimate else None
+
+    @property
+    def interval(self) -> Interval | None:
+        return self.estimate.interval if self.estimate else None
+
+    @property
+    def refusal(self) -> str:
+        """Why there is no interval and no p-value; "" where there are."""
+        return self.estimate.refusal if self.estimate else "nothing has votes for both"
 
 
 def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
@@ -263,29 +265,21 @@ def _pair_test(
     tally: Tally, unit: Int64, hits: Sequence[Float64], votes: Sequence[Float64], first: int, second: int
 ) -> PairTest:
     """Without Holm's correction."""
-    has = [_units_with_votes(votes[v], unit) for v in (first, second)]
+    has = [np.bincount(unit, weights=votes[v].sum(axis=1)) > 0 for v in (first, second)]
     common = has[0] & has[1]
     test = PairTest(
-        tally.variants[first],
-        tally.variants[second],
-        None,
-        compared=int(common.sum()),
-        left_out=int((has[0] ^ has[1]).sum()),
+        tally.variants[first], tally.variants[second], compared=int(common.sum()), left_out=int((has[0] ^ has[1]).sum())
     )
     if not common.any():
-        return replace(test, refusal="nothing has votes for both")
+        return test
     kept = common[unit]
     one, other = (voting.weighted(hits[v][kept], _unit_weights(votes[v][kept], unit[kept])) for v in (first, second))
     mean = voting.difference(one, other)
     query = np.unique(tally.units[kept], return_inverse=True)[1].astype(np.int64)
-    speaks_of = voting.population([votes[v][kept] for v in (first, second)])
-    spread = voting.spread(mean, query, speaks_of)
-    test = replace(test, difference=mean.value, queries=spread.queries, population=speaks_of)
-    if refusal := _too_few(spread.queries):
-        return replace(test, refusal=refusal)
-    return replace(
-        test, interval=voting.interval_of_difference(mean, spread), p_value=voting.p_of_difference(mean, spread)
-    )
+    population, _ = voting.population([votes[v][kept] for v in (first, second)])
+    estimate, p_value = voting.difference_of(mean, query, population)
+    queries = int(query.max()) + 1
+    return replace(test, estimate=estimate, p_value=p_value, queries=queries, population=population)
 
 
 def _test_units(tally: Tally) -> Int64:
@@ -296,10 +290,6 @@ def _test_units(tally: Tally) -> Int64:
     """
     numbers: dict[tuple[str, int | None], int] = {}
     return np.array([numbers.setdefault((i.query.text, i.k), len(numbers)) for i in tally.items], dtype=np.int64)
-
-
-def _units_with_votes(votes: Float64, unit: Int64) -> Bool:
-    return np.asarray(np.bincount(unit, weights=votes.sum(axis=1)) > 0, dtype=np.bool_)
 
 
 def _unit_weights(votes: Float64, unit: Int64) -> Float64:

@@ -1,4 +1,4 @@
-"""What people judged, in the store: sets of items, votes, sessions. Beside ``repository``, on the same file."""
+"""Human judgements in the store: sets of items, votes, sessions, in the same file as ``repository``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import hmac
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -35,42 +36,32 @@ query = queries_beside(__file__)
 
 LISTED = 10  # sets, at most, in a message
 
+_TEXT, _INT = pa.string(), pa.int32()
 _ITEM_COLUMNS = pa.schema(
-    [
-        ("set_id", pa.string()),
-        ("item_no", pa.int32()),
-        ("query", pa.string()),
-        ("part_of_speech", pa.string()),
-        ("concreteness", pa.string()),
-        ("category", pa.string()),
-        ("band", pa.string()),
-        ("k", pa.int32()),
-        ("options", pa.list_(pa.string())),
-        ("own", pa.list_(pa.int32())),
-    ]
+    {
+        "set_id": _TEXT,
+        "item_no": _INT,
+        **dict.fromkeys(("query", "part_of_speech", "concreteness", "category", "band"), _TEXT),
+        "k": _INT,
+        "options": pa.list_(_TEXT),
+        "own": pa.list_(_INT),
+    }
 )
 _VOTE_COLUMNS = pa.schema(
-    [
-        ("set_id", pa.string()),
-        ("session", pa.string()),
-        ("rater_key", pa.string()),
-        ("rater", pa.string()),
-        ("item_no", pa.int32()),
-        ("option_no", pa.int32()),
-        ("seconds", pa.float64()),
-        ("voted_at", pa.timestamp("us")),
-    ]
+    {
+        **dict.fromkeys(("set_id", "session", "rater_key", "rater"), _TEXT),
+        **dict.fromkeys(("item_no", "option_no"), _INT),
+        "seconds": pa.float64(),
+        "voted_at": pa.timestamp("us"),
+    }
 )
 
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of a set and its votes from elsewhere.
+    """The result of ``merge``: whether the set is new, and how many votes are.
 
-    Attributes:
-        new_set: whether the set was not here before.
-        new, known, differing: votes that were added, that were here, and that were here with another answer: the
-            one that is here stands.
+    A ``known`` vote was stored before; a ``differing`` one with another answer, which is kept.
     """
 
     new_set: bool
@@ -80,7 +71,7 @@ class Merged:
 
 
 class Judgements:
-    """The human judgements of a store. Every method opens, reads or writes, and lets go."""
+    """The human judgements of a store. Every method opens the file and closes it."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -89,17 +80,24 @@ class Judgements:
     def at(cls, path: Path) -> Judgements:
         return cls(Database(path))
 
+    def _rows(self, sql: str, params: Mapping[str, object]) -> list[Any]:
+        """The rows of a query; none before anything was stored: reading creates no file."""
+        if not self.database.path.exists():
+            return []
+        with self.database.cursor() as cursor:
+            return list(cursor.execute(sql, dict(params)).fetchall())
+
     # --- sets of items
 
     def add_set(self, items: ItemSet) -> bool:
-        """Store a set with all its items, or nothing; False where it was there before."""
+        """Store a set with all its items; False if it was stored before."""
         with self.database.transaction() as cursor:
             return _add_set(cursor, items)
 
     def merge(self, items: ItemSet, votes: Sequence[Vote]) -> Merged:
-        """Store a set, where it is not here, and those votes on it that are not here: all of it, or nothing.
+        """Store a set and votes on it, as far as they are new: all of it, or nothing.
 
-        The votes are on items and options that the set has, at most one of a rater on an item.
+        The votes must be on items and options of the set, at most one per rater and item.
         """
         with self.database.transaction() as cursor:
             new_set = _add_set(cursor, items)
@@ -109,38 +107,29 @@ class Judgements:
                     "SELECT session, rater_key, item_no, option_no FROM judgement_vote WHERE set_id = ?", [items.set_id]
                 ).fetchall()
             }
-            rows, known, differing = [], 0, 0
+            known = 0
+            rows = []
             for vote in votes:
-                key = (vote.session, rater_key(vote.rater), vote.item_no)
-                if key not in here:
-                    session, of_rater, item_no = key
-                    rest = (vote.option, vote.seconds, _naive(vote.voted_at))
-                    rows.append((items.set_id, session, of_rater, vote.rater, item_no, *rest))
-                elif here[key] == vote.option:
-                    known += 1
-                else:
-                    differing += 1
-            named = [dict(zip(_VOTE_COLUMNS.names, row, strict=True)) for row in rows]
-            cursor.from_arrow(pa.Table.from_pylist(named, _VOTE_COLUMNS)).insert_into("judgement_vote")
-        return Merged(new_set, len(rows), known, differing)
+                session, key, item_no = vote.session, rater_key(vote.rater), vote.item_no
+                if (session, key, item_no) in here:
+                    known += here[session, key, item_no] == vote.option
+                    continue
+                rest = (vote.option, vote.seconds, _naive(vote.voted_at))
+                rows.append((items.set_id, session, key, vote.rater, item_no, *rest))
+            _insert(cursor, "judgement_vote", rows, _VOTE_COLUMNS)
+        return Merged(new_set, len(rows), known, len(votes) - len(rows) - known)
 
     def sets(self, task: Task | None = None) -> list[SetSummary]:
         """Stored sets, newest first; of one task, or all."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("sets"), {"task": task}).fetchall()
         return [
             SetSummary(set_id, Task(which), title, _variants(variants), _utc(created), items, raters, votes)
-            for set_id, which, title, variants, created, items, raters, votes in rows
+            for set_id, which, title, variants, created, items, raters, votes in self._rows(
+                query("sets"), {"task": task}
+            )
         ]
 
     def named(self, beginning: str) -> SetSummary:
-        """A stored set by its id or the beginning of it.
-
-        Raises:
-            InputError: no set's id begins so, or those of several do.
-        """
+        """A stored set by the beginning of its id; ``InputError`` unless exactly one begins so."""
         sets = self.sets()
         found = [one for one in sets if beginning and one.set_id.startswith(beginning)]
         if len(found) == 1:
@@ -160,12 +149,9 @@ class Judgements:
         )
 
     def find_set(self, set_id: str) -> ItemSet | None:
-        """A set with its items; None where there is none of that id."""
-        if not self.database.path.exists():
-            return None
-        with self.database.cursor() as cursor:
-            head = cursor.execute(query("set"), {"set_id": set_id}).fetchall()
-            rows = cursor.execute(query("items"), {"set_id": set_id}).fetchall()
+        """A set with its items; None if there is none of that id."""
+        head = self._rows(query("set"), {"set_id": set_id})
+        rows = self._rows(query("items"), {"set_id": set_id})
         if not head:
             return None
         task, title, variants, manifest, created = head[0]
@@ -176,7 +162,7 @@ class Judgements:
         return ItemSet(Task(task), title, _variants(variants), items, json.loads(manifest), _utc(created))
 
     def remove_set(self, set_id: str) -> None:
-        """Remove a set with all its votes, and from sessions; sessions left without a set go too."""
+        """Remove a set with its votes, and sessions that have no other set."""
         with self.database.transaction() as cursor:
             for name in ("vote", "session_set", "item", "set"):
                 cursor.execute(f"DELETE FROM judgement_{name} WHERE set_id = ?", [set_id])
@@ -185,10 +171,10 @@ class Judgements:
     # --- votes
 
     def vote(self, ballot: Ballot, item_no: int, option: int | None, seconds: float | None = None) -> Recorded:
-        """Write an answer at once; the first answer to an item stands.
+        """Write an answer at once; the first answer to an item is kept.
 
         Args:
-            seconds: from the item's showing; what cannot be a duration (a clock that was set back) is left out.
+            seconds: since the item was shown; not stored if negative or not finite (a clock was set back).
 
         Raises:
             InputError: there is no such item or option (any more).
@@ -213,61 +199,49 @@ class Judgements:
         )
 
     def undo(self, ballot: Ballot) -> int | None:
-        """Take back a rater's last answer: the number of the item that is open again; None where there was none."""
+        """Take back a rater's last answer; the number of its item, or None if there was no answer."""
         with self.database.transaction() as cursor:
             rows = cursor.execute(query("undo_vote"), _of(ballot)).fetchall()
         return int(rows[0][0]) if rows else None
 
     def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
         """Votes on a set, oldest first; of one session ("" for those outside of any), or of all (None) but some."""
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("votes"), _which(set_id, session, without)).fetchall()
+        rows = self._rows(query("votes"), {"set_id": set_id, "session": session, "without": list(without)})
         return [
-            Vote(session, rater, item_no, option, seconds, _utc(at))
-            for session, rater, item_no, option, seconds, at in rows
+            Vote(name, rater, item_no, option, seconds, _utc(at)) for name, rater, item_no, option, seconds, at in rows
         ]
 
     def votes_digest(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> str:
-        """Tells, at little cost, whether the votes that ``votes`` gives are still those that they were."""
-        if not self.database.path.exists():
-            return ""
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("votes_digest"), _which(set_id, session, without)).fetchall()
-        return "-".join(str(part) for part in rows[0])
+        """A cheap digest of what ``votes`` gives."""
+        rows = self._rows(query("votes_digest"), {"set_id": set_id, "session": session, "without": list(without)})
+        return "-".join(str(part) for row in rows for part in row)
 
     def sessions_with_votes(self, set_id: str) -> list[str]:
         """Names of the sessions in which a set has votes, in order; "" for votes outside of any."""
-        if not self.database.path.exists():
-            return []
-        sql = "SELECT DISTINCT session FROM judgement_vote WHERE set_id = ? ORDER BY session"
-        with self.database.cursor() as cursor:
-            return [row[0] for row in cursor.execute(sql, [set_id]).fetchall()]
+        sql = "SELECT DISTINCT session FROM judgement_vote WHERE set_id = $set_id ORDER BY session"
+        return [name for (name,) in self._rows(sql, {"set_id": set_id})]
 
     def answered(self, ballot: Ballot) -> frozenset[int]:
         """Numbers of the items that a rater has answered."""
-        with self.database.cursor() as cursor:
-            return frozenset(row[0] for row in cursor.execute(query("answered_items"), _of(ballot)).fetchall())
+        return frozenset(item_no for (item_no,) in self._rows(query("answered_items"), _of(ballot)))
 
     def progress(self, set_id: str, session: str) -> list[RaterProgress]:
         """How far the raters of a session ("" for those outside of any) are with a set; the latest first."""
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("rater_progress"), {"set_id": set_id, "session": session}).fetchall()
+        rows = self._rows(query("rater_progress"), {"set_id": set_id, "session": session})
         return [RaterProgress(rater, answered, unknown, _utc(last)) for rater, answered, unknown, last in rows]
 
     # --- sessions
 
     def add_session(self, name: str, sets: Mapping[Task, str], key: str, most: int | None = None) -> bool:
-        """Open a session; False where there is one of that name.
+        """Open a session; False if there is one of that name.
 
         Args:
             key: the facilitator's; only its digest is stored.
-            most: how many there may be; those of yesterday and before in which nobody has voted make room.
+            most: how many sessions there may be; those without a vote since yesterday are removed to make room.
 
         Raises:
-            InputError: there are as many.
-            ValueError: it has no name (votes outside of any session have that one) or no set.
+            InputError: there are as many already.
+            ValueError: no name ("" stands for votes outside of any session) or no set.
         """
         if not name or not sets:
             raise ValueError("a session has a name and at least one set")
@@ -284,7 +258,7 @@ class Judgements:
         return bool(new)
 
     def session(self, name: str) -> Session | None:
-        """A session by its name; None where there is none."""
+        """A session by its name."""
         return next(iter(self._sessions(name)), None)
 
     def sessions(self) -> Sequence[Session]:
@@ -292,13 +266,9 @@ class Judgements:
         return self._sessions(None)
 
     def _sessions(self, name: str | None) -> list[Session]:
-        if not self.database.path.exists():
-            return []
-        with self.database.cursor() as cursor:
-            rows = cursor.execute(query("sessions"), {"name": name}).fetchall()
         return [
             Session(found, {Task(task): set_id for task, set_id in sets.items()}, revealed, _utc(created))
-            for found, revealed, created, sets in rows
+            for found, revealed, created, sets in self._rows(query("sessions"), {"name": name})
         ]
 
     def reveal(self, name: str, revealed: bool) -> None:
@@ -307,24 +277,13 @@ class Judgements:
             cursor.execute("UPDATE judgement_session SET revealed = ? WHERE name = ?", [revealed, name])
 
     def is_facilitator(self, name: str, key: str) -> bool:
-        """Whether a key is that of a session's facilitator."""
-        if not self.database.path.exists():
-            return False
-        with self.database.cursor() as cursor:
-            rows = cursor.execute("SELECT key_digest FROM judgement_session WHERE name = ?", [name]).fetchall()
+        rows = self._rows("SELECT key_digest FROM judgement_session WHERE name = $name", {"name": name})
         return bool(rows) and hmac.compare_digest(rows[0][0], _digest(key))
 
 
 def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
     if [item.item_no for item in items.items] != list(range(len(items.items))):
-        raise ValueError("items are not numbered 0, 1, 2, ...: a set's id goes by their places")
-    rows = [
-        {"set_id": items.set_id, "item_no": i.item_no}
-        | asdict(i.query)
-        | {"query": i.query.text, "band": i.band, "k": i.k, "options": list(i.options), "own": list(i.own)}
-        for i in items.items
-    ]
-    table = pa.Table.from_pylist([{name: row[name] for name in _ITEM_COLUMNS.names} for row in rows], _ITEM_COLUMNS)
+        raise ValueError("items are not numbered 0, 1, 2, ...: a set's id depends on their order")
     new = cursor.execute(
         query("add_set"),
         {
@@ -337,12 +296,20 @@ def _add_set(cursor: duckdb.DuckDBPyConnection, items: ItemSet) -> bool:
         },
     ).fetchall()
     if new:
-        cursor.from_arrow(table).insert_into("judgement_item")
+        rows = [(items.set_id, i.item_no, *astuple(i.query), i.band, i.k, i.options, i.own) for i in items.items]
+        _insert(cursor, "judgement_item", rows, _ITEM_COLUMNS)
     return bool(new)
 
 
+def _insert(
+    cursor: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]], columns: pa.Schema
+) -> None:
+    named = [dict(zip(columns.names, row, strict=True)) for row in rows]
+    cursor.from_arrow(pa.Table.from_pylist(named, columns)).insert_into(table)
+
+
 def _make_room(cursor: duckdb.DuckDBPyConnection, most: int) -> None:
-    """For one more session."""
+    """Make room for one more session."""
     count = "SELECT count(*) FROM judgement_session"
     if cursor.execute(count).fetchall()[0][0] < most:
         return
@@ -352,10 +319,6 @@ def _make_room(cursor: duckdb.DuckDBPyConnection, most: int) -> None:
         raise InputError(
             f"there are {most} sessions", expected="fewer", remedy="join one of them, or try again tomorrow"
         )
-
-
-def _which(set_id: str, session: str | None, without: Collection[str]) -> dict[str, object]:
-    return {"set_id": set_id, "session": session, "without": list(without)}
 
 
 def _of(ballot: Ballot) -> dict[str, object]:
@@ -375,7 +338,7 @@ def _now() -> datetime:
 
 
 def _naive(moment: datetime) -> datetime:
-    """As the store keeps it: UTC, without saying so."""
+    """UTC without a zone, as the store keeps it."""
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 

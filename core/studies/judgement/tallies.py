@@ -1,4 +1,4 @@
-"""Votes on a set as arrays: who chose what. What scores, tests and agreement stand on."""
+"""Votes on a set as arrays, for scores, tests and agreement."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from core.studies.judgement.raters import rater_key
 from core.studies.judgement.types import NOT_ASKED, Item, ItemSet, Task, Vote
 from core.types import Bool, Float64, Int64, Variant
 
-NO_VOTE, UNKNOWN = -2, -3  # in place of an option; neither is NOT_ASKED
+NO_VOTE, UNKNOWN = -2, -3  # instead of an option; different from NOT_ASKED
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Votes on n items by r raters.
+    """Votes on n items, all of a set or some, by r raters.
 
     Attributes:
-        items: those looked at, all of a set or some.
-        raters: their nicknames as first given; whoever has the same one is the same rater, in all sessions.
+        raters: nicknames as first given; the same one is the same rater in all sessions.
         chosen: ``[n, r] int64``, number of the option, ``NO_VOTE``, or ``UNKNOWN`` for "I don't know these words".
-        repeated: answers left out, because the rater had answered the item before, in another session.
+        repeated: how many answers are left out because the rater answered the item before, in another session.
     """
 
     task: Task
@@ -36,46 +35,44 @@ class Tally:
 
     @cached_property
     def own(self) -> Int64:
-        """Each variant's own option, ``[n, v] int64``; ``NOT_ASKED`` where an item is not about it."""
+        """Each variant's own option or ``NOT_ASKED``, ``[n, v] int64``."""
         return np.array([item.own for item in self.items], dtype=np.int64).reshape(-1, len(self.variants))
 
     @cached_property
     def known(self) -> Bool:
-        """Where a rater chose an option, ``[n, r]``: the votes that count."""
+        """Which votes count: the rater chose an option, ``[n, r]``."""
         return self.chosen >= 0
 
     @property
     def votes(self) -> int:
-        """How many votes count."""
         return int(self.known.sum())
 
     @property
     def unknown(self) -> int:
-        """How many answers are "I don't know these words"."""
         return int((self.chosen == UNKNOWN).sum())
 
     @cached_property
     def units(self) -> Int64:
-        """Number of each item's query, ``[n]`` from 0: items of one query stand or fall together."""
+        """Number of each item's query, ``[n]`` from 0: items of one query are not independent."""
         numbers: dict[str, int] = {}
         return np.array([numbers.setdefault(i.query.text, len(numbers)) for i in self.items], dtype=np.int64)
 
     def votes_on(self, variant: int) -> Float64:
-        """1 where there is a vote on an item that is about a variant, ``[n, r]``."""
+        """1 for a vote on an item that is about the variant, else 0; ``[n, r]``."""
         return np.asarray(self.known & (self.own[:, [variant]] != NOT_ASKED), dtype=np.float64)
 
     def hits_of(self, variant: int) -> Float64:
-        """1 where a rater chose a variant's own option, ``[n, r]``."""
+        """1 for a vote for the variant's own option, else 0; ``[n, r]``."""
         return np.asarray(self.known & (self.chosen == self.own[:, [variant]]), dtype=np.float64)
 
     def part(self, keep: Bool) -> Tally:
-        """The same of some of the items, ``keep [n]``."""
+        """The tally of some of the items, ``keep [n]``."""
         items = tuple(item for item, kept in zip(self.items, keep, strict=True) if kept)
         return replace(self, items=items, chosen=self.chosen[keep])
 
 
 def tally(items: ItemSet, votes: Sequence[Vote]) -> Tally:
-    """Votes on a set, in order of time: of several answers of a rater to an item the first one stands.
+    """Votes on a set in order of time: of a rater's answers to an item the first counts.
 
     Raises:
         InputError: a vote is for an item or an option that the set does not have.

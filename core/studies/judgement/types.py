@@ -1,9 +1,8 @@
-"""The nouns of human judgement: items that people judge, and their votes (Schnabel et al. 2015, sections 3.3 and 4).
+"""Items that people judge, and their votes (Schnabel et al. 2015, sections 3.3 and 4).
 
-Both tasks have one shape. An item shows a few options; every variant that the item is about has one of them as its
-*own*: in the intruder test the intruder that it set among its neighbours, in the comparative task the neighbour that
-it found. Who chooses it has voted for the variant. So two variants that ask for the same thing share an item, and
-every score is a share of votes for one's own option.
+An item shows a few options. Every variant that the item is about has one of them as its *own*: in the intruder test
+the intruder among its neighbours, in the comparative task the neighbour that it found. To choose it is to vote for the
+variant, and every score is a share of votes. Variants that ask for the same thing share an item.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +20,7 @@ from typing import Any
 from core.errors import InputError
 from core.types import Variant
 
-NOT_ASKED = -1  # in place of an option: the item is not about this variant
+NOT_ASKED = -1  # instead of an option: the item is not about this variant
 DIGITS = 12  # of a set's id
 
 
@@ -34,30 +33,23 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Query:
-    """A word or sentence whose neighbours are judged; "" where nothing is known of it.
-
-    Attributes:
-        part_of_speech: "adjective", "adverb", "noun" or "verb".
-        concreteness: "abstract" or "concrete".
-        category: of the inventory, for readers.
-    """
+    """A word or sentence whose neighbours are judged; what is unknown of it is ""."""
 
     text: str
-    part_of_speech: str = ""
-    concreteness: str = ""
-    category: str = ""
+    part_of_speech: str = ""  # adjective, adverb, noun or verb
+    concreteness: str = ""  # abstract or concrete
+    category: str = ""  # for readers
 
 
 @dataclass(frozen=True)
 class Item:
-    """What a rater sees at once, and what it says about the variants.
+    """One question to a rater.
 
     Attributes:
         item_no: within its set, from 0.
-        band: of the query by frequency ("rare", "medium", "frequent"), of sentences by length ("short", "medium",
-            "long").
+        band: of the query: "rare", "medium" or "frequent"; of a sentence "short", "medium" or "long".
         k: rank of the neighbours that are compared; None in the intruder test.
-        options: distinct texts in alphabetical order, which says nothing. In the intruder test the query is one.
+        options: distinct texts in alphabetical order. In the intruder test the query is one.
         own: per variant of the set the number of its own option, or ``NOT_ASKED``.
     """
 
@@ -71,12 +63,9 @@ class Item:
 
 @dataclass(frozen=True)
 class ItemSet:
-    """Items that were made together, by one rule from one seed; never changed once stored.
+    """Items made together, by one rule from one seed; never changed once stored.
 
-    Attributes:
-        manifest: what decided the items and what was left out, as JSON: ``version`` of the rules, ``dataset``,
-            ``dataset_digest``, ``metric``, ``inventory`` (its title), ``rule``, ``seed``, ``embeddings`` (a digest per
-            variant), ``skipped`` (queries per reason).
+    ``manifest`` is everything that decided the items and what was left out, as JSON (see ``making``).
     """
 
     task: Task
@@ -88,12 +77,12 @@ class ItemSet:
 
     @cached_property
     def set_id(self) -> str:
-        """Digest of the task, the variants, the items and the manifest: the same items made again are the same set."""
+        """Digest of everything but the title and the time: the same items made again are the same set."""
         content = {
             "task": self.task,
             "variants": [str(v) for v in self.variants],
             "items": [
-                [*astuple(i.query), i.band, i.k, list(i.options), list(i.own)]  # its number is its place
+                [*astuple(i.query), i.band, i.k, list(i.options), list(i.own)]  # the order gives its number
                 for i in self.items
             ],
             "manifest": dict(self.manifest),
@@ -104,11 +93,7 @@ class ItemSet:
 
 @dataclass(frozen=True)
 class SetSummary:
-    """A stored set without its items, for lists.
-
-    Attributes:
-        raters, votes: over all sessions, "I don't know" included.
-    """
+    """A stored set with the numbers of its items, and of raters and votes in all sessions, "I don't know" included."""
 
     set_id: str
     task: Task
@@ -125,9 +110,9 @@ class Vote:
     """A rater's answer to an item.
 
     Attributes:
-        session: name of the session; "" outside of one.
-        option: number of the chosen option; None for "I don't know these words".
-        seconds: from the item's showing to the answer; None where it was not measured.
+        session: its name; "" outside of one.
+        option: the chosen option's number; None for "I don't know these words".
+        seconds: from the showing of the item to the answer; None if not measured.
         voted_at: UTC.
     """
 
@@ -141,7 +126,7 @@ class Vote:
 
 @dataclass(frozen=True)
 class Ballot:
-    """Who answers which set in which session: what a rater's answers are kept apart by."""
+    """A rater's answers to a set in a session."""
 
     set_id: str
     session: str
@@ -149,10 +134,10 @@ class Ballot:
 
 
 class Recorded(StrEnum):
-    """What became of a vote."""
+    """Whether a vote was stored."""
 
     NEW = "new"
-    ALREADY = "already"  # the rater has answered the item before, perhaps in another tab: that answer stands
+    ALREADY = "already"  # the rater answered the item before, perhaps in another tab: that answer is kept
 
 
 @dataclass(frozen=True)
@@ -167,11 +152,9 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class Session:
-    """Several people who judge the same sets under one link.
+    """Several people who judge the same sets, at most one per task, under one link.
 
-    Attributes:
-        sets: the set of each task that it has; at least one.
-        revealed: whether raters may see the results.
+    Raters see the results once these are revealed.
     """
 
     name: str
@@ -180,22 +163,15 @@ class Session:
     created_at: datetime
 
 
-def pick(votes: Sequence[Vote], session: str | None) -> list[Vote]:
-    """The votes of one session ("" for those outside of any); None for all."""
-    return [vote for vote in votes if session is None or vote.session == session]
-
-
-# Names of sessions: they stand in links, so they are plain.
-
 LONGEST = 40
 _PLAIN = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST}}}")
 
 
 def session_name(text: str) -> str:
-    """A session's name as it is kept: without blanks around it.
+    """A session's name without surrounding blanks.
 
     Raises:
-        InputError: it is empty, longer than 40 characters, or has other characters than A to Z, digits, - and _.
+        InputError: it is not 1 to 40 characters A to Z, digits, - and _: names are part of links.
     """
     name = text.strip()
     if _PLAIN.fullmatch(name):

@@ -1,13 +1,15 @@
-"""What votes say, in sentences: who is best, whether that could be chance, how far raters agree."""
+"""The results of votes in sentences: the best variant, whether that could be chance, how far raters agree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.numerics.statistics.votes import FEWEST_RATERS, Population
+from core.numerics.statistics.intervals import ALPHA
+from core.numerics.statistics.votes import Population
 from core.studies.judgement.agreement import Agreement
-from core.studies.judgement.scoring import ALPHA, PairTest, Scores, VariantScore
+from core.studies.judgement.scoring import PairTest, Scores, VariantScore
 from core.studies.judgement.types import Task
+from core.texts import counted, p_in_words
 from core.types import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
@@ -15,12 +17,8 @@ _Name = Callable[[Variant], str]
 
 
 def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
-    """Who is best, or that they are not separable, with numbers; "" where there are no votes.
-
-    Args:
-        name: how a variant is written.
-    """
-    ranked = sorted((s for s in scores.variants if s.headline.value is not None), key=_value, reverse=True)
+    """The best variant, or that none is separable, with numbers; "" without votes. ``name`` writes a variant."""
+    ranked = sorted((s for s in scores.variants if s.value is not None), key=_value, reverse=True)
     if not ranked:
         return ""
     best, others = ranked[0], ranked[1:]
@@ -47,12 +45,11 @@ def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
 
 
 def _value(score: VariantScore) -> float:
-    return score.headline.value or 0.0
+    return score.value or 0.0
 
 
 def _with_interval(score: VariantScore) -> str:
-    interval = score.headline.interval
-    between = f" (95%: {interval.low:.0%} to {interval.high:.0%})" if interval else ""
+    between = f" (95%: {score.interval:.0%})" if score.interval else ""
     return f"{_value(score):.0%}{between}"
 
 
@@ -83,41 +80,32 @@ def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[P
     return ", ".join(parts)
 
 
-def p_in_words(p: float) -> str:
-    """``p < 0.001``, ``p = 0.03``."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
 def intervals(scores: Scores) -> str:
-    """What the intervals are over, or why there are none."""
-    if refusal := next((s.headline.refusal for s in scores.variants if s.headline.refusal), ""):
+    """What the intervals cover, or why there are none."""
+    if refusal := next((s.refusal for s in scores.variants if s.refusal), ""):
         return f"No interval where queries are too few: {refusal}."
     return f"Bars: 95% intervals. {speaks_of(scores)}"
 
 
 def speaks_of(scores: Scores) -> str:
-    """Whom intervals and tests speak of: raters in general, or those who voted."""
+    """Whom intervals and tests are about: raters in general, or those who voted."""
     if scores.population is Population.RATERS:
         return (
             f"Intervals and tests hold for raters in general ({scores.raters:,} here) and queries in general "
             f"({scores.queries:,} here)."
         )
     who = "this rater" if scores.raters == 1 else f"these {scores.raters:,} raters"
-    few = (
-        f"for raters in general it takes {FEWEST_RATERS}"
-        if scores.raters < FEWEST_RATERS
-        else "for raters in general a few of them gave too many of the votes"
-    )
-    return f"Intervals and tests hold for {who} only, over queries in general ({scores.queries:,} here): {few}."
+    what = "Intervals and tests" if scores.tests is Population.THESE else "Intervals"
+    only = f"{what} hold for {who} only, over queries in general ({scores.queries:,} here): {scores.why_these}."
+    return only if scores.tests is Population.THESE else f"{only} Tests hold for raters in general."
 
 
 def agreement_in_words(found: Agreement | None) -> str:
-    """How far raters agree."""
     if found is None:
         return "Agreement cannot be told yet: no item has the votes of two raters."
-    between = f" (95%: {found.interval.low:.2f} to {found.interval.high:.2f})" if found.interval else ""
-    items = "1 item" if found.items == 1 else f"{found.items:,} items"
+    between = f" (95%: {found.interval:.2f})" if found.interval else ""
     return (
         f"Two raters of an item choose the same option {found.observed:.0%} of the time, where guessing gives "
-        f"{found.by_chance:.0%} ({items} with two or more votes): kappa {found.kappa:.2f}{between}."
+        f"{found.by_chance:.0%} ({counted(found.items, 'item')} with two or more votes): "
+        f"kappa {found.kappa:.2f}{between}."
     )

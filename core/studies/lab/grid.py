@@ -1,34 +1,38 @@
-"""What a grid is made of: tasks, settings and the runs that fill its cells."""
+"""Grids: their tasks and settings, the runs that fill their cells, and the scores of those that are stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, GridRole, Metric
-from core.encoders import catalog as encoders
+import numpy as np
+
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
+from core.encoders.catalog import resolve_encoder
 from core.errors import InputError
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.runs.sweeps import Sweep, expand
 from core.settings import Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+from core.texts import same_text
 from core.transforms.chain import TransformChain
+from core.types import Float64
 
-# What a grid starts with: a kind of post-processing each, and one smaller size.
+# The default: one of each kind of post-processing, and one smaller size.
 TRANSFORMS = ("none", "center", "zscore", "abtt:2", "pcr:1", "whiten", "whiten:128", "truncate:128")
-REDUCTIONS = ("truncate", "pca", "random-project")  # steps that change the size and are meant to change nothing else
+REDUCTIONS = ("truncate", "pca", "random-project")  # steps whose purpose is to change the size
 FULL = "full"
 WHITEN = "whiten"  # keeps fewer dimensions with an argument
-COSINE = "cos"
-# Scores that say how another one was read, or how far it can be trusted.
+# Scores that qualify another one.
 _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd", "_chance")
 
 
 def entries() -> list[DiagnosticEntry]:
-    """The diagnostics that a grid can have."""
-    return [entry for entry in diagnostics.every().values() if entry.grid is not GridRole.NONE]
+    """The diagnostics that can be in a grid."""
+    return [entry for entry in all_diagnostics().values() if entry.grid is not GridRole.NONE]
 
 
 @dataclass(frozen=True)
@@ -46,20 +50,20 @@ class Task:
         """Read ``DIAGNOSTIC@DATASET``.
 
         Raises:
-            InputError: an unknown id, a diagnostic that is no part of the lab, or one that does not fit the dataset.
+            InputError: an unknown id, a diagnostic that cannot be in a grid, or one that does not fit the dataset.
         """
         diagnostic, at, dataset = text.partition("@")
         known = [entry.id for entry in entries()]
         if not at or diagnostic not in known:
             raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
-        entry, kind = diagnostics.find(diagnostic), datasets.find(dataset).kind
+        entry, kind = find_diagnostic(diagnostic), find_dataset(dataset).kind
         if entry.dataset_kind is not kind:
             raise InputError(f"{diagnostic} does not run on '{dataset}', a {kind}", expected=f"a {entry.dataset_kind}")
         return cls(diagnostic, dataset)
 
     @property
     def entry(self) -> DiagnosticEntry:
-        return diagnostics.find(self.diagnostic)
+        return find_diagnostic(self.diagnostic)
 
     @property
     def label(self) -> str:
@@ -68,7 +72,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Reading:
-    """A score of a task: what a ranking is read off. Written ``evalrank@demo-pairs:mrr``."""
+    """A score of a task that ranks encoders, written ``evalrank@demo-pairs:mrr``."""
 
     task: Task
     score: str
@@ -82,12 +86,12 @@ class Reading:
 
     @property
     def is_described(self) -> bool:
-        """Whether it tells of the space rather than of how well a task is done; then nobody is ranked by it unasked."""
+        """Whether it describes the space and not how well a task is done; it ranks encoders only on request."""
         return self.task.entry.grid is GridRole.DESCRIPTION
 
     @property
     def direction(self) -> int:
-        """1 where more is better, -1 where less is, 0 where neither is."""
+        """1 if more is better, -1 if less is, 0 if neither."""
         metrics = self.task.entry.metrics
         better = next((m.higher_is_better for m in metrics if m.name == self.score), None)
         return 0 if better is None else 1 if better else -1
@@ -95,29 +99,24 @@ class Reading:
 
 @dataclass(frozen=True)
 class Grid:
-    """What the reader asks for: encoders by transforms by metrics, for some tasks.
-
-    Attributes:
-        transforms: canonical chains.
-        fit_on: the dataset that transforms are fitted on; "" for the items of each task themselves.
-    """
+    """Encoders by transforms (canonical chains) by metrics, for some tasks."""
 
     encoders: tuple[str, ...]
     transforms: tuple[str, ...]
     metrics: tuple[str, ...]
     tasks: tuple[Task, ...]
-    fit_on: str = ""
+    fit_on: str = ""  # the dataset that transforms are fitted on; "" for each task's own items
 
 
 @dataclass(frozen=True)
 class Setting:
-    """All that a score depends on beside the encoder.
+    """Everything that a score depends on except for the encoder.
 
     Attributes:
-        metric: the similarity; what has no choice of it compares by the cosine.
-        transform: the chain without the steps that change the size; ``whiten`` of ``whiten:K``.
-        size: the steps that change it, ``whiten:K`` too; or ``FULL``.
-        chain: the whole chain, as it is run.
+        metric: the similarity; the cosine for a diagnostic without a choice.
+        transform: the chain without the steps that change the size, and ``whiten`` for ``whiten:K``.
+        size: the steps that change the size, with ``whiten:K``; or ``FULL``.
+        chain: the whole chain.
     """
 
     reading: Reading
@@ -135,8 +134,7 @@ class Setting:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The names of the chain's steps: whitening what is left of the dimensions is not the same as cutting what
-        whitening makes."""
+        """The names of the chain's steps: truncating before whitening is not the same as after it."""
         return tuple(step.name for step in TransformChain.parse(self.chain).steps)
 
     @property
@@ -145,33 +143,27 @@ class Setting:
 
 
 def readings(tasks: Iterable[Task]) -> tuple[Reading, ...]:
-    """Every score that encoders can be ranked by or that describes their space, task by task, the headline first."""
+    """Every score that can rank encoders or describes their space, task by task, the headline first."""
     return tuple(
         Reading(task, metric.name)
         for task in tasks
         for metric in sorted(task.entry.metrics, key=lambda m: m.name != task.entry.headline)
-        if _is_read(task, metric)
+        if not metric.is_count and not metric.name.endswith(_NOT_RANKED)
+        if metric.higher_is_better is not None or task.entry.grid is GridRole.DESCRIPTION
     )
 
 
-def _is_read(task: Task, metric: Metric) -> bool:
-    if metric.is_count or metric.name.endswith(_NOT_RANKED):
-        return False
-    return metric.higher_is_better is not None or task.entry.grid is GridRole.DESCRIPTION
-
-
 def headlines(tasks: Iterable[Task]) -> tuple[Reading, ...]:
-    """Per task the score that stands for it."""
     return tuple(Reading(task, task.entry.headline) for task in tasks)
 
 
 def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
     """The runs that fill a grid, task by task, on the items that all its encoders cover.
 
-    Of each task every encoder comes first with the first transform, so that one that cannot be used is noticed early.
+    Within a task, every encoder comes first with the first transform, so that an unusable one fails early.
 
     Raises:
-        InputError: a list is empty, or as ``sweeps.expand``.
+        InputError: a list is empty, or see ``sweeps.expand``.
     """
     if not grid.tasks:
         raise InputError("the grid has no task", expected="at least one, for example evalrank@demo-pairs")
@@ -191,17 +183,17 @@ def requests(grid: Grid, settings: Settings) -> tuple[RunRequest, ...]:
 
 
 def metric_of(request: RunRequest) -> str:
-    """The similarity that a run compares by; what has no choice of it takes the cosine."""
-    return dict(request.params).get("metric", COSINE)
+    """The similarity of a run; the cosine for a diagnostic without a choice."""
+    return dict(request.params).get("metric", "cos")
 
 
 def cannot_be(request: RunRequest, settings: Settings) -> str:
-    """Why a transform does not fit an encoder and a dataset, as far as their sizes tell; "" where it may.
+    """Why a transform does not fit the sizes of an encoder and a dataset; "" if it does.
 
-    What only the embeddings tell (directions that hold nothing but noise) is noticed when it is computed.
+    Other reasons (directions with nothing but noise) need the embeddings and are found when the run is computed.
     """
-    d = encoders.resolve(request.variant.encoder, settings).info.dimension
-    n = datasets.find(request.fit_on or request.dataset).texts
+    d = resolve_encoder(request.variant.encoder, settings).info.dimension
+    n = find_dataset(request.fit_on or request.dataset).texts
     for step in TransformChain.parse(request.variant.transform).steps:
         k = step.argument
         if step.name == WHITEN and n and (k or d) >= n - 1:
@@ -225,13 +217,8 @@ _NO_LIMIT = ("random-project", "flow")
 
 
 def usual_tasks(dataset: str, available: Sequence[str]) -> tuple[Task, ...]:
-    """What a grid looks at where nothing is chosen: every diagnostic on the picked dataset where it is of its kind,
-    else on what needs the least.
-
-    Args:
-        available: datasets whose files are here.
-    """
-    kind = datasets.find(dataset).kind
+    """The default tasks: every diagnostic on the picked dataset if it fits, else on an ``available`` small one."""
+    kind = find_dataset(dataset).kind
     out = []
     for entry in entries():
         wanted = entry.dataset_kind
@@ -247,3 +234,90 @@ _FALLBACKS = {
     DatasetKind.SCORED_PAIRS: ("stsb-test", "sts16", "sts12"),
     DatasetKind.MINIMAL_PAIR_SET: ("demo-minimal",),
 }
+
+
+# --- the cells of a grid
+
+
+def stored_runs(requests: Sequence[RunRequest], repository: Repository) -> dict[RunRequest, RunRecord]:
+    """The newest finished run of each request that has one.
+
+    A request on the common support of several encoders is also answered by a run over all items, if stored runs show
+    that all of these encoders cover every item.
+    """
+    runs = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True)
+    exact: dict[RunRequest, RunRecord] = {}
+    over_all: dict[RunRequest, RunRecord] = {}
+    covers_all: set[tuple[str, str]] = set()  # encoder and dataset
+    for run in reversed(runs):  # the newest last
+        plan = run.plan
+        entry = all_diagnostics().get(plan.diagnostic)
+        if entry is None or entry.version != plan.diagnostic_version:
+            continue
+        params = tuple(sorted(plan.params.items()))
+        exact[RunRequest(plan.diagnostic, plan.variant, plan.dataset, params, plan.support)] = run
+        if not plan.support_digest:
+            over_all[RunRequest(plan.diagnostic, plan.variant, plan.dataset, params)] = run
+            if plan.params.get("protocol", "definition") == "definition":
+                covers_all.add((plan.variant.encoder, plan.dataset))
+    out: dict[RunRequest, RunRecord] = {}
+    for request in requests:
+        found = exact.get(request)
+        if found is None and all((other, request.dataset) in covers_all for other in request.support):
+            found = over_all.get(RunRequest(request.diagnostic, request.variant, request.dataset, request.params))
+        if found is not None:
+            out[request] = found
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of e encoders under s settings, ``[e, s]``; NaN if a cell is not computed or its run has no such score."""
+
+    encoders: tuple[str, ...]
+    settings: tuple[Setting, ...]
+    values: Float64
+
+    @property
+    def directions(self) -> Float64:
+        """1 if more is better, -1 if less is, 0 if neither, ``[s]``."""
+        return np.array([setting.reading.direction for setting in self.settings], dtype=np.float64)
+
+    def only(self, keep: Sequence[int]) -> Scores:
+        """Some of the settings, by their numbers."""
+        return Scores(self.encoders, tuple(self.settings[i] for i in keep), self.values[:, list(keep)])
+
+    @property
+    def ranked(self) -> Scores:
+        """The settings that rank encoders: with a direction, and values of two encoders or more."""
+        enough = (~np.isnan(self.values)).sum(axis=0) > 1
+        return self.only(np.flatnonzero(enough & (self.directions != 0)).tolist())
+
+
+def score_cells(
+    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Reading]
+) -> Scores:
+    """The table of a grid: encoders in the order of the requests, settings by reading, transform, then metric."""
+    encoders = tuple(dict.fromkeys(request.variant.encoder for request in requests))
+    rows = {encoder: i for i, encoder in enumerate(encoders)}
+    places: dict[Setting, int] = {}
+    cells: list[tuple[int, int, float]] = []
+    for reading in wanted:
+        own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
+        chains = {chain: i for i, chain in enumerate(dict.fromkeys(r.variant.transform for r in own))}
+        for request in sorted(own, key=lambda r: chains[r.variant.transform]):
+            setting = Setting.of(reading, metric_of(request), request.variant.transform)
+            column = places.setdefault(setting, len(places))
+            run = found.get(request)
+            if run is not None and reading.score in run.metrics:
+                cells.append((rows[request.variant.encoder], column, run.metrics[reading.score]))
+    values = np.full((len(encoders), len(places)), np.nan)
+    for row, column, value in cells:
+        values[row, column] = value
+    return Scores(encoders, tuple(places), values)
+
+
+def share_seen(tested: Dataset, corpus: Dataset) -> float:
+    """Share of the tested items that are also in the corpus (``same_text``), 0 to 1; 0 without tested items."""
+    known = set(map(same_text, corpus.items))
+    return sum(same_text(text) in known for text in tested.items) / max(len(tested.items), 1)

@@ -1,4 +1,4 @@
-"""Which choice moves the ranking of encoders, and whether one encoder is before another whatever is chosen."""
+"""The effect of each choice on the ranking of encoders, and whether two encoders keep their order under all choices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from core.numerics.statistics import rankings
-from core.studies.lab.cells import Scores
-from core.studies.lab.grid import Setting
+from core.studies.lab.grid import Scores, Setting
 from core.types import Float64
 
 
@@ -25,26 +24,18 @@ class Knob(StrEnum):
     READING = "score"
 
     def choice(self, setting: Setting) -> str:
-        """What is chosen."""
-        match self:
-            case Knob.METRIC:
-                return setting.metric
-            case Knob.TRANSFORM:
-                return setting.transform
-            case Knob.SIZE:
-                return setting.size
-            case Knob.READING:
-                return setting.reading.label
+        """The value that a setting has for it."""
+        return setting.reading.label if self is Knob.READING else str(getattr(setting, self.name.lower()))
 
     def context(self, setting: Setting) -> tuple[str, ...]:
-        """All the other choices."""
+        """The values of all other choices."""
         return tuple(knob.choice(setting) for knob in Knob if knob is not self)
 
 
 def contexts(settings: Sequence[Setting], knob: Knob) -> list[list[int]]:
-    """Settings that differ in one choice alone, as lists of their numbers; those that stand alone are left out.
+    """Groups of two or more settings that differ in one choice alone, as lists of their numbers.
 
-    Chains of the same steps in another order have the same transform and size: they are told apart by their order.
+    Chains of the same steps in another order have the same transform and size, so that their order decides too.
     """
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, setting in enumerate(settings):
@@ -63,27 +54,17 @@ def contexts(settings: Sequence[Setting], knob: Knob) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Effect:
-    """How far the ranking stays when one choice alone changes.
-
-    Attributes:
-        pairs: of settings that differ in this choice alone, and whose rankings can be correlated.
-        mean, least: Kendall's tau-b of their rankings.
-        same: share of them with the very same ranking, ties included.
-    """
+    """The effect of one choice on the ranking, over pairs of settings that differ in this choice alone."""
 
     knob: Knob
     pairs: int
-    mean: float
+    mean: float  # of Kendall's tau-b
     least: float
-    same: float
+    same: float  # share of the pairs with the same ranking, ties included
 
 
 def effects(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Effect, ...]:
-    """Per choice that was varied, how far the ranking of encoders stays; the one that moves it most first.
-
-    Args:
-        scores: of settings that can be ranked (``Scores.ranked``).
-    """
+    """The effect of every choice that varies in ``Scores.ranked``, the largest first."""
     better = rankings.oriented(scores.values, scores.directions, decimals)
     tau, places = rankings.kendall(better), rankings.places(better)
     out = []
@@ -99,7 +80,7 @@ def effects(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Effect, 
 
 @dataclass(frozen=True)
 class Lead:
-    """With one value of a choice, in how many of the contexts that it is decisive in the trailing encoder leads."""
+    """Contexts in which a choice is decisive, and those of them where this value puts the trailing encoder ahead."""
 
     value: str
     leads: int
@@ -108,27 +89,17 @@ class Lead:
 
 @dataclass(frozen=True)
 class Flip:
-    """A choice that alone turns which of two encoders is before the other.
-
-    Attributes:
-        turned: contexts (all other choices held) in which it does, out of ``cases`` in which it was varied.
-        where: values with which the encoder that is otherwise behind leads, in those contexts; most often first.
-    """
+    """A choice that alone reverses the order of two encoders."""
 
     knob: Knob
-    turned: int
-    cases: int
-    where: tuple[Lead, ...]
+    turned: int  # contexts (all other choices fixed) in which it does
+    cases: int  # contexts in which it varies
+    where: tuple[Lead, ...]  # its values that put the encoder ahead that is usually behind, the most frequent first
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How two encoders stand to each other over all settings that both have.
-
-    Attributes:
-        first: the encoder that leads in more of them; of equally many, the one that was named first.
-        leads, trails, ties: settings in which it is before ``second``, behind it, or equal.
-    """
+    """The order of two encoders over the settings that both have; ``first`` leads in as many or more."""
 
     first: str
     second: str
@@ -143,22 +114,17 @@ class Verdict:
 
     @property
     def is_stable(self) -> bool:
-        """Never the other way round, and not always equal."""
+        """Whether the first leads somewhere and never trails."""
         return self.leads > 0 and self.trails == 0
 
     @property
     def is_tied(self) -> bool:
-        """Equal wherever they were compared."""
+        """Whether they are equal in every setting."""
         return self.settings > 0 and self.leads == self.trails == 0
 
 
 def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Verdict, ...]:
-    """Of every two encoders that share a setting, in their order.
-
-    Args:
-        scores: of settings that can be ranked (``Scores.ranked``).
-        decimals: to which scores are rounded: what is equal then is tied.
-    """
+    """A verdict on every two encoders that share a setting of ``Scores.ranked``, rounded to some decimals."""
     better = rankings.oriented(scores.values, scores.directions, decimals)
     return tuple(
         verdict
@@ -168,7 +134,7 @@ def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Verdict
 
 
 def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Verdict:
-    """Of two encoders; ``signs [s]``: 1 where a leads, -1 where b does, 0 where tied, NaN where one is missing."""
+    """``signs [s]`` are 1 if a leads, -1 if b does, 0 for a tie, NaN if one is missing."""
     leads, trails = int((signs > 0).sum()), int((signs < 0).sum())
     if trails > leads:
         a, b, signs, leads, trails = b, a, -signs, trails, leads
@@ -192,11 +158,7 @@ def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
 
 
 def in_words(verdict: Verdict, most: int = 4) -> str:
-    """A verdict as one or two plain sentences.
-
-    Args:
-        most: values that are named per choice.
-    """
+    """A verdict as one or two sentences, naming the ``most`` frequent values of each choice."""
     first, second, n = verdict.first, verdict.second, verdict.settings
     everywhere = f"all {n} settings" if n > 1 else "the only setting"
     if verdict.is_tied:

@@ -1,7 +1,7 @@
-"""Tables that are browsed: page by page, with one chosen row, whose number is in the address.
+"""Tables to browse: page by page, with one chosen row, whose number is in the address.
 
-A row is chosen in the table, by its number in a box, by the buttons beside the box, by a link or by another element of
-the page. The table follows: it turns to the row's page and marks it.
+A row is chosen in the table, by its number in a box, by buttons, by a link or by another element of the page. The table
+follows: it turns to the row's page and marks it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ ROWS_PER_PAGE = 10
 
 @dataclass(frozen=True)
 class Pages:
-    """The page that is shown of a number of rows.
-
-    Attributes:
-        key: of the buttons that turn the pages.
-        total: how many pages there are.
-        number: of the page that is shown, from 1 on.
-        rows: those of the page.
-    """
+    """The shown page of a number of rows: page ``number`` (from 1) of ``total``; ``key`` is of the paging buttons."""
 
     key: str
     total: int
@@ -42,7 +35,7 @@ class Pages:
         return cls(key, total, number, slice((number - 1) * per_page, number * per_page))
 
     def turn(self, hint: str = "") -> None:
-        """The buttons that turn the pages, and a hint beside them."""
+        """Paging buttons, and a hint beside them."""
         if not hint:
             st.pagination(self.total, key=self.key)
             return
@@ -66,12 +59,11 @@ def choose_row(
     """A table in which the reader can choose a row.
 
     Args:
-        values: what each row stands for.
-        choose: is called with the value of a chosen row, before the page runs again.
-        table: its name; what the table's key begins with.
-        page: its page.
-        drawn: what tells one drawing from another besides the values and columns. Streamlit keeps a table's selection
-            for as long as its key stays.
+        values: one per row.
+        choose: called with the value of a chosen row, before the page runs again.
+        table: its name; its key begins with it.
+        drawn: makes the table a new one, besides its values and columns: Streamlit keeps a table's selection as long as
+            its key stays.
         chosen: the value whose row is marked at first.
         look: further arguments of ``st.dataframe``.
     """
@@ -80,8 +72,7 @@ def choose_row(
     st.session_state[on_screen] = key
 
     def take() -> None:
-        # A browser that is asked again before it has taken an older table away sends that one's choice once more, as
-        # if it were new.
+        # A browser that has not removed an older table yet sends that one's choice again, as if it were new.
         rows = st.session_state[key].selection.rows if st.session_state[on_screen] == key else []
         if rows and rows[0] < len(values):  # a visitor can send any number
             choose(values[rows[0]])
@@ -94,12 +85,12 @@ def choose_row(
 
 @dataclass(frozen=True)
 class BrowseTable:
-    """A table with one chosen row, of which there is one on a page.
+    """A page's one table with a chosen row.
 
     Attributes:
-        name: of the table, in the session and in the keys of its elements.
+        name: prefix of keys in the session.
         key: of the chosen row's number, in the session and in the address.
-        unit: what a row is.
+        unit: what a row is, in the singular.
         number: the column with the rows' numbers.
     """
 
@@ -109,11 +100,11 @@ class BrowseTable:
     number: str
 
     def to_first_page(self) -> None:
-        """What is listed changes: a callback."""
+        """Callback for when the listed rows change."""
         st.session_state[f"{self.name}_page"] = 1
 
     def wanted(self, dataset: str) -> int | None:
-        """The chosen number before its box is drawn: of this session, or of the address; none of another dataset's."""
+        """The chosen number before its box is drawn, of the session or the address; None after a change of dataset."""
         of_dataset = f"_{self.name}_dataset"
         if st.session_state.get(of_dataset, dataset) != dataset and self.key in st.session_state:
             st.session_state[self.key] = None
@@ -130,13 +121,13 @@ class BrowseTable:
         hint: str,
         view: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
     ) -> None:
-        """A page of the table, and what turns the pages.
+        """A page of the table, with paging.
 
         Args:
-            found: all rows, in the table's order.
+            found: all rows, in order.
             dataset: whose rows they are.
-            config: of columns, as ``st.dataframe`` takes it; those that are not shown may be among them.
-            view: makes of a page's rows what is shown of them.
+            config: as ``column_config`` of ``st.dataframe``; may name columns that are not shown.
+            view: turns a page's rows into the shown frame.
         """
         wanted = self.wanted(dataset)
         self._turn_to(found, wanted)
@@ -156,20 +147,15 @@ class BrowseTable:
         pages.turn(hint)
 
     def chosen(
-        self,
-        found: pd.DataFrame,
-        dataset: str,
-        numbers: Collection[int],
-        left_out: str,
-        last: int | None = None,
+        self, found: pd.DataFrame, dataset: str, numbers: Collection[int], left_out: str, last: int | None = None
     ) -> int | None:
-        """The box with the chosen number, and buttons that lead to its neighbours in the table.
+        """The box with the chosen number, and buttons to the rows before and after it in the table.
 
         Args:
-            found: all rows of the table, in its order.
-            numbers: all that can be chosen, whether they are in the table or not.
-            left_out: why another one cannot, as what follows "Pair 7".
-            last: the highest number that the dataset has; of ``numbers`` if None.
+            found: all rows of the table, in order.
+            numbers: all that can be chosen, in the table or not.
+            left_out: why other numbers cannot, to follow "Pair 7".
+            last: the dataset's highest number; that of ``numbers`` if None.
 
         Returns:
             The chosen number; None, having said why, where none of ``numbers`` is chosen.
@@ -224,12 +210,12 @@ class BrowseTable:
             state[f"{self.name}_page"] = place // ROWS_PER_PAGE + 1
 
     def _place(self, found: pd.DataFrame, number: int | None) -> int | None:
-        """At which row of the table a number stands; None where it is not there."""
+        """The table's row with a number; None where there is none."""
         places = (found[self.number] == number).to_numpy().nonzero()[0]
         return int(places[0]) if len(places) else None
 
     def _choose(self, number: int) -> None:
-        """A row of the table was chosen. Only then: a number that is typed later wins over the row."""
+        """Callback for a chosen row; a number that is typed later wins."""
         st.session_state[self.key] = st.session_state[self._turned_to] = number
 
     def _step(self, label: str, found: pd.DataFrame, to: int | None) -> None:

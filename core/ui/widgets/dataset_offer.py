@@ -1,12 +1,11 @@
-"""Another dataset that a page needs: read where it is here, offered for download where it is not."""
+"""Further datasets that a page needs: read where they are here, otherwise offered for download."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
+from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import BlindspotError
 from core.ui.markdown import as_text
@@ -16,8 +15,8 @@ from core.ui.widgets.work import fetch_button
 
 def entry_of(dataset: str) -> DatasetEntry | None:
     """The scored pairs that a dataset's pairs were taken from, as far as the catalog knows them."""
-    entry = datasets.DATASETS.get(dataset)
-    return datasets.SOURCES[entry.sources] if entry and entry.sources else None
+    entry = DATASETS.get(dataset)
+    return SOURCES[entry.sources] if entry and entry.sources else None
 
 
 def is_here(entry: DatasetEntry) -> bool:
@@ -31,7 +30,7 @@ def _state(entry: DatasetEntry) -> fetch.DataState:
 
 
 def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
-    """Say what is not here and what it would show, with the button that downloads it."""
+    """Say what is missing and what for, with the button that downloads it."""
     size = sum(file.size for file in entry.files) / 1e6
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(f"{what_for} needs {entry.title} ({size:.1f} MB), which is not on this machine yet.")
@@ -40,7 +39,7 @@ def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
 
 
 def scored_pairs(entry: DatasetEntry) -> ScoredPairs | None:
-    """The scored pairs; None, having said why, where their files are of no use."""
+    """The scored pairs; None, having said why, where their files cannot be read."""
     try:
         return _scored(entry)
     except BlindspotError as error:

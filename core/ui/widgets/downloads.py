@@ -1,8 +1,8 @@
-"""Files that a reader takes along: what may leave is decided when the button is pressed, not when it was drawn.
+"""Downloads: made, and allowed or refused, when the button is pressed, not when it was drawn.
 
-A page stays open for hours. Meanwhile a session is opened or hidden, a dataset or a run is deleted, a visitor's part of
-the cache is cleared. So every file is made anew for the press, after ``policy`` has been asked for the reader whose
-page it is. A press comes in a thread of its own, outside of any run of a page: nothing here may ask Streamlit's state.
+A page stays open for hours. Meanwhile sessions are opened or hidden, datasets and runs are deleted, a visitor's part of
+the cache is cleared. So every press asks ``policy`` for the reader of the page and makes the file anew. It runs in a
+thread of its own, outside of any run of a page: nothing here may use Streamlit's state.
 """
 
 from __future__ import annotations
@@ -32,12 +32,7 @@ TABLES = (("CSV", ".csv", CSV), ("Parquet", ".parquet", PARQUET))  # title, endi
 
 @dataclass(frozen=True)
 class Holds:
-    """What a file is made of.
-
-    Attributes:
-        dataset: reference of the dataset whose texts are in it, or "".
-        runs: ids of the runs whose results are in it.
-    """
+    """Contents of a file: texts of ``dataset`` (a reference, or "") and results of ``runs`` (ids)."""
 
     dataset: str = ""
     runs: tuple[str, ...] = ()
@@ -54,11 +49,7 @@ def button(
     icon: str = ":material/download:",
     help: str | None = None,
 ) -> None:
-    """A button for a file.
-
-    Args:
-        make: the file's content, from what is there when it is called; it may raise ``BlindspotError``.
-    """
+    """A download button; ``make`` gives the file's content when it is pressed, and may raise ``BlindspotError``."""
     st.download_button(
         label,
         data=_Delivery(make, holds, visitor(), bool(settings().session)),
@@ -72,13 +63,7 @@ def button(
 
 
 def tables(rows: Callable[[], pd.DataFrame], holds: Holds, *, stem: str, key: str, help: str) -> None:
-    """Buttons for a table as CSV and as Parquet.
-
-    Args:
-        rows: makes what the files hold.
-        stem: of the files' names.
-        key: of the buttons, with the ending.
-    """
+    """Download buttons for a table as CSV and as Parquet; ``key`` is followed by the ending."""
     with st.container(horizontal=True, vertical_alignment="center"):
         for title, ending, mime in TABLES:
             make = partial(_file, rows, ending)
@@ -90,19 +75,14 @@ def _file(rows: Callable[[], pd.DataFrame], ending: str) -> bytes:
 
 
 def stem_of(*parts: str) -> str:
-    """The stem of a file's name; of a dataset that is a file its name only, not where it lies on the server."""
+    """A stem for a file's name; a dataset's path on the server is left out."""
     named = [uploads.short_name(part, shared_settings()).rsplit("/", 1)[-1] for part in parts]
     return re.sub(r"[^\w.~-]+", "-", "-".join(named)).strip("-")
 
 
 @dataclass(frozen=True)
 class _Delivery:
-    """A file for one reader.
-
-    Attributes:
-        reader: whose page offers it; None on a machine of one's own.
-        is_own: whether it is made of what is the reader's alone.
-    """
+    """A file for one reader (None on one's own machine); ``is_own`` if it is made of the reader's own uploads."""
 
     make: Callable[[], bytes]
     holds: Holds
@@ -121,7 +101,7 @@ class _Delivery:
 
 
 class _InOneLine(logging.Filter):
-    """A file that was refused is no fault of the server: one line in its log, without a traceback."""
+    """Logs a refused file as one line without a traceback: it is no fault of the server."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None

@@ -1,4 +1,4 @@
-"""Searching in the items of a dataset, for every page that has such a box; only a few are sent to the browser."""
+"""Search in the items of a dataset; only a few are sent to the browser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from rapidfuzz import fuzz, process
 from core.datasets.kinds.base import Dataset
 from core.texts import same_text
 from core.ui.resources import cached
-
-# Finding items by what their texts contain, or by how they are spelled.
 
 MOST_FOUND = 50
 LEAST_ALIKE = 60.0  # of 100: below, a spelling has little to do with what was asked for
@@ -27,11 +25,9 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """Items that match a search, the best first.
+    """Numbers of the items that match a search, the best first, at most ``MOST_FOUND`` of ``total``.
 
-    Attributes:
-        numbers: places in the list of texts, at most ``MOST_FOUND``.
-        total: how many match; of misspelt ones only those that are shown are counted.
+    By spelling only the shown ones are counted.
     """
 
     numbers: tuple[int, ...]
@@ -40,11 +36,10 @@ class Found:
 
 
 def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Found:
-    """Items whose text contains what is wanted (as ``same_text``): equal ones first, then those that begin with it,
-    then the shorter, then the earlier ones. Where there is none, those that are spelled most alike.
+    """Items whose text contains ``wanted`` (as ``same_text``): equal ones first, then those that begin with it, then
+    shorter, then earlier ones. Where there is none, those that are spelled most alike.
 
-    Args:
-        folded: ``same_text`` of every text, made once for many searches.
+    ``folded`` is ``same_text`` of every text.
     """
     key = same_text(wanted)
     if not key:
@@ -66,7 +61,7 @@ NOTHING = "No item contains it, and none is spelled like it."
 
 
 def found_items(dataset: Dataset, wanted: str) -> Found:
-    """The items that match, cached by the dataset's texts."""
+    """The items that match; cached."""
     return _found(dataset, wanted[:MOST_CHARACTERS])
 
 

@@ -1,4 +1,4 @@
-"""Which runs of a diagnostic are stored, and the offer to compute those that are not, on every page alike."""
+"""Stored runs of a diagnostic, and the offer to compute missing ones, the same on every page."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.diagnostic import DiagnosticEntry
 from core.errors import BlindspotError
 from core.runs import estimates, pipeline
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
 from core.store.records import RunRecord, RunState
 from core.types import Variant
 from core.ui import gone
@@ -26,21 +26,14 @@ from core.ui.widgets.work import duration, run_button
 def fits(entry: DiagnosticEntry, dataset: str) -> bool:
     """Whether a dataset is of the kind that a diagnostic is computed on."""
     try:
-        return datasets.find(dataset).kind is entry.dataset_kind
+        return find_dataset(dataset).kind is entry.dataset_kind
     except BlindspotError:  # a user's file that is gone: its runs tell what it held
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
 def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
     """The finished runs of the picked variants, of every support, newest first."""
-    found = repository().runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        dataset=dataset,
-        params=params,
-        state=RunState.DONE,
-        current=True,
-    )
+    found = repository().finished(entry, dataset=dataset, params=params)
     return [run for run in found if picks.keeps(run.plan.variant)]
 
 
@@ -54,15 +47,15 @@ def offer(
     *,
     first: Callable[[], None] | None = None,
 ) -> None:
-    """What is not computed on a dataset: picked variants, a first run, another variant.
+    """Offer what is not computed on a dataset: picked variants, a first run, another variant.
 
     Args:
-        runs: what ``stored`` gives.
+        runs: from ``stored``.
         what: a run gives, as in "No ranks yet".
-        first: offers something to begin with where there is no run.
+        first: draws something to begin with where there is no run.
     """
     try:
-        described = datasets.find(dataset)
+        described = find_dataset(dataset)
     except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
         st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
         st.text(str(error))
@@ -94,21 +87,14 @@ def offer(
 
 
 def offer_line(
-    what: str,
-    label: str,
-    title: str,
-    requests: Callable[[], Sequence[RunRequest]],
-    *,
-    key: str,
-    primary: bool = True,
+    what: str, label: str, title: str, requests: Callable[[], Sequence[RunRequest]], *, key: str, primary: bool = True
 ) -> None:
-    """What could be computed, what it costs, and the button that computes it.
+    """A line with what could be computed, its cost, and the button that computes it.
 
     Args:
         what: in Markdown; "" where it was said above.
-        label, key: of the button.
-        title: of the work, once it is queued.
-        requests: makes the runs; it may raise ``BlindspotError``.
+        title: of the queued work.
+        requests: makes the runs; may raise ``BlindspotError``.
     """
     text, button = st.columns([4, 1], vertical_alignment="center")
     try:
@@ -134,13 +120,20 @@ def cost_in_words(cost: estimates.Estimate) -> str:
     return f"{runs}, {' and '.join(parts)}."
 
 
+def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
+    """The cost of the missing runs of a sweep, in a sentence."""
+    guess = ", a rough guess" if cost.guessed else ""
+    downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
+    return f"{missing:,} of {wanted:,} runs are to be computed: about {duration(cost.seconds)}{guess}{downloads}."
+
+
 def _asked(picks: Picks) -> str:
     protocol = "" if picks.protocol == DEFAULT_PROTOCOL else f", protocol {picks.protocol}"
     return f" with similarity {picks.metric}{protocol}"
 
 
 def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
-    """The button for picked variants; what cannot be run is said, and left out."""
+    """The button for picked variants; those that cannot be run are named and left out."""
     requests = []
     for variant in gone.usable(lacking):
         try:

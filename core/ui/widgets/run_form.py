@@ -1,4 +1,4 @@
-"""The form that every diagnostic's page offers for another variant."""
+"""Form for another variant, on every diagnostic's page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
-from core.encoders import catalog as encoders
+from core.encoders.catalog import ENCODERS, SCHEMES
 from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.encoders_here import known_references
@@ -19,8 +19,8 @@ from core.ui.widgets.work import run_button
 
 def encoders_in_words() -> str:
     """Every encoder and kind of reference, as a list in Markdown, for the help of a picker."""
-    named = [f"- `{e.id}`: {e.description}" for e in encoders.ENCODERS.values()]
-    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()])
+    named = [f"- `{e.id}`: {e.description}" for e in ENCODERS.values()]
+    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in SCHEMES.values()])
 
 
 def steps_in_words() -> str:
@@ -29,7 +29,7 @@ def steps_in_words() -> str:
 
 
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
-    """Choose or type an encoder and a transform, and run a diagnostic on a dataset; what is wrong stands beside."""
+    """Choose or type an encoder and a transform, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
     reference = encoder.selectbox(
         "Encoder",

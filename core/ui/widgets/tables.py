@@ -1,7 +1,6 @@
-"""Tables of scores: what is best is marked by a sign and by bold type, not by colour alone.
+"""Tables of scores: the best is marked by a sign and bold type, not by colour alone.
 
-The star says that a test was made: best, or not separable from the best. Where none was, an arrow says highest or
-lowest and no more.
+A star means tested: best, or not separable from the best. Without a test an arrow means highest or lowest, no more.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ def dataset_title(dataset: str) -> str:
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
-    """One run per variant, the newest, such that scores can be compared (DESIGN 4.1, common support).
+    """One run per variant, the newest, such that scores can be compared.
 
     Args:
         runs: of one dataset and one set of parameters, newest first.
-        own: each encoder on the items that it covers itself; else those runs that ranked the very same items, of
-            the support that most variants were run on, among equals the newest.
+        own: each encoder on the items that it covers; otherwise runs that ranked the very same items, of the support
+            that most variants were run on, among equals the newest.
     """
     if own:
         found = [r for r in runs if r.plan.own_support]
@@ -79,12 +78,11 @@ def mark_best(
     alike: Mapping[str, Collection[int]] | None = None,
     written: Mapping[tuple[int, str], str] | None = None,
 ) -> Styler:
-    """``frame`` with the best value of every score marked; a tie for the best marks all of them.
+    """``frame`` with the best value of every score marked, and all that tie with it.
 
     Args:
-        alike: per tested metric the rows (from 0) that are not separable from the best: they have the star like it.
-            Of other metrics what is highest, or lowest where less is better, has an arrow.
-        written: how a cell (row, metric) is written, where it is not the bare number.
+        alike: per tested metric the rows (from 0) that are not separable from the best; they get the star, too.
+        written: text of a cell (row, metric), where it is not the bare number.
     """
     plain = f"{{:.{_DECIMALS}f}}"
     texts: dict[str, list[str]] = {}
@@ -107,10 +105,26 @@ def mark_best(
     return _written(styler, frame, texts)
 
 
+def mark_highest(frame: pd.DataFrame, compared: int) -> Styler:
+    """A column of names, then numbers: the highest of the first ``compared`` rows is marked in each column; rows below
+    are in faint italics."""
+    numbers = list(frame.columns[1:])
+    styled = frame.style.format(dict.fromkeys(numbers, "{:.1f}"), na_rep="–").set_properties(
+        subset=pd.IndexSlice[frame.index[compared:], :], **{"font-style": "italic", "opacity": "0.75"}
+    )
+    for name in numbers:
+        values = frame[name].iloc[:compared].round(1)
+        if values.notna().sum() > 1:
+            cells = pd.IndexSlice[values.index[values == values.max()], [name]]
+            styled = styled.format(f"{HIGHEST} {{:.1f}}", subset=cells)
+            styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
+    return styled
+
+
 def signs_in_words(
     entry: DiagnosticEntry, columns: Collection[str], alike: Mapping[str, Collection[int]] | None = None
 ) -> str:
-    """What the signs of ``mark_best`` mean, as sentences; only of those that the columns can have."""
+    """Legend of the signs of ``mark_best`` that these columns can have."""
     better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}
     untested = [is_higher for name, is_higher in better.items() if name not in (alike or {})]
     said = [f"{TESTED} best of its column, or not separable from the best."] if len(untested) < len(better) else []
@@ -121,11 +135,10 @@ def signs_in_words(
 
 
 def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[str]]) -> Styler:
-    """Every cell of some columns as its text says, and the columns of costs as whole numbers.
+    """Cells of some columns by their ``texts``, and the columns of costs as whole numbers.
 
-    A Styler's formatter is given a cell's value, not its row. So it is one function per column that looks the text up
-    by the value; only cells whose value has another text in another row are named one by one, which takes a
-    millisecond each.
+    A Styler's formatter gets a cell's value, not its row. So one function per column looks the text up by the value;
+    only cells whose value has another text in another row are set one by one, at a millisecond each.
     """
     formatters: dict[Any, str | Callable[[Any], str] | None] = {}
     apart: list[tuple[int, str, str]] = []
@@ -138,10 +151,7 @@ def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[s
     formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame}
     styler = styler.format(formatters, na_rep="–")
     for row, title, text in apart:
-        styler = styler.format(_constant(text), subset=pd.IndexSlice[[frame.index[row]], [title]])
+        # No replacement fields: literal braces of the text are doubled.
+        as_format = text.replace("{", "{{").replace("}", "}}")
+        styler = styler.format(as_format, subset=pd.IndexSlice[[frame.index[row]], [title]])
     return styler
-
-
-def _constant(text: str) -> Callable[[object], str]:
-    """A formatter that writes a cell in one way whatever is in it."""
-    return lambda _: text

@@ -1,4 +1,4 @@
-"""Which two variants the reader compares, A and B; both are in the address."""
+"""Choice of two variants to compare, A and B; both are in the address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.ui.markdown import as_text
 
 @dataclass(frozen=True)
 class Sides:
-    """The runs that are compared; B is None where A is alone: the reader chose no other variant, or there is none."""
+    """The compared runs; B is None where the reader chose no other variant, or there is none."""
 
     a: RunRecord
     b: RunRecord | None
@@ -44,7 +44,6 @@ def two_variants(
     Args:
         keys: of the two, in the session and in the address.
         b_at_first: whether there is a B before the reader chooses one.
-        on_change: a callback.
     """
     by_name = {str(run.plan.variant): run for run in runs}
     a, b = two_names(list(by_name), keys, b_at_first=b_at_first, on_change=on_change)
@@ -52,11 +51,7 @@ def two_variants(
 
 
 def two_names(
-    names: Sequence[str],
-    keys: tuple[str, str],
-    *,
-    b_at_first: bool = True,
-    on_change: Callable[[], None] | None = None,
+    names: Sequence[str], keys: tuple[str, str], *, b_at_first: bool = True, on_change: Callable[[], None] | None = None
 ) -> tuple[str, str | None]:
     """``two_variants`` by the variants' names; B is None where it is A, or none."""
     a, b = keys
@@ -89,7 +84,7 @@ def two_names(
 
 
 def _value(key: str) -> object:
-    """What a picker has, or what the address says that it will have."""
+    """A picker's value, or the one in the address."""
     return st.session_state.get(key, st.query_params.get(key))
 
 
@@ -98,7 +93,7 @@ def _other_than(taken: object, names: Sequence[str]) -> str:
 
 
 def _valid(key: str, names: Sequence[str], default: str) -> str:
-    """Give a picker a value that it can have: what it has, what the address says, the default."""
+    """Give a picker a valid value: its own, that of the address, or the default."""
     value = _value(key)
     if value not in names:
         value = st.session_state[key] = default

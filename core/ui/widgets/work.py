@@ -1,4 +1,4 @@
-"""Background work on screen: the button that starts it, its progress, cancel, and how it ended."""
+"""Background work on screen: buttons that start and cancel it, its progress, its end."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from core.datasets import fetch
 from core.errors import BlindspotError
 from core.jobs.queue import Job, JobState, Task
 from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest, Repetition, RunRequest
+from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.store.records import RunRecord
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings, visitor
 
-_MINE = "_my_jobs"  # jobs that this session started and has not heard the end of
-_PAGE_SAW = "_page_saw_jobs"  # what was running when the page was last run as a whole
+_MINE = "_my_jobs"  # jobs of this session not yet reported as finished
+_PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
 SHOWN = 2  # jobs on every page; the page Run shows all
 
 
 def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
-    """A button that queues runs; while the same work is under way it says so instead."""
+    """A button that queues runs; disabled while the same work is under way."""
     _task_button(label, "Running …", ":material/play_arrow:", title, requests, key=key, primary=primary)
 
 
@@ -41,7 +41,7 @@ def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str
 
 
 def task_button(label: str, busy_label: str, title: str, tasks: Sequence[Task], *, key: str) -> None:
-    """A button that queues other work; while it is under way it says so instead."""
+    """A button that queues other work; disabled while it is under way."""
     _task_button(label, busy_label, ":material/play_arrow:", title, tasks, key=key, primary=True)
 
 
@@ -61,12 +61,12 @@ def _task_button(
 
 
 def demo_button(*, key: str) -> None:
-    """The button that runs what an empty store is offered."""
+    """The button that runs the demo."""
     run_button("Run the demo", "Demo", pipeline.demo_requests(settings()), key=key)
 
 
 def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:
-    """A button that computes stored runs again, where they were interrupted or lost their embeddings."""
+    """A button that computes stored runs again."""
     try:
         requests = [pipeline.request_of(run, settings()) for run in runs]
     except BlindspotError as error:  # made by a version that knew other encoders or datasets
@@ -87,7 +87,7 @@ def _start(title: str, tasks: tuple[Task, ...]) -> None:
 
 
 def owner() -> str:
-    """Who the reader is in the queue."""
+    """The reader's name in the queue."""
     reader = visitor()
     return reader.name if reader else ""
 
@@ -107,7 +107,7 @@ def _may_know(job: Job) -> bool:
 
 
 def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
-    """Queue runs one by one, so that each can be moved and cancelled; to be called in a callback."""
+    """Queue runs one by one, so that each can be moved and cancelled; call it in a callback."""
     try:
         jobs().check_room(len(tasks), owner())
     except BlindspotError as error:
@@ -118,7 +118,7 @@ def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
 
 
 def job_panel() -> None:
-    """Progress of running work, how much waits, and the end of what this session started."""
+    """Progress of running and waiting work, and how this session's jobs ended."""
     tell_ends()
     active = jobs().active()
     remember_seen(active)
@@ -127,22 +127,22 @@ def job_panel() -> None:
 
 
 def remember_seen(active: Sequence[Job]) -> None:
-    """Note what the page as a whole knows of the work; ``has_changed`` asks about it."""
+    """Note the jobs that the whole page has shown, for ``has_changed``."""
     st.session_state[_PAGE_SAW] = _done_so_far(active)
 
 
 def has_changed(active: Sequence[Job]) -> bool:
-    """Whether a job began or ended since the page was last run as a whole: then it has something else to show."""
+    """Whether a job began or ended since the page was last run as a whole."""
     return bool(st.session_state.get(_PAGE_SAW) != _done_so_far(active))
 
 
 def _done_so_far(active: Sequence[Job]) -> dict[int, tuple[JobState, int]]:
-    """State and finished tasks per active job: whenever this changes, the page has something else to show."""
+    """State and finished tasks per active job."""
     return {job.job_id: (job.state, job.tasks_done) for job in active}
 
 
 def being_computed(runs: Sequence[RunRecord]) -> list[bool]:
-    """Per stored run, whether a queued or running job of this server is about it."""
+    """Per stored run, whether a queued or running job computes it."""
     wanted = {(r.diagnostic, r.variant, r.dataset, r.params) for job in jobs().active() for r in job.requests}
     return [
         (r.plan.diagnostic, r.plan.variant, r.plan.dataset, tuple(sorted(r.plan.params.items()))) in wanted
@@ -204,7 +204,7 @@ def duration(seconds: float) -> str:
 
 
 def tell_ends() -> None:
-    """Once, how the jobs of this session ended: what failed and was cancelled at once, the rest when all are done."""
+    """Report once how this session's jobs ended: failures and cancellations at once, the rest when all are done."""
     mine: set[int] = st.session_state.get(_MINE, set())
     ended = [job for job in jobs().jobs() if job.job_id in mine and not job.state.active]
     failed: dict[str, list[Job]] = {}

@@ -1,23 +1,20 @@
-"""The page data."""
+"""The page *Data*."""
 
 from core import ui
-from core.workspace.data import datasets as parts
-from core.workspace.data import rows as data_rows
-from core.workspace.data import upload as upload_parts
+from core.workspace.data import datasets, rows, upload
 
 
 def show() -> None:
-    """The page."""
     picks = ui.page(
         "Data",
         "What can encoders be tested on, is it here, what does it look like, and how do you bring your own texts?",
     )
-    listed = parts.listed(picks.dataset)
-    parts.choose(listed, picks.dataset)
+    listed = datasets.listed(picks.dataset)
+    datasets.choose(listed, picks.dataset)
     with ui.errors_shown():
-        upload_parts.upload()
+        upload.upload()
     with ui.errors_shown():
-        entry = parts.details(next(row for row in listed if row.reference == picks.dataset))
+        entry = datasets.details(next(row for row in listed if row.reference == picks.dataset))
         if entry is not None:
-            data_rows.preview(entry)
-    parts.how_to_add()
+            rows.preview(entry)
+    datasets.how_to_add()

@@ -1,22 +1,23 @@
-"""The parts of the page *Data*: the list of datasets, what is known of one, and its rows."""
+"""List of datasets on the page *Data*, and the facts of one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from core.datasets import catalog, fetch, uploads
-from core.datasets.catalog import DatasetEntry, SourceFile
+from core.datasets import fetch, uploads
+from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
 from core.datasets.fetch import DataState, FileState
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
+from core.datasets.own.files import path_of
 from core.datasets.uploads import Upload
-from core.diagnostic import every
+from core.diagnostic import all_diagnostics
 from core.errors import BlindspotError
 from core.store.records import RunState
 from core.ui.markdown import as_text
@@ -26,7 +27,7 @@ from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
 
-# A sign beside the word, so that neither colour nor an icon font is needed to read it.
+# Signs next to the words: readable without colour or an icon font.
 SIGNS = {
     DataState.BUILT_IN: "●",
     DataState.YOUR_FILE: "◆",
@@ -51,15 +52,15 @@ class Listed:
 
 
 def listed(picked: str) -> list[Listed]:
-    """Every dataset that can be picked, the picked one among them; users' files are not read for it."""
+    """Every dataset that can be picked; users' files are not read."""
     stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
     out = []
     for reference in pickable_datasets():
-        if entry := catalog.DATASETS.get(reference):
+        if entry := DATASETS.get(reference):
             state = dataset_state(entry)
             out.append(Listed(reference, entry.title, entry.kind, entry.size, entry.licence, state))
             continue
-        upload, path = stored.get(reference), own.path_of(reference)
+        upload, path = stored.get(reference), path_of(reference)
         state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
         title = upload.name if upload else path.name
@@ -72,7 +73,7 @@ def listed(picked: str) -> list[Listed]:
 def _as_run(reference: str) -> tuple[DatasetKind, str]:
     """Kind and counts of a user's file, from its newest finished run."""
     for run in repository().runs(dataset=reference, state=RunState.DONE):
-        entry = every().get(run.plan.diagnostic)
+        entry = all_diagnostics().get(run.plan.diagnostic)
         if entry is None:
             continue
         kind = KINDS[entry.dataset_kind]
@@ -84,7 +85,7 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
 
 
 def dataset_state(entry: DatasetEntry) -> DataState:
-    """As ``fetch.dataset_state``, without reading files again that did not change."""
+    """``fetch.dataset_state`` that does not read unchanged files again."""
     if not entry.files:
         return fetch.dataset_state(entry, settings())
     states = {file_state(file).state for file in entry.files}
@@ -93,7 +94,7 @@ def dataset_state(entry: DatasetEntry) -> DataState:
 
 @cached(256)
 def file_state(file: SourceFile) -> FileState:
-    """As ``fetch.file_state``; the checksum is computed once for as long as the file stays as it is."""
+    """``fetch.file_state``, cached until the file changes."""
     return fetch.file_state(file, settings())
 
 
@@ -101,7 +102,7 @@ def file_state(file: SourceFile) -> FileState:
 
 
 def choose(rows: Sequence[Listed], picked: str) -> None:
-    """The list; a row that is chosen becomes the sidebar's dataset, and the sidebar's is the row that is marked."""
+    """The list; a chosen row becomes the sidebar's dataset, whose row is marked."""
     references = [row.reference for row in rows]
     frame = pd.DataFrame(
         {
@@ -139,14 +140,14 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
 
 
 def details(row: Listed) -> DatasetEntry | None:
-    """What is known of a dataset, and what can be done about its state; its entry, if its rows can be shown."""
+    """The facts of a dataset, and the remedy for its state; its entry, if its rows can be shown."""
     st.subheader(as_text(row.title), anchor=False)
     try:
-        entry = catalog.find(row.reference)
+        entry = find_dataset(row.reference)
     except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
         st.warning(as_text(str(error)), icon=":material/report:")
         st.caption("What was computed on it is stored and stays on the other pages.")
-        _removal(row)
+        remove_button(row.reference, row.upload)
         return None
     st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
     ready = _mend(entry, row.state)
@@ -156,14 +157,9 @@ def details(row: Listed) -> DatasetEntry | None:
                 st.markdown(f"**{label}**", width=110)
                 st.markdown(value, width="stretch")
     _files(entry, row)
-    _removal(row)
-    return entry if ready else None
-
-
-def _removal(row: Listed) -> None:
-    """Of an upload, or of what was computed on another file of the user's."""
-    if own.is_own(row.reference):
+    if entry.own:
         remove_button(row.reference, row.upload)
+    return entry if ready else None
 
 
 def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
@@ -189,9 +185,9 @@ def _reading(entry: DatasetEntry, row: Listed) -> str:
 
 
 def _files(entry: DatasetEntry, row: Listed) -> None:
-    """Sizes and checksums of what it is made of."""
+    """Sizes and checksums of its files."""
     if entry.own:
-        named = str if allowed().server_files else _last_part  # a demo's folders are no visitor's business
+        named = str if allowed().server_files else attrgetter("name")  # a demo's folders are no visitor's business
         files = [(named(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
         what = ["as read" if row.upload else "your file"]
         if row.upload and row.upload.original.is_file():
@@ -220,12 +216,8 @@ def _id_of(row: Listed) -> str:
     return row.reference if allowed().server_files else uploads.short_name(row.reference, settings())
 
 
-def _last_part(path: Path) -> str:
-    return path.name
-
-
 def _bytes(file: SourceFile) -> int:
-    """The declared size; of a file without one that which it has here, or 0."""
+    """The declared size, or that of the file here, or 0."""
     path = fetch.local_path(file, settings())
     return file.size or (path.stat().st_size if path.is_file() else 0)
 
@@ -235,7 +227,7 @@ def _in_words(state: FileState) -> str:
 
 
 def _size(n: int) -> str:
-    """Bytes for people; 0 for a size that nobody declared."""
+    """Bytes for people; 0 is not known."""
     if not n:
         return "of a size that is not known"
     return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
@@ -270,8 +262,8 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
 
 
 def _next_step(entry: DatasetEntry) -> None:
-    """The pages on which encoders are tested on it."""
-    for diagnostic in every().values():
+    """Links to the pages that test encoders on it."""
+    for diagnostic in all_diagnostics().values():
         if diagnostic.dataset_kind is entry.kind and diagnostic.page:
             st.page_link(
                 f"pages/{diagnostic.page.stem}.py",
@@ -281,5 +273,6 @@ def _next_step(entry: DatasetEntry) -> None:
 
 
 def how_to_add() -> None:
-    """Where it is said how the catalog grows."""
-    st.caption("To give a dataset a name of its own in this list, see *Add a dataset* in Blindspot's `README.md`.")
+    st.caption(
+        "To give a dataset a name of its own in this list, see *Add a dataset to the catalog* in `docs/guides/data.md`."
+    )

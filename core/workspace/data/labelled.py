@@ -1,4 +1,4 @@
-"""The examples of a set of labelled texts on the page *Data*: classes, what leaks, and the examples themselves."""
+"""Labelled texts on the page *Data*: classes, leaks between training and test, examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALL = ""
 
 
 def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
-    """Counts of classes, what is the same in training and test, and pages of examples."""
+    """Counts of classes, texts that are in training and test, and pages of examples."""
     counts = data.counts
     parts = [
         f"**{counts.examples:,}** examples of **{len(counts.classes)}** classes",
@@ -33,7 +33,7 @@ def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
 
 
 def class_table(counts: LabelledCounts, key: str) -> None:
-    """A row per class: examples, how many are in each part of a prescribed split, and their share."""
+    """A row per class: examples, in each part of a given split, and their share."""
     frame = pd.DataFrame({"class": [c.name for c in counts.classes], "examples": [c.examples for c in counts.classes]})
     for part in ("train", "dev", "test"):
         held = [getattr(c, part) for c in counts.classes]
@@ -46,7 +46,7 @@ def class_table(counts: LabelledCounts, key: str) -> None:
 
 
 def overlap(counts: LabelledCounts) -> None:
-    """What is the same in training and test, or stands there more than once: said also where it is nothing."""
+    """Counts of texts that are in training and test, or more than once; also where there are none."""
     leaks = counts.leaked if counts.is_split else counts.repeated
     parts = []
     if counts.is_split:

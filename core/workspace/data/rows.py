@@ -1,4 +1,4 @@
-"""The rows of a dataset on the page *Data*, whatever its kind."""
+"""Rows of a dataset of any kind on the page *Data*."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.types import digest_of_strings
 from core.ui.markdown import as_text
 from core.ui.resources import load, settings
 from core.ui.widgets.browse_table import Pages
-from core.workspace.data import labelled as data_labelled
+from core.workspace.data import labelled
 
 ROWS = 1_000  # of a kind that is not paged through
 ROWS_PER_PAGE = 10
@@ -31,7 +31,7 @@ _SEED = "background_seed"
 
 
 def preview(entry: DatasetEntry) -> None:
-    """Counts and pages of rows; of a pair set also some of the items that are in no pair. Text is shown as text."""
+    """Counts and pages of rows; of a pair set also some of the items that are in no pair."""
     checksums = [fetch.recorded_checksum(file, settings()) for file in entry.files]
     content = digest_of_strings([entry.id, entry.revision, *checksums])[:12]
     try:
@@ -46,7 +46,7 @@ def preview(entry: DatasetEntry) -> None:
 def _paged(
     data: Dataset, count: int, content: str, key: str, columns: Mapping[str, Any], per_page: int = ROWS_PER_PAGE
 ) -> None:
-    """A page of the ``count`` rows of a dataset, and the way to the others."""
+    """A page of the ``count`` rows of a dataset, with paging."""
     pages = Pages.of(f"rows_page_{content}", count, per_page)
     frame = pd.DataFrame(data.rows(pages.rows.start, pages.rows.stop), columns=list(data.headings))
     st.dataframe(frame, hide_index=True, key=key, column_config=columns)
@@ -54,7 +54,7 @@ def _paged(
 
 
 def _first_rows(data: Dataset, _unit: str, _content: str) -> None:
-    """What a kind says of itself that has no form of its own here."""
+    """The first rows of a kind without a view of its own."""
     rows = data.first_rows(ROWS)
     _table(pd.DataFrame(rows.cells, columns=list(rows.headings)))
 
@@ -145,7 +145,7 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.VOCABULARY: _vocabulary,
     DatasetKind.ANALOGIES: _analogies,
     DatasetKind.CATEGORIES: _categories,
-    DatasetKind.LABELLED_TEXTS: lambda data, unit, content: data_labelled.show(data, unit, content, ROWS_PER_PAGE),
+    DatasetKind.LABELLED_TEXTS: lambda data, unit, content: labelled.show(data, unit, content, ROWS_PER_PAGE),
 }
 
 

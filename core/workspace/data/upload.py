@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,37 +11,22 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import uploads
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own.columns import MATE, QUERY, UNUSED, ColumnReading, OwnFile, UnclearColumns
-from core.datasets.own.files import OwnTable
-from core.datasets.own.labelled_texts import LabelledColumns, OwnLabelledTexts
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.own.scored_pairs import OwnScoredPairs
-from core.datasets.own.vocabulary import OwnVocabulary
+from core.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
+from core.datasets.own.files import OwnTable, path_of
+from core.datasets.own.kinds import OWN_KINDS
+from core.datasets.own.labelled_texts import OwnLabelledTexts
 from core.datasets.uploads import Upload
 from core.diagnostics.heros.figures.profile import label
 from core.errors import BlindspotError, InputError
-from core.files import tables as own_files
+from core.files.tables import MAX_ROWS
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
 from core.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
-from core.workspace import own_datasets as dataset_library
-from core.workspace.data import upload_labelled as labelled_form
-from core.workspace.data import upload_minimal as minimal_form
-from core.workspace.data import upload_scored as scored_form
-from core.workspace.data import upload_vocabulary as vocabulary_form
+from core.workspace import own_datasets
+from core.workspace.data import labelled, upload_minimal
 
-EXAMPLE_PAIRS = 5
-KINDS = {
-    DatasetKind.PAIR_SET: "positive pairs",
-    DatasetKind.MINIMAL_PAIR_SET: "minimal pairs",
-    DatasetKind.SCORED_PAIRS: "scored pairs",
-    DatasetKind.LABELLED_TEXTS: "labelled texts",
-    DatasetKind.VOCABULARY: "words with counts",
-}
+EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"
-_Contents = OwnPairs | OwnMinimalPairs | OwnScoredPairs | OwnLabelledTexts | OwnVocabulary
 _ROUND = "_upload_round"  # a new number gives an empty uploader
 _SAID = "_upload_said"  # what the last action came to, shown once
 
@@ -50,19 +36,8 @@ def upload() -> None:
     _say()
     number = st.session_state.setdefault(_ROUND, 0)
     with st.expander("Add texts of your own", icon=":material/upload_file:", key=f"own_{number}"):
-        st.markdown(
-            "A file of one of five kinds, a row each:\n"
-            "- **Positive pairs**: a query and its mate, two texts that belong together. Each mate will be ranked "
-            "among all the texts of the file.\n"
-            "- **Minimal pairs**: an original and one or more rewrites of it (a synonym, a negation, a typo, or "
-            "whatever you want to know about). Each rewrite will be compared with its original.\n"
-            "- **Scored pairs**: two texts and a score that people gave them, higher for more alike, for the page "
-            "*Similarity*.\n"
-            "- **Labelled texts**: a text, or two, and the class that it belongs to; perhaps with a column `split` of "
-            "train, dev and test. For the page *Transfer*.\n"
-            "- **Words with counts**: a word and how often it occurs in a corpus, for the page *Frequency*.\n\n"
-            + _limits()
-        )
+        kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
+        st.markdown(f"A file of one of these kinds, a row each:\n{kinds}\n\n{_limits()}")
         formats = allowed().uploads.formats
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
@@ -83,7 +58,7 @@ def _limits() -> str:
             f"characters in a text, and {limits.files} files. This is a demo that strangers share: nobody else sees "
             "your texts or what is computed on them, and both are deleted when you leave."
         )
-    return f"At most {own_files.MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
+    return f"At most {MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
 
 
 def _most_megabytes() -> int | None:
@@ -99,7 +74,7 @@ def _say() -> None:
 
 def _key_of(table: OwnTable) -> object:
     """A header that is read as one is a row less."""
-    return table.path, table.sha256, table.names, len(table.table.places)
+    return table.table.path, table.table.sha256, table.table.names, len(table.table.places)
 
 
 _KEYS: Keys = {OwnTable: _key_of}
@@ -110,29 +85,20 @@ def _table(file: UploadedFile, header: bool) -> OwnTable:
     return uploads.tabulate(file.name, file.getvalue(), header, settings())
 
 
-@cached(2, shared=True, keys=_KEYS)
-def _pairs(table: OwnTable, columns: tuple[str, str]) -> OwnPairs:
-    return table.pairs(columns)
+@cached(4, shared=True, keys=_KEYS)
+def _by_header(table: OwnTable, kind: DatasetKind) -> tuple[ColumnReading, ...]:
+    """May have to look into the cells."""
+    return OWN_KINDS[kind].readings(table.table)
 
 
-@cached(2, shared=True, keys=_KEYS)
-def _minimal_pairs(table: OwnTable, columns: tuple[tuple[str, int], ...]) -> OwnMinimalPairs:
-    return table.minimal_pairs(dict(columns))
+@cached(4, shared=True, keys=_KEYS)
+def _preselected(table: OwnTable, kind: DatasetKind) -> dict[str, int]:
+    return OWN_KINDS[kind].preselected(table.table)
 
 
-@cached(2, shared=True, keys=_KEYS)
-def _scored(table: OwnTable, columns: tuple[str, str, str]) -> OwnScoredPairs:
-    return table.scored_pairs(columns)
-
-
-@cached(2, shared=True, keys=_KEYS)
-def _labelled(table: OwnTable, columns: LabelledColumns) -> OwnLabelledTexts:
-    return table.labelled_texts(columns)
-
-
-@cached(2, shared=True, keys=_KEYS)
-def _vocabulary(table: OwnTable, columns: tuple[str, str]) -> OwnVocabulary:
-    return table.vocabulary(columns)
+@cached(4, shared=True, keys=_KEYS)
+def _read(table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ...]) -> OwnFile:
+    return table.contents(kind, dict(columns))
 
 
 def _confirm(file: UploadedFile) -> None:
@@ -147,18 +113,9 @@ def _confirm(file: UploadedFile) -> None:
         return
     if contents is None:
         return
-    if isinstance(contents, OwnMinimalPairs):
-        minimal_form.show(contents)
-    elif isinstance(contents, OwnVocabulary):
-        vocabulary_form.show(contents)
-    elif isinstance(contents, OwnScoredPairs):
-        scored_form.show(contents)
-    elif isinstance(contents, OwnLabelledTexts):
-        labelled_form.show(contents)
-    else:
-        _show_pairs(contents)
+    _SHOWN.get(contents.kind, _show)(contents)
     st.button(
-        f"Keep these {KINDS[contents.kind]}",
+        f"Keep these {contents.title}",
         key="upload_keep",
         type="primary",
         icon=":material/check:",
@@ -167,7 +124,7 @@ def _confirm(file: UploadedFile) -> None:
     )
 
 
-def _contents(file: UploadedFile, header: bool) -> _Contents | None:
+def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
     """What the file holds as it is to be read; None while columns have to be chosen.
 
     Raises:
@@ -175,115 +132,102 @@ def _contents(file: UploadedFile, header: bool) -> _Contents | None:
     """
     table = _table(file, header)
     key = f"{file.file_id}_{header}"
+    matched_by = [f"{kind.title.capitalize()}, {kind.matched_by}." for kind in OWN_KINDS.values() if kind.matched_by]
     kind = st.segmented_control(
         "Read as",
-        list(KINDS),
-        format_func=lambda kind: KINDS[kind],
+        list(OWN_KINDS),
+        format_func=lambda kind: OWN_KINDS[kind].title,
         default=table.kind,
         required=True,
         key=f"upload_kind_{key}",
-        help="Minimal pairs, where a column is called `original` and others may be its rewrites. Scored pairs, where "
-        "one is called `score`, `gold`, `similarity` or the like beside two of texts. Labelled texts, where one is "
-        "called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a `label` of "
-        "numbers beside two texts is taken for a score unless there is a `split`. Words with counts, where columns are "
-        "called `word` and `count`.",
+        help=" ".join(matched_by),
     )
-    if kind is DatasetKind.MINIMAL_PAIR_SET:
-        chosen = minimal_form.columns(table, key)
-        return None if chosen is None else _read_minimal_pairs(table, chosen)
-    if kind is DatasetKind.SCORED_PAIRS:
-        three = scored_form.columns(table, key)
-        return None if three is None else _read_scored(table, three)
-    if kind is DatasetKind.LABELLED_TEXTS:
-        asked = labelled_form.columns(table, key)
-        return None if asked is None else _read_labelled(table, asked)
-    if kind is DatasetKind.VOCABULARY:
-        picked = vocabulary_form.columns(table, key)
-        return None if picked is None else _read_vocabulary(table, picked)
-    columns = _columns(table, key)
-    return None if columns is None else _read_pairs(table, columns)
+    columns = _COLUMNS.get(kind, _columns)(table, kind, key)
+    if columns is None:
+        return None
+    _show_columns(table, kind, columns)
+    return _read(table, kind, tuple(columns.items()))
 
 
-def _read_minimal_pairs(table: OwnTable, columns: dict[str, int]) -> OwnMinimalPairs:
-    _show_columns(table.minimal_readings(columns), table.minimal_readings, table.minimal_columns)
-    return _minimal_pairs(table, tuple(columns.items()))
+# --- which columns
 
 
-def _read_scored(table: OwnTable, columns: tuple[str, str, str]) -> OwnScoredPairs:
-    _show_columns(table.scored_readings(columns), table.scored_readings, scored_form.preselected(table))
-    return _scored(table, columns)
+def _columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
+    """The pickers of the columns; None until all that are needed are chosen, each column once."""
+    chosen = _pick(table, kind, key)
+    needed = {picker.use for line in OWN_KINDS[kind].pickers for picker in line if not picker.optional}
+    if not needed <= chosen.keys() or len(set(chosen.values())) < len(chosen):
+        st.caption(OWN_KINDS[kind].choose)
+        return None
+    return chosen
 
 
-def _read_labelled(table: OwnTable, columns: LabelledColumns) -> OwnLabelledTexts:
-    _show_columns(table.labelled_readings(columns), table.labelled_readings, labelled_form.preselected(table))
-    return _labelled(table, columns)
+def _pick(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int]:
+    """The columns that are chosen, by use; what the header tells is preselected."""
+    names = table.table.names
+    preselected = _preselected(table, kind)
+    chosen = {}
+    for line in OWN_KINDS[kind].pickers:
+        for place, picker in zip(st.columns(len(line)), line, strict=True):
+            name = place.selectbox(
+                f"{picker.use.capitalize()} column" + (" (if there is one)" if picker.optional else ""),
+                names,
+                index=preselected.get(picker.use),
+                placeholder="none" if picker.optional else "choose one",
+                key=f"upload_{kind.name}_{picker.use}_{key}",
+                format_func=_name,
+                help=picker.help or None,
+            )
+            if name is not None:
+                chosen[picker.use] = names.index(name)
+    return chosen
 
 
-def _read_vocabulary(table: OwnTable, columns: tuple[str, str]) -> OwnVocabulary:
-    _show_columns(table.vocabulary_readings(columns), table.vocabulary_readings, vocabulary_form.preselected(table))
-    return _vocabulary(table, columns)
-
-
-def _read_pairs(table: OwnTable, columns: tuple[str, str]) -> OwnPairs:
-    _show_columns(table.readings(columns), table.readings, {})
-    return _pairs(table, columns)
-
-
-def _columns(table: OwnTable, key: str) -> tuple[str, str] | None:
-    """The pickers of the two columns; a guess that is clear stands in them at first."""
+def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
+    """As ``_columns``; says where the choice is a guess, and why there is none."""
+    doubt, why_none = st.empty(), OWN_KINDS[kind].choose
     guessed: dict[str, ColumnReading] = {}
-    doubt, why_none = st.empty(), ""
     try:
-        guessed = {reading.use: reading for reading in table.readings() if reading.use != UNUSED}
+        guessed = {reading.use: reading for reading in _by_header(table, kind)}
     except UnclearColumns as error:
-        why_none = f"{error.what}. Choose the query and mate columns."
+        why_none = f"{error.what}. {why_none}"
     except InputError as error:
         why_none = str(error)
-    left, right = st.columns(2)
-    query, mate = (
-        place.selectbox(
-            f"{use.capitalize()} column",
-            table.names,
-            index=table.names.index(guessed[use].name) if use in guessed else None,
-            placeholder="choose one",
-            key=f"upload_{use}_{key}",
-            format_func=_name,
-        )
-        for use, place in ((QUERY, left), (MATE, right))
-    )
-    if query is None or mate is None:
-        doubt.info(as_text(why_none or "Choose the query and mate columns."), icon=":material/help:")
+    chosen = _pick(table, kind, key)
+    if len(chosen) < 2:
+        doubt.info(as_text(why_none), icon=":material/help:")
         return None
-    if guessed and (query, mate) == (guessed[QUERY].name, guessed[MATE].name) and guessed[QUERY].why != "by its name":
+    is_guess = guessed and all(guessed[use].name == table.table.names[number] for use, number in chosen.items())
+    if is_guess and guessed[QUERY].why != "by its name":
         doubt.info(
             "The columns' names do not say which are the pairs, so these two are a guess. Are they the right ones"
-            + (", and does the first line hold names?" if table.separator else "?"),
+            + (", and does the first line hold names?" if table.table.separator else "?"),
             icon=":material/help:",
         )
-    return query, mate
+    return chosen
+
+
+def _minimal_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
+    try:
+        _by_header(table, kind)
+    except InputError as error:
+        st.info(as_text(str(error)), icon=":material/help:")
+    return upload_minimal.columns(table.table, _preselected(table, kind), key)
 
 
 def _name(column: str) -> str:
     return column or "(no name)"
 
 
-def _show_columns(
-    readings: Sequence[ColumnReading],
-    guess: Callable[[], Sequence[ColumnReading]],
-    preselected: Mapping[str, int | None],
-) -> None:
-    """A row per column.
-
-    Args:
-        readings: as the pickers say.
-        guess: how the columns are read by themselves.
-        preselected: per use the number of the column that stood in its picker at first, where there is no such guess.
-    """
+def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]) -> None:
+    """A row per column: how it is read as the pickers say, and why."""
+    readings = OWN_KINDS[kind].readings(table.table, columns)
     st.markdown("**How the columns are read**")
     try:
-        guessed = guess()
+        guessed = _by_header(table, kind)
     except InputError:
         guessed = readings
+    preselected = _preselected(table, kind)
     st.dataframe(
         pd.DataFrame(
             [
@@ -310,16 +254,38 @@ def _because(column: ColumnReading, by_itself: ColumnReading, was_preselected: b
     return why or NOT_CHOSEN
 
 
-def _show_pairs(pairs: OwnPairs) -> None:
-    st.markdown(f"**The first {min(EXAMPLE_PAIRS, len(pairs.pairs))} of {len(pairs.pairs):,} pairs**")
-    first = pd.DataFrame(pairs.pairs[:EXAMPLE_PAIRS], columns=["query", "mate"])
-    st.dataframe(first, hide_index=True, key="upload_rows")
-    counts = [f"{len(pairs.pairs):,} pairs", f"{pairs.distinct_texts:,} distinct texts"]
-    if pairs.duplicate_pairs:
-        counts.append(f"{pairs.duplicate_pairs:,} repeated pairs, which count again in every mean")
-    if pairs.self_pairs:
-        counts.append(f"{pairs.self_pairs:,} pairs of a text with itself")
-    st.caption(" · ".join(counts))
+# --- what is in them
+
+
+def _show(contents: OwnFile) -> None:
+    _first_rows(contents)
+    st.caption(" · ".join(contents.notes))
+
+
+def _first_rows(contents: OwnFile) -> None:
+    n = min(EXAMPLE_ROWS, contents.rows)
+    st.markdown(f"**The first {n} of {contents.rows:,} {contents.counted}**")
+    rows = contents.first_rows(n)
+    st.dataframe(pd.DataFrame(rows.cells, columns=list(rows.headings)), hide_index=True, key="upload_rows")
+
+
+def _show_labelled(contents: OwnLabelledTexts) -> None:
+    _first_rows(contents)
+    st.markdown(f"**{len(contents.counts.classes)} classes**")
+    labelled.class_table(contents.counts, "upload_classes")
+    st.caption(" · ".join(contents.notes))
+    labelled.overlap(contents.counts)
+
+
+# Kinds whose columns are picked, or whose rows are shown, in a way of their own.
+_COLUMNS: Mapping[DatasetKind, Callable[[OwnTable, DatasetKind, str], dict[str, int] | None]] = {
+    DatasetKind.PAIR_SET: _pair_columns,
+    DatasetKind.MINIMAL_PAIR_SET: _minimal_columns,
+}
+_SHOWN: Mapping[DatasetKind, Callable[[Any], None]] = {
+    DatasetKind.MINIMAL_PAIR_SET: upload_minimal.show,
+    DatasetKind.LABELLED_TEXTS: _show_labelled,
+}
 
 
 def _keep(contents: OwnFile, file: UploadedFile) -> None:
@@ -363,15 +329,15 @@ def _what_goes(reference: str, purge: bool) -> str:
         return "What was computed on it stays until you leave."
     if not purge:
         return "What was computed on it stays stored, texts included."
-    found = dataset_library.kept(reference, settings(), repository())
+    found = own_datasets.kept(reference, settings(), repository())
     return as_text(f"This deletes {found.in_words}. It cannot be undone.")
 
 
 def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
-    title = as_text(upload.name if upload else own.path_of(reference).name)
+    title = as_text(upload.name if upload else path_of(reference).name)
     try:
         if purge:
-            found = dataset_library.purge(reference, settings(), repository())
+            found = own_datasets.purge(reference, settings(), repository())
             said = f"Deleted of {title}: {as_text(found.in_words)}."
         elif upload is not None:
             uploads.remove(upload, upload_settings())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
-from core.datasets.own import rewrites as own_rewrites
-from core.datasets.own.columns import UNUSED
-from core.datasets.own.files import OwnTable
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
+from core.datasets.own.minimal_pairs import OwnMinimalPairs, subset_name
 from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from core.diagnostics.heros.figures.profile import label
-from core.errors import InputError
+from core.files.tables import FileTable
 from core.ui.markdown import as_text
 
 EXAMPLE_ORIGINALS = 3
@@ -19,21 +18,16 @@ NONE = -1  # the choice of no column
 PER_LINE = 4
 
 
-def columns(table: OwnTable, key: str) -> dict[str, int] | None:
-    """The pickers of the original's and the rewrites' columns; the guess stands in them at first.
+def columns(table: FileTable, guessed: Mapping[str, int], key: str) -> dict[str, int] | None:
+    """The pickers of the original's and the rewrites' columns.
+
+    Args:
+        guessed: per role the number of the column that is preselected.
 
     Returns:
-        Per role the number of the column that is chosen; None until there is an original and a rewrite.
+        Per role the number of the column that is chosen; None until there are an original and a rewrite.
     """
-    guessed: dict[str, int] = {}
-    try:
-        readings = table.minimal_readings()
-    except InputError as error:
-        st.info(as_text(str(error)), icon=":material/help:")
-        guessed = table.minimal_columns
-    else:
-        guessed = {r.use: number for number, r in enumerate(readings) if r.use != UNUSED}
-    names = _names(table)
+    names = [name or f"(no name, column {number})" for number, name in enumerate(table.names, 1)]  # all different
     options = [NONE, *range(len(names))]
     chosen: dict[str, int] = {}
     roles = (ORIGINAL, *SUBSETS)
@@ -59,7 +53,7 @@ def columns(table: OwnTable, key: str) -> dict[str, int] | None:
         "left out here.",
     )
     for number in (n for n in others if n not in taken):
-        role = own_rewrites.subset_name(table.names[number]) or f"column_{number + 1}"
+        role = subset_name(table.names[number]) or f"column_{number + 1}"
         if role in chosen:
             both = f"{names[chosen[role]]} and {names[number]} would both be “{label(role)}”"
             st.error(as_text(f"{both}: leave one out, or rename it in the file."), icon=":material/error:")
@@ -71,30 +65,18 @@ def columns(table: OwnTable, key: str) -> dict[str, int] | None:
     return chosen
 
 
-def _names(table: OwnTable) -> list[str]:
-    """The columns' names for people, all different."""
-    return [name or f"(no name, column {number})" for number, name in enumerate(table.names, 1)]
-
-
 def show(pairs: OwnMinimalPairs) -> None:
     """The first rows and the counts."""
     st.markdown(f"**The first {min(EXAMPLE_ORIGINALS, pairs.rows)} of {pairs.rows:,} originals**")
-    columns = {ORIGINAL: pairs.originals, **pairs.rewrites}
-    rows = [
-        (label(role), texts[i]) for i in range(min(EXAMPLE_ORIGINALS, pairs.rows)) for role, texts in columns.items()
-    ]
+    first = pairs.first_rows(EXAMPLE_ORIGINALS)
+    rows = [(label(role), text) for texts in first.cells for role, text in zip(first.headings, texts, strict=True)]
     st.dataframe(
         pd.DataFrame(rows, columns=["read as", "text"]),
         hide_index=True,
         key="upload_rows",
         column_config={"read as": st.column_config.TextColumn(width=140)},
     )
-    counts = [f"{pairs.rows:,} originals", f"{pairs.distinct_texts:,} distinct texts"]
-    if pairs.repeated_originals:
-        counts.append(f"{pairs.repeated_originals:,} repeated originals, which count again in every mean")
-    if pairs.unchanged:
-        counts.append(f"{pairs.unchanged:,} rewrites that are the same as their original")
-    st.caption(" · ".join(counts))
+    st.caption(" · ".join(pairs.notes))
     if pairs.could_be_pairs:
         st.caption(
             as_text(

@@ -1,26 +1,26 @@
-"""The part of the Models page that adds an encoder: by reference or by upload, checked before anything runs."""
+"""Adding an encoder on the page *Models*, by reference or by upload."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import streamlit as st
 
-from core.encoders import catalog as encoders
 from core.encoders import uploads
+from core.encoders.catalog import SCHEMES
 from core.figures.html_tables import facts_table
-from core.runs import encoders_here as shelf
+from core.runs import encoders_here
 from core.runs.encoders_here import CheckedEncoder, Library
 from core.ui.boundary import errors_shown, said_of
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import allowed, repository, scheme, settings
-from core.workspace.models import encoders as models_parts
+from core.workspace.models import encoders
 
 BY_REFERENCE, BY_UPLOAD = "reference", "upload"
 _OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error as markdown)
-_WANTED = "_models_wanted"  # what a button asked to check: a page that Streamlit runs anew forgets its buttons
-_UPLOADS = "_models_uploads"  # counts uploads, so that the field is empty after each
+_WANTED = "_models_wanted"  # which check a button asked for: a rerun of the page forgets its buttons
+_UPLOADS = "_models_uploads"  # number of uploads: a new key empties the field after each
 
 
 def adding(found: Library, picks: Picks) -> None:
@@ -34,9 +34,8 @@ def adding(found: Library, picks: Picks) -> None:
         return
     with errors_shown():
         _by_reference(found, picks)
-    if endings := uploads.endings():
-        with errors_shown():
-            _by_upload(endings, found, picks)
+    with errors_shown():
+        _by_upload(found, picks)
 
 
 def _by_reference(found: Library, picks: Picks) -> None:
@@ -48,25 +47,25 @@ def _by_reference(found: Library, picks: Picks) -> None:
         button.form_submit_button(
             "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
         )
-        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in encoders.SCHEMES.values()))
-        text = "Check looks at what a reference names and tells what is wrong with it; nothing is encoded yet."
-        if "hf" in encoders.SCHEMES:
-            text += " For `hf:` it downloads the model's files, which may take minutes."
-        st.caption(text)
+        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in SCHEMES.values()))
+        st.caption(
+            "Check looks at what a reference names and tells what is wrong with it; nothing is encoded yet. "
+            "For `hf:` it downloads the model's files, which may take minutes."
+        )
     if _is_wanted(BY_REFERENCE):
         if reference.strip():
-            _check(BY_REFERENCE, reference, lambda: shelf.add(reference, settings(), repository()))
+            _check(BY_REFERENCE, reference, lambda: encoders_here.add(reference, settings(), repository()))
         else:
             st.session_state[_OUTCOME] = (BY_REFERENCE, None, "There is no reference yet: type one, then press Check.")
     _outcome(BY_REFERENCE, found, picks)
 
 
-def _by_upload(endings: Sequence[str], found: Library, picks: Picks) -> None:
+def _by_upload(found: Library, picks: Picks) -> None:
     number = st.session_state.setdefault(_UPLOADS, 0)
     with st.container(border=True, key="upload_box"):
         files = st.file_uploader(
             "Or upload word vectors or embeddings of your own",
-            type=list(endings),
+            type=list(uploads.endings()),
             accept_multiple_files=True,
             key=f"upload_{number}",
             help="Word vectors: one .txt, .vec, .bin or .gz. "
@@ -83,7 +82,7 @@ def _by_upload(endings: Sequence[str], found: Library, picks: Picks) -> None:
         named = [(file.name, file.getbuffer()) for file in files]
         st.session_state[_UPLOADS] = number + 1
         title = " and ".join(name for name, _ in named)
-        _check(BY_UPLOAD, title, lambda: shelf.add_upload(named, settings(), repository()))
+        _check(BY_UPLOAD, title, lambda: encoders_here.add_upload(named, settings(), repository()))
     _outcome(BY_UPLOAD, found, picks)
 
 
@@ -92,7 +91,7 @@ def _want(origin: str) -> None:
 
 
 def _is_wanted(origin: str) -> bool:
-    """Whether a check was asked for there; once."""
+    """Whether a check was asked for there; True once."""
     if st.session_state.get(_WANTED) != origin:
         return False
     del st.session_state[_WANTED]
@@ -100,17 +99,17 @@ def _is_wanted(origin: str) -> bool:
 
 
 def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
-    """Check while the reader waits, keep how it ended, and draw the page again: its table may have a new row."""
+    """Check while the reader waits, keep the outcome, and redraw the page: its table may have a new row."""
     with st.spinner(f"Looking at {as_text(title)} …", show_time=True):
         try:
             st.session_state[_OUTCOME] = (origin, add().reference, "")
-        except Exception as error:  # noqa: BLE001 - whatever is in such a file: logged, and said below
+        except Exception as error:  # noqa: BLE001 - whatever is in such a file: logged, and shown below
             st.session_state[_OUTCOME] = (origin, None, said_of(error))
     st.rerun()
 
 
 def _outcome(origin: str, found: Library, picks: Picks) -> None:
-    """How the last check ended: what was found and the offer to run it, or what is wrong."""
+    """Outcome of the last check: what was found and the offer to run it, or the error."""
     asked_by, reference, error = st.session_state.get(_OUTCOME, ("", None, ""))
     if asked_by != origin:
         return
@@ -123,6 +122,6 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
     with st.container(border=True, key=f"found_{origin}"):
         known = "is built in" if encoder.is_of_catalog else "can be used, and is in the table above now"
         st.success(f"{as_text(encoder.reference)} {known}.", icon=":material/check_circle:")
-        st.html(facts_table(models_parts.found_facts(encoder), scheme(), "What was found"))
-        models_parts.prompt_note(encoder)
-        models_parts.offer(encoder.reference, picks, key=f"run_{origin}")
+        st.html(facts_table(encoders.found_facts(encoder), scheme(), "What was found"))
+        encoders.prompt_note(encoder)
+        encoders.offer(encoder.reference, picks, key=f"run_{origin}")

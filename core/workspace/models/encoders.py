@@ -1,4 +1,4 @@
-"""The parts of the Models page: the table of encoders, what is known of one, its removal."""
+"""Table of encoders on the page *Models*, the facts of one, and its removal."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ import streamlit as st
 from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
 from core.errors import BlindspotError
 from core.figures.html_tables import facts_table
-from core.numerics.similarity import Metric
-from core.runs import encoders_here as shelf
-from core.runs import pipeline
+from core.numerics.similarity import Similarity
+from core.runs import encoders_here, pipeline
 from core.runs.encoders_here import EncoderSummary, Library
+from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, jobs, repository, scheme, settings
 from core.ui.widgets.work import demo_button, run_button
 
 KINDS = {
-    shelf.CATALOG: "built in",
+    encoders_here.CATALOG: "built in",
     "dir": "folder",
     "hf": "hub model",
     "vectors": "word vectors",
     "table": "precomputed",
-    shelf.UNKNOWN: "not in this version",
+    encoders_here.UNKNOWN: "not in this version",
 }
 DIAGNOSTIC = "evalrank"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
 LONGEST_SHOWN = 24  # characters of a reference in the table
 _ROW = "_models_row"
-_ASKED = "_models_asked"  # reference whose removal waits for a yes
+_ASKED = "_models_asked"  # reference whose removal waits for confirmation
 _SAID = "_models_said"  # how the last removal ended: (whether well, sentence)
 
 
 def library() -> Library:
-    return shelf.read_library(settings(), repository())
+    return encoders_here.read_library(settings(), repository())
 
 
 def empty(found: Library) -> None:
-    """Before any run there are no speeds: say so, and offer the demo."""
+    """Before any run: say that no speeds are known, and offer the demo."""
     if any(e.runs for e in found.encoders):
         return
     with st.container(border=True, key="empty"):
@@ -52,7 +52,7 @@ def empty(found: Library) -> None:
 
 
 def table(found: Library) -> None:
-    """Every encoder that is here; choosing a row shows it below."""
+    """Every known encoder; choosing a row shows it below."""
     references = [e.reference for e in found.encoders]
     frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
     number = st.column_config.NumberColumn
@@ -106,7 +106,7 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
 
 
 def _short(reference: str) -> str:
-    """A reference for a column of the table: what a long path ends in tells more than what it begins with."""
+    """A reference for a column of the table; of a long path the end is kept."""
     kind, colon, target = reference.partition(":")
     rest = LONGEST_SHOWN - len(kind) - 2
     return reference if len(reference) <= LONGEST_SHOWN else f"{kind}{colon}…{target[-rest:]}"
@@ -125,14 +125,14 @@ def _about_speed(found: Library) -> str:
 
 
 def _choose(references: Sequence[str]) -> None:
-    """A row of the table was chosen; a name that is picked later wins over the row."""
+    """Callback for a chosen row; a name that is picked later wins."""
     rows = st.session_state[_ROW].selection.rows
     if rows and rows[0] < len(references):
         st.session_state["model"] = references[rows[0]]
 
 
 def chosen(found: Library) -> EncoderSummary | None:
-    """The encoder to look into; its reference is in the address, so that a link leads to it."""
+    """The chosen encoder; its reference is in the address."""
     _notice()
     references = [e.reference for e in found.encoders]
     wanted = st.query_params.get("model")
@@ -158,7 +158,7 @@ def _notice() -> None:
 
 
 def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
-    """All that is known of one encoder, what was done with it, and its removal."""
+    """The facts of one encoder, its runs and embeddings, and its removal."""
     with st.container(border=True, key="details"):
         st.markdown(f"**{as_text(encoder.title)}**")
         st.markdown(as_text(encoder.description))
@@ -198,7 +198,7 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
 
 
 def prompt_note(encoder: EncoderSummary) -> None:
-    """That it declares prompts which are not applied; nothing where it does not."""
+    """Warn of declared prompts that are not applied."""
     if warning := prompt_warning(encoder.unused_prompts):
         st.warning(as_text(f"{encoder.reference} {warning}"), icon=":material/report:")
 
@@ -220,7 +220,7 @@ def _size(dimension: int | None, parameters: int | None, memory_bytes: int | Non
 
 
 def _identity(identity: EncoderIdentity, unused: Mapping[str, str]) -> dict[str, str]:
-    """``unused``: prompts that it declares and that are not applied."""
+    """``unused`` are declared prompts that are not applied."""
     return {
         "revision": identity.revision,
         "pooling": identity.pooling,
@@ -240,12 +240,12 @@ def _bytes(size: int) -> str:
 
 
 def _runs(encoder: EncoderSummary, picks: Picks) -> None:
-    """Where it was run, with links to what came out, and the offer of a run on the picked dataset."""
+    """Its runs with links to their pages, and the offer of a run on the picked dataset."""
     st.markdown("**Runs**")
     ours = [run for run in encoder.runs if run.plan.diagnostic == DIAGNOSTIC]
     for dataset in sorted({run.plan.dataset for run in ours}):
         runs = [run for run in ours if run.plan.dataset == dataset]
-        metrics = sorted({run.plan.params.get("metric", Metric.COS.value) for run in runs})
+        metrics = sorted({run.plan.params.get("metric", Similarity.COS.value) for run in runs})
         variants = list(dict.fromkeys(run.plan.variant for run in reversed(runs)))  # the first run first
         transforms = ", ".join(variant.transform for variant in variants)
         link = link_to(dataset, metrics[0], variants)
@@ -259,7 +259,6 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
 
 
 def _cut_off(share: float | None) -> str:
-    """How many texts of a dataset were longer than the encoder reads."""
     if share is None:
         return "How many texts were cut off was not recorded."
     if share == 0:
@@ -319,7 +318,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
 
 
 def _removal(encoder: EncoderSummary, found: Library) -> None:
-    """Remove an encoder, or the embeddings of one of the catalog; asks before it does."""
+    """Remove an encoder, or the embeddings of a built-in one, after a confirmation."""
     if not allowed().changes:
         return
     if encoder.is_of_catalog and not encoder.stored:
@@ -342,18 +341,17 @@ def _removal(encoder: EncoderSummary, found: Library) -> None:
 
 def _consequences(encoder: EncoderSummary, found: Library) -> str:
     """What a removal deletes and what stays, as Markdown."""
-    removal = shelf.removal_of(encoder, found, settings())
+    removal = encoders_here.removal_of(encoder, found, settings())
     parts = []
     if removal.embeddings:
-        parts.append("1 set of embeddings" if removal.embeddings == 1 else f"{removal.embeddings} sets of embeddings")
+        parts.append(counted(removal.embeddings, "set of embeddings", "sets of embeddings"))
     if removal.upload:
         parts.append("the uploaded file")
     text = "It leaves this list; it has no embeddings on disk."
     if parts:
         text = f"**This deletes** {' and '.join(parts)} ({_bytes(removal.size)})."
     if encoder.runs:
-        runs = "1 run" if len(encoder.runs) == 1 else f"{len(encoder.runs)} runs"
-        text += f" **Kept** are {runs} with all scores. "
+        text += f" **Kept** are {counted(len(encoder.runs), 'run')} with all scores. "
         text += (
             "Single pairs of them cannot be looked into afterwards."
             if removal.upload
@@ -361,13 +359,13 @@ def _consequences(encoder: EncoderSummary, found: Library) -> str:
         )
     if encoder.kind == "hf":
         text += " The model's downloaded files stay in the cache too."
-    elif encoder.kind != shelf.CATALOG and not removal.upload:
+    elif encoder.kind != encoders_here.CATALOG and not removal.upload:
         text += " The files that its reference names stay where they are."
     return text
 
 
 def _in_use(encoder: EncoderSummary) -> bool:
-    """Whether a queued or running job of this server, or a run of another process, is about it."""
+    """Whether a job of this server or a run of another process uses it."""
     queued = any(encoder.reference in job.encoders for job in jobs().active())
     return queued or encoder.is_running
 
@@ -384,7 +382,7 @@ def _remove(reference: str) -> None:
         st.session_state[_SAID] = (False, f"{reference} is in use and was not removed.")
         return
     try:
-        removal = shelf.remove(reference, settings(), repository())
+        removal = encoders_here.remove(reference, settings(), repository())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, str(error))
         return

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress
+from core.figures.theme import Scheme, Style, apply_layout
 from core.types import Variant
 
 SIZES = (18, 13, 9)  # pixels: of variants that score alike, each still shows behind the next
@@ -27,8 +27,8 @@ def score_dots(
     Args:
         scores: columns ``variant, dataset, score``; at least one row.
         datasets: the rows, first on top.
-        axis: what the score is.
-        is_at_most_one: the axis goes up to 1 then, so that what is missing to it shows.
+        axis: title of the axis.
+        is_at_most_one: the axis ends at 1, so that the distance to it shows.
     """
     figure = go.Figure()
     for i, variant in enumerate(dict.fromkeys(scores["variant"])):
@@ -49,4 +49,4 @@ def score_dots(
     end = 1.005 if is_at_most_one else high + room
     figure.update_xaxes(title=axis, range=[max(0.0, start) if low >= 0 else start, end])
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
-    return dress(figure, scheme, height=130 + 46 * len(datasets))
+    return apply_layout(figure, scheme, height=130 + 46 * len(datasets))

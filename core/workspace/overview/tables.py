@@ -1,4 +1,4 @@
-"""The parts of the Overview."""
+"""Tables of the Overview, and what it says where there are no runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry, Parameter, function
+from core.diagnostic import DiagnosticEntry, Parameter, named_function
 from core.store.records import Leaderboard, RunRecord, RunState
+from core.texts import counted
 from core.ui.pickers import Picks
 from core.ui.resources import repository
 from core.ui.widgets import tables
@@ -25,13 +26,13 @@ def interrupted() -> None:
     if not lost:
         return
     with st.container(border=True, key="interrupted"):
-        what = "1 run was" if len(lost) == 1 else f"{len(lost)} runs were"
+        what = counted(len(lost), "run was", "runs were")
         st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
         rerun_button("Continue", "Interrupted runs", lost, key="resume")
 
 
 def empty() -> None:
-    """Nothing was run yet: say what happens next and offer it."""
+    """Nothing was run yet: offer the demo."""
     with st.container(border=True, key="empty"):
         st.subheader("Nothing has been run yet", anchor=False)
         st.markdown(
@@ -44,12 +45,12 @@ def empty() -> None:
 
 
 def _value(parameter: Parameter, picks: Picks) -> str:
-    """As picked in the sidebar; the default where that has no picker for it."""
+    """As picked in the sidebar, or the default."""
     return picks.params.get(parameter.name, parameter.default)
 
 
 def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
-    """Say with which values of what the sidebar does not ask for the scores are."""
+    """Name the values of parameters that the sidebar has no picker for."""
     chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
     if chosen:
         st.caption(f"All with {', '.join(chosen)}. Other values stand on the page below.")
@@ -64,7 +65,7 @@ def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
 
 
 def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
-    """There are runs, but none that the pickers leave."""
+    """There are runs, but none for these picks."""
     said = {"metric": "similarity"}
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
@@ -85,9 +86,9 @@ def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataF
 
 
 def tested(boards: Sequence[Leaderboard]) -> set[str]:
-    """Datasets whose variants are tested against the best one: the first, and as many others as take no time.
+    """Datasets whose variants are tested against the best one: the first, and others as long as it is quick.
 
-    A store of thousands of runs may hold many datasets; the tests read every pair of every variant.
+    The tests read every pair of every variant, and a store may hold many datasets.
     """
     found: set[str] = set()
     pairs = 0.0
@@ -99,16 +100,12 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
 
 
 def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> None:
-    """One dataset's table; a score that some run lacks is left out.
-
-    Args:
-        test: whether to mark what is not separable from the best, too.
-    """
+    """One dataset's table, without scores that some run lacks; ``test`` marks what is not separable from the best."""
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
     frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
-    alike = function(entry.tested)(entry, runs) if test and entry.tested else None
+    alike = named_function(entry.tested)(entry, runs) if test and entry.tested else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""

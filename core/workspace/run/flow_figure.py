@@ -1,4 +1,4 @@
-"""The figure of how a flow was trained."""
+"""Figure of how a flow was trained."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress, ink
+from core.figures.theme import Scheme, apply_layout, ink
 
 HEIGHT = 280
 
@@ -14,11 +14,7 @@ HEIGHT = 280
 def likelihood(
     steps: Sequence[float], train: Sequence[float], held_out: Sequence[float], kept: float, scheme: Scheme
 ) -> go.Figure:
-    """Log-likelihood per dimension against steps of training, of trained and of held-out items.
-
-    Args:
-        kept: after how many steps the flow is kept as it was.
-    """
+    """Log-likelihood per dimension by training steps, of training and held-out items; ``kept`` is the chosen step."""
     figure = go.Figure()
     for name, values, dash, symbol in (
         ("items that it is trained on", train, "dot", "circle"),
@@ -39,4 +35,4 @@ def likelihood(
     )
     figure.update_xaxes(title="steps of training")
     figure.update_yaxes(title="log-likelihood per dimension, nats")
-    return dress(figure, scheme, height=HEIGHT)
+    return apply_layout(figure, scheme, height=HEIGHT)

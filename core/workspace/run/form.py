@@ -1,15 +1,14 @@
-"""The parts of the Run page that choose what to compute and say what it will cost."""
+"""Form of the page *Run*: what to compute, and what it will cost."""
 
 from __future__ import annotations
 
 import psutil
 import streamlit as st
 
-from core import diagnostic as diagnostics
 from core.datasets import uploads
-from core.diagnostic import in_words
+from core.diagnostic import all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs import estimates, sweeps
 from core.runs.encoders_here import known_references
 from core.runs.estimates import Estimate
@@ -27,7 +26,7 @@ MANY_RUNS = 500  # more than anybody waits for; the command line has no limit
 
 
 def choose() -> Sweep:
-    """The widgets that say what to run; what is left empty is said by ``planned``."""
+    """The widgets; ``planned`` says what was left empty."""
     left, right = st.columns(2)
     references = left.multiselect(
         "Encoders",
@@ -59,21 +58,21 @@ def choose() -> Sweep:
         format_func=lambda reference: uploads.short_name(reference, settings()),
         help="The page *Data* shows each of them, and takes files of your own.",
     )
-    titles = {entry.id: entry.title for entry in diagnostics.every().values()}
+    titles = {entry.id: entry.title for entry in all_diagnostics().values()}
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=[entry.id for entry in diagnostics.every().values() if entry.page],
+        default=[entry.id for entry in all_diagnostics().values() if entry.page],
         key="run_diagnostics",
         persist_state="session",
         format_func=lambda name: titles.get(name, name),
-        help="\n".join(f"- **{e.title}**: {e.question}" for e in diagnostics.every().values())
+        help="\n".join(f"- **{e.title}**: {e.question}" for e in all_diagnostics().values())
         + "\n\nEach runs on the datasets of its kind.",
     )
     with left.container(horizontal=True):
         metrics = st.pills(
             "Similarity",
-            [m.value for m in Metric],
+            [m.value for m in Similarity],
             selection_mode="multi",
             default=[DEFAULT_METRIC],
             key="run_metrics",
@@ -99,7 +98,7 @@ def choose() -> Sweep:
         "have a vector, so that their scores can be compared. Off: each encoder on what it covers itself.",
     )
     params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
-    known = {p.name for name in asked for p in diagnostics.find(name).parameters}
+    known = {p.name for name in asked for p in find_diagnostic(name).parameters}
     return Sweep(
         tuple(references),
         tuple(chains),
@@ -111,7 +110,7 @@ def choose() -> Sweep:
 
 
 def planned(sweep: Sweep) -> Expansion | None:
-    """What the choice amounts to; what is wrong with it stands on the page instead."""
+    """The runs of a choice; None, with an error on the page, where it is wrong."""
     try:
         expansion = sweeps.expand(sweep, settings())
     except BlindspotError as error:
@@ -129,9 +128,9 @@ def planned(sweep: Sweep) -> Expansion | None:
 
 
 def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
-    """Name what was chosen and will do nothing: a diagnostic without a dataset of its kind, and the other way round."""
+    """Name chosen diagnostics without a dataset of their kind, and the other way round."""
     running = {r.diagnostic for r in expansion.requests}
-    for entry in (diagnostics.find(name) for name in sweep.diagnostics if name not in running):
+    for entry in (find_diagnostic(name) for name in sweep.diagnostics if name not in running):
         st.caption(f"{entry.title} has nothing to run on: it needs a {entry.dataset_kind}.")
     used = {r.dataset for r in expansion.requests}
     for dataset in (name for name in sweep.datasets if name not in used):
@@ -139,7 +138,7 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
 
 
 def cost_and_start(expansion: Expansion) -> None:
-    """What it will take, and the button that starts it."""
+    """The cost, and the button that starts the runs."""
     try:
         cost = estimates.estimate(expansion.requests, settings(), repository())
     except BlindspotError as error:  # a file that changed just now

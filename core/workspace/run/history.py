@@ -1,4 +1,4 @@
-"""The history on the Run page: what was computed, each run's manifest, two of them compared, repeat and delete."""
+"""History on the page *Run*: stored runs, their manifests, two compared, repeat and delete."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from core import diagnostic as diagnostics
 from core.datasets import uploads
-from core.diagnostic import FIT_ON, in_words
+from core.diagnostic import FIT_ON, all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.runs import manifests, pipeline
 from core.runs.manifests import NOT_THERE
-from core.runs.pipeline import Repetition
+from core.runs.requests import Repetition
 from core.store.records import RunRecord, RunState
+from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, repository, scheme, settings
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.work import submit_each
-from core.workspace.run import flow_figure as figures
+from core.workspace.run import flow_figure
 
 PER_PAGE = 15
 ALL = "all"
-_CHOSEN = "_chosen_runs"  # ids, in the order in which they were chosen
-_ASKED = "_delete_asked"  # ids whose deletion waits for a yes
+_CHOSEN = "_chosen_runs"  # ids, in the order of the choice
+_ASKED = "_delete_asked"  # ids whose deletion waits for confirmation
 _SAID = "_history_said"
 _ROUND = "_history_round"
 
 
 def history(picks: Picks) -> list[RunRecord]:
-    """The runs in the store, page by page; those that are chosen."""
+    """The runs in the store, page by page; returns those that are chosen."""
     st.subheader("What was computed", anchor=False)
     counts = repository().counts()
     if not counts:
@@ -52,7 +52,7 @@ def history(picks: Picks) -> list[RunRecord]:
     )
     state = third.selectbox("State", [ALL, *RunState], key="history_state")
     page_no = int(st.session_state.get("history_page", 1))
-    entries = diagnostics.every().values()
+    entries = all_diagnostics().values()
     headlines = list({name for entry in entries for name in (entry.headline, entry.headline_instead) if name})
     page = repository().page(
         diagnostic=None if diagnostic == ALL else diagnostic,
@@ -74,13 +74,12 @@ def history(picks: Picks) -> list[RunRecord]:
     with left:
         st.pagination(-(-page.total // PER_PAGE), key="history_page")
     picked = " of the picked variants" if picks.variants else ""
-    number = "1 run" if page.total == 1 else f"{page.total:,} runs"
-    right.caption(f"{number}{picked}. Choose one to see what it rests on, two to compare them.")
+    right.caption(f"{counted(page.total, 'run')}{picked}. Choose one to see what it rests on, two to compare them.")
     return _chosen_records()
 
 
 def _table(runs: Sequence[RunRecord]) -> None:
-    """A page of runs; what is chosen in it is remembered by id, since rows move as runs finish."""
+    """A page of runs; the choice is kept by id, since rows move as runs finish."""
     ids = [run.run_id for run in runs]
     chosen: list[str] = st.session_state.setdefault(_CHOSEN, [])
     round_no = st.session_state.get(_ROUND, 0)  # a table of another key has forgotten what was chosen in it
@@ -104,7 +103,7 @@ def _table(runs: Sequence[RunRecord]) -> None:
 
 
 def _row(run: RunRecord) -> dict[str, object]:
-    entry = diagnostics.every().get(run.plan.diagnostic)
+    entry = all_diagnostics().get(run.plan.diagnostic)
     headline = entry.headline_of(run.metrics) if entry else ""
     return {
         "started": run.started_at.replace(tzinfo=None),
@@ -120,18 +119,18 @@ def _row(run: RunRecord) -> dict[str, object]:
 
 
 def _chosen_records() -> list[RunRecord]:
-    """What is chosen and still there, in the order of the choice."""
+    """The chosen runs that still exist, in the order of the choice."""
     chosen: list[str] = st.session_state.get(_CHOSEN, [])
     found = {r.run_id: r for run_id in chosen for r in repository().runs(run_id=run_id)}
     st.session_state[_CHOSEN] = [run_id for run_id in chosen if run_id in found]
     return [found[run_id] for run_id in st.session_state[_CHOSEN]]
 
 
-# --- what can be done with chosen runs
+# --- actions on chosen runs
 
 
 def actions(runs: Sequence[RunRecord]) -> None:
-    """Repeat, delete, let go of the choice."""
+    """Buttons to repeat, delete and unchoose runs."""
     for went_well, said in st.session_state.pop(_SAID, []):
         (st.success if went_well else st.error)(as_text(said))
     if not runs:
@@ -200,12 +199,12 @@ def _repeat(runs: Sequence[RunRecord]) -> None:
 
 
 def _say(went_well: bool, what: str) -> None:
-    """Have it shown by the run of the script that follows a callback."""
+    """Show a message in the run of the script that follows a callback."""
     st.session_state.setdefault(_SAID, []).append((went_well, what))
 
 
 def details(runs: Sequence[RunRecord]) -> None:
-    """One run's manifest, or two laid beside each other."""
+    """One run's manifest, or two compared."""
     if len(runs) == 1:
         _one(runs[0])
     elif len(runs) == 2:
@@ -222,13 +221,11 @@ def _one(run: RunRecord) -> None:
             st.caption(f"It is {run.state}: it has no scores and no manifest. Repeat it to compute it.")
             return
         scores, facts = st.columns(2)
-        entry = diagnostics.every().get(run.plan.diagnostic)
+        entry = all_diagnostics().get(run.plan.diagnostic)
         meaning = {m.name: m.description for m in entry.metrics} if entry else {}
         names = _in_order(run.metrics, run)
         scores.dataframe(
-            pd.DataFrame(
-                [{"score": n, "value": run.metrics[n], "meaning": meaning.get(n, "")} for n in names],
-            ),
+            pd.DataFrame([{"score": n, "value": run.metrics[n], "meaning": meaning.get(n, "")} for n in names]),
             hide_index=True,
             key="manifest_scores",
             height=360,
@@ -255,7 +252,8 @@ def _flows(run: RunRecord) -> None:
     for number, step in enumerate(step for step in steps if "curve" in step):
         st.markdown("**How the flow was trained**")
         st.plotly_chart(
-            figures.likelihood(**step["curve"], kept=step["kept_after_steps"], scheme=scheme()), key=f"flow_{number}"
+            flow_figure.likelihood(**step["curve"], kept=step["kept_after_steps"], scheme=scheme()),
+            key=f"flow_{number}",
         )
         st.caption(
             f"Log-likelihood of the items under the flow, seed {step['seed']}; it is kept as it was when the held-out "
@@ -309,7 +307,7 @@ def _two(first: RunRecord, second: RunRecord) -> None:
 
 def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:
     """Names of scores as their diagnostic lists them, its headline first."""
-    entry = diagnostics.every().get(run.plan.diagnostic)
+    entry = all_diagnostics().get(run.plan.diagnostic)
     if entry is None:
         return sorted(names)
     order = {name: i for i, name in enumerate([entry.headline, *(m.name for m in entry.metrics)][::-1])}
@@ -317,18 +315,18 @@ def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:
 
 
 def _title(run: RunRecord) -> str:
-    entry = diagnostics.every().get(run.plan.diagnostic)
+    entry = all_diagnostics().get(run.plan.diagnostic)
     params = f" ({in_words(run.plan.params)})" if run.plan.params else ""
     name = entry.title if entry else run.plan.diagnostic
     return f"{name} of {run.plan.variant.label} on {uploads.short_name(run.plan.dataset, settings())}{params}"
 
 
 def _link(run: RunRecord) -> None:
-    """To the page that shows the run."""
+    """A link to the run's page."""
     plan = run.plan
-    if run.state is not RunState.DONE or plan.diagnostic not in diagnostics.every():
+    if run.state is not RunState.DONE or plan.diagnostic not in all_diagnostics():
         return
-    entry = diagnostics.find(plan.diagnostic)
+    entry = find_diagnostic(plan.diagnostic)
     if entry.page is None:
         return
     if FIT_ON in plan.params:

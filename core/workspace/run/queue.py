@@ -1,4 +1,4 @@
-"""The queue on the Run page: what runs, what waits in which order, and how to change that."""
+"""Queue on the page *Run*: running and waiting jobs, and buttons to reorder and cancel them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IDLE_REFRESH_SECONDS = 2.0  # so that what another session starts appears here
 
 
 def queue() -> None:
-    """The running job and those that wait; follows what other sessions do."""
+    """The running job and those that wait, of all sessions."""
     work.tell_ends()
     active = jobs().active()
     work.remember_seen(active)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 
 import pytest
 
-from core import cli
 from core.files.typed_tables import TableFormat
 from core.settings import Settings
 from core.studies.judgement import bundles
 from core.studies.judgement.bundles import Bundle
 from core.studies.judgement.store import Judgements
+from tests.support.commands import Command
 from tests.support.judgement_samples import comparative_set, intruder_set, votes
 
 MADE = comparative_set()
 
 
 @pytest.fixture
-def store(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Judgements:
-    """With a set of twelve items and three votes; commands find it."""
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+def store(settings: Settings) -> Judgements:
+    """With a set of twelve items and three votes."""
     judgements = Judgements.at(settings.store)
     judgements.merge(MADE, votes([("Anna", 0, 0), ("Anna", 1, None), ("=Ben", 0, 2)]))
     return judgements
@@ -30,18 +28,13 @@ def store(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Judgements:
 
 @pytest.mark.parametrize("form", TableFormat)
 def test_exported_here_and_imported_there(
-    store: Judgements,
-    form: TableFormat,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    store: Judgements, form: TableFormat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:
     file = tmp_path / "judgements.zip"
-    assert cli.main(["judge", "export", MADE.set_id[:4], "--output", str(file), "--format", form]) == 0
-    assert capsys.readouterr().out == f"12 items and 3 votes: {file}\n"
+    out = blindspot.out("judge", "export", MADE.set_id[:4], "--output", str(file), "--format", form)
+    assert out == f"12 items and 3 votes: {file}\n"
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "other"))
-    assert cli.main(["judge", "import", str(file), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    assert blindspot.json("judge", "import", str(file)) == {
         "set_id": MADE.set_id,
         "task": "comparative",
         "new_set": True,
@@ -50,33 +43,32 @@ def test_exported_here_and_imported_there(
     other = Judgements.at(Settings.from_environment().store)
     assert other.find_set(MADE.set_id) == MADE
     assert other.votes(MADE.set_id) == store.votes(MADE.set_id)
-    assert cli.main(["judge", "import", str(file)]) == 0
-    assert "was here already; votes: 0 new, 3 known, 0 with another answer" in capsys.readouterr().out
+    out = blindspot.out("judge", "import", str(file))
+    assert "was here already; votes: 0 new, 3 known, 0 with another answer" in out
 
 
-def test_a_table_alone(store: Judgements, tmp_path: Path) -> None:
+def test_a_table_alone(store: Judgements, blindspot: Command, tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
-    assert cli.main(["judge", "export", MADE.set_id, "--only", "votes", "--output", str(file)]) == 0
+    assert blindspot("judge", "export", MADE.set_id, "--only", "votes", "--output", str(file)).code == 0
     lines = file.read_bytes().decode().split("\r\n")
     assert lines[0] == "session,rater,item_no,option_no,option,seconds,voted_at"
     assert next(line for line in lines if "Ben" in line).startswith(",'=Ben,0,2,c0at1,")
 
 
 def test_a_set_is_removed_when_asked_twice(
-    store: Judgements, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: Judgements, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:
     store.add_set(intruder_set())
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
-    assert cli.main(["judge", "remove", MADE.set_id]) == 0
-    said = capsys.readouterr()
-    assert said.out.strip() == "nothing was removed"
+    said = blindspot("judge", "remove", MADE.set_id)
+    assert (said.code, said.out.strip()) == (0, "nothing was removed")
     assert "12 items and 3 votes of 2 rater(s)" in said.err
     assert store.find_set(MADE.set_id) is not None
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert cli.main(["judge", "remove", MADE.set_id]) == 2
-    assert "nobody answered the question; say --yes" in capsys.readouterr().err
+    said = blindspot("judge", "remove", MADE.set_id)
+    assert (said.code, "nobody answered the question; say --yes" in said.err) == (2, True)
     assert store.find_set(MADE.set_id) is not None
-    assert cli.main(["judge", "remove", MADE.set_id, "--yes"]) == 0
+    assert blindspot("judge", "remove", MADE.set_id, "--yes").code == 0
     assert [one.set_id for one in store.sets()] == [intruder_set().set_id]
     assert store.votes(MADE.set_id) == []
 
@@ -95,20 +87,15 @@ def test_a_set_is_removed_when_asked_twice(
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
-    store: Judgements, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    store: Judgements, blindspot: Command, arguments: list[str], message: str
 ) -> None:
-    assert cli.main(["judge", *arguments]) == 2
-    said = capsys.readouterr()
-    assert message in said.err
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    assert message in blindspot.error("judge", *arguments)
     assert len(store.votes(MADE.set_id)) == 3
 
 
-def test_half_a_file_changes_nothing(store: Judgements, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_half_a_file_changes_nothing(store: Judgements, tmp_path: Path, blindspot: Command) -> None:
     file = tmp_path / "half.zip"
     data = bundles.pack(Bundle(intruder_set(), tuple(votes([("Cleo", 0, 0)]))), TableFormat.CSV)
     file.write_bytes(data[: len(data) // 2])
-    assert cli.main(["judge", "import", str(file)]) == 2
+    assert "expected a zip of set.json" in blindspot.error("judge", "import", str(file))
     assert len(store.sets()) == 1
-    assert "expected a zip of set.json" in capsys.readouterr().err

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from core import cli
-from core.settings import Settings
+from tests.support.commands import Command
 from tests.support.making_world import WORDS, register
 
 
 @pytest.fixture(autouse=True)
-def world(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
+def words(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
 
 
@@ -29,10 +25,9 @@ def own(tmp_path: Path) -> str:
 ON_WORDS = ["judge", "make", "--dataset", "words-300", "--encoder", "trigrams", "--encoder", "bigrams"]
 
 
-def test_items_are_made_from_a_file_and_found_again(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_items_are_made_from_a_file_and_found_again(own: str, blindspot: Command) -> None:
     command = [*ON_WORDS, "--task", "comparative", "-k", "5", "-k", "1", "--queries", own, "--title", "[b]T[/b]"]
-    assert cli.main([*command, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = blindspot.json(*command)
     assert said["task"] == "comparative"
     assert said["title"] == "[b]T[/b]"
     assert said["variants"] == ["trigrams~none", "bigrams~none"]
@@ -40,18 +35,15 @@ def test_items_are_made_from_a_file_and_found_again(own: str, capsys: pytest.Cap
     assert said["manifest"]["about"] == "41 queries of mine.csv. 1 more were repetitions and are left out."
     assert said["items"] + sum(said["skipped"].values()) == 2 * said["queries"]
     assert "zebra" in said["unknown"]
-    assert cli.main(command) == 0
-    out = capsys.readouterr().out
+    out = blindspot.out(*command)
     assert out.startswith(f"{said['set_id']}  [b]T[/b]\n{said['items']} items of {said['queries']} queries.")
     assert "Not in the vocabulary: " in out
-    assert cli.main(["judge", "list"]) == 0
-    assert capsys.readouterr().out.count(said["set_id"]) == 1
+    assert blindspot.out("judge", "list").count(said["set_id"]) == 1
 
 
-def test_transforms_make_variants_and_queries_can_be_sampled(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_transforms_make_variants_and_queries_can_be_sampled(own: str, blindspot: Command) -> None:
     transforms = ["--transform", "none", "--transform", "center", "--sample", "15", "--rule", "count"]
-    assert cli.main([*ON_WORDS, "--task", "intruder", "--queries", own, *transforms, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = blindspot.json(*ON_WORDS, "--task", "intruder", "--queries", own, *transforms)
     assert len(said["variants"]) == 4
     assert said["queries"] == 15
     assert said["manifest"]["rule"] == {"count": 500.0}
@@ -69,8 +61,5 @@ def test_transforms_make_variants_and_queries_can_be_sampled(own: str, capsys: p
         (["--queries", "sentences:5"], "has no item of at least 4 words"),
     ],
 )
-def test_what_is_wrong_is_said(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
-    assert cli.main([*ON_WORDS, "--task", "intruder", *arguments]) == 2
-    said = capsys.readouterr()
-    assert message in said.err.replace("\0", "")
-    assert said.out == ""
+def test_what_is_wrong_is_said(blindspot: Command, arguments: list[str], message: str) -> None:
+    assert message in blindspot.error(*ON_WORDS, "--task", "intruder", *arguments).replace("\0", "")

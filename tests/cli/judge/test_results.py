@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from core import cli
-from core.datasets.published import pairs as loaders
+from core.datasets.published.pairs import pair_set
 from core.settings import Settings
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, ItemSet, Task
 from core.types import Variant
+from tests.support.commands import Command
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
@@ -20,11 +19,9 @@ from tests.support.small_world import GramEncoder, register_dataset, register_en
 @pytest.fixture
 def items(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> ItemSet:
     """A comparative set over a dataset that nobody has encoded; ann votes in the session one, bob outside of any."""
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
     made = comparative_set(3)
     texts = sorted({t for i in made.items for t in (i.query.text, *i.options)})
-    register_dataset(monkeypatch, loaders.pair_set("judged", pairs=[(t, t) for t in texts], background=[]))
+    register_dataset(monkeypatch, pair_set("judged", pairs=[(t, t) for t in texts], background=[]))
     register_encoder(monkeypatch, GramEncoder())
     made = replace(
         made, variants=(Variant("trigrams", "none"), *made.variants[1:]), manifest=made.manifest | {"dataset": "judged"}
@@ -37,13 +34,8 @@ def items(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> ItemSet:
     return made
 
 
-def results(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
-    assert cli.main(["judge", "results", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def test_json_has_scores_tests_agreement_and_breakdowns(items: ItemSet, capsys: pytest.CaptureFixture[str]) -> None:
-    said = results(capsys, items.set_id[:6])
+def test_json_has_scores_tests_agreement_and_breakdowns(items: ItemSet, blindspot: Command) -> None:
+    said = blindspot.json("judge", "results", items.set_id[:6])
     assert (said["set_id"], said["task"], said["session"]) == (items.set_id, "comparative", None)
     assert (said["items"], said["raters"], said["votes"], said["unknown"]) == (9, 2, 17, 1)
     first, second, third = said["variants"]
@@ -64,35 +56,32 @@ def test_json_has_scores_tests_agreement_and_breakdowns(items: ItemSet, capsys: 
     assert said["automatic"] is None
 
 
-def test_votes_of_one_session(items: ItemSet, capsys: pytest.CaptureFixture[str]) -> None:
-    assert results(capsys, items.set_id, "--session", "one")["votes"] == 9
-    outside = results(capsys, items.set_id, "--session", "")
+def test_votes_of_one_session(items: ItemSet, blindspot: Command) -> None:
+    assert blindspot.json("judge", "results", items.set_id, "--session", "one")["votes"] == 9
+    outside = blindspot.json("judge", "results", items.set_id, "--session", "")
     assert (outside["votes"], outside["unknown"], outside["agreement"]) == (8, 1, None)
 
 
-def test_the_automatic_rater_stands_beside(items: ItemSet, capsys: pytest.CaptureFixture[str]) -> None:
-    people = results(capsys, items.set_id)
-    said = results(capsys, items.set_id, "--reference", "trigrams")
+def test_the_automatic_rater_stands_beside(items: ItemSet, blindspot: Command) -> None:
+    people = blindspot.json("judge", "results", items.set_id)
+    said = blindspot.json("judge", "results", items.set_id, "--reference", "trigrams")
     automatic = said.pop("automatic")
     assert said | {"automatic": None} == people, "its answers are counted with nobody's"
     assert (automatic["reference"], automatic["is_judged"], automatic["unanswered"]) == ("trigrams~none", True, 0)
     assert [v["votes"] for v in automatic["variants"]] == [9, 9, 9]
-    assert cli.main(["judge", "results", items.set_id, "--reference", "trigrams~center"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(blindspot.out("judge", "results", items.set_id, "--reference", "trigrams~center").split())
     assert "automatic" in out
     assert "17 votes of 2 raters on 9 of 9 items; 1 times" in out
     assert "Automatic rater: goes by trigrams + center; 0 items could not be answered." in out
 
 
-def test_without_votes(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+def test_without_votes(settings: Settings, blindspot: Command) -> None:
     empty = intruder_set(2)
     Judgements.at(settings.store).add_set(empty)
-    said = results(capsys, empty.set_id)
+    said = blindspot.json("judge", "results", empty.set_id)
     assert said["variants"][0]["precision"] == {"value": None, "interval": None, "why": ""}
     assert list(said["breakdown"]) == ["band", "part-of-speech", "concreteness"]
-    assert cli.main(["judge", "results", empty.set_id]) == 0
-    assert "0 votes of 0 raters" in capsys.readouterr().out
+    assert "0 votes of 0 raters" in blindspot.out("judge", "results", empty.set_id)
     assert empty.task is Task.INTRUDER
 
 
@@ -105,8 +94,5 @@ def test_without_votes(settings: Settings, monkeypatch: pytest.MonkeyPatch, caps
         (["SET", "--reference", "trigrams~centre"], "did you mean 'center'?"),
     ],
 )
-def test_what_is_wrong_is_said(
-    items: ItemSet, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert cli.main(["judge", "results", *(items.set_id if a == "SET" else a for a in arguments)]) == 2
-    assert message in capsys.readouterr().err
+def test_what_is_wrong_is_said(items: ItemSet, blindspot: Command, arguments: list[str], message: str) -> None:
+    assert message in blindspot.error("judge", "results", *(items.set_id if a == "SET" else a for a in arguments))

@@ -1,4 +1,4 @@
-"""What the project asks of every kind of dataset, on a small one of each."""
+"""The contract of every kind of dataset, on a small one of each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.datasets.published.pairs import pair_set
 from core.datasets.published.scored_pairs import scored_pairs
 from core.datasets.published.word_relations import Question, analogies, categories
-from core.store.repository import Repository
-from core.store.rows import store_dataset
+from core.store.repository import Repository, store_dataset
 
 SAMPLES: tuple[Dataset, ...] = (
     pair_set("pairs", [("a", "b"), ("b", "c"), ("a", "b")], ["d"]),

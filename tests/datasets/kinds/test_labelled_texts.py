@@ -23,8 +23,7 @@ from core.datasets.kinds.labelled_texts import (
 )
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.diagnostic import DiagnosticResult
-from core.errors import InputError
-from core.runs import coverage
+from core.runs import pipeline
 from core.texts import same_text
 
 CLASSES = ("p", "q", "r")
@@ -179,7 +178,7 @@ def test_everything_that_decides_numbers_is_in_the_digest(change: dict[str, obje
     assert dataclasses.replace(BASE, id="y").content_digest == BASE.content_digest
 
 
-# --- coverage.py
+# --- a part of it
 
 
 FOUR = labelled_texts(
@@ -188,10 +187,9 @@ FOUR = labelled_texts(
 
 
 def test_the_part_for_a_run() -> None:
-    part = coverage.part_of(FOUR, np.array([True, False, True, True]), "'x'")
-    assert part.rows.tolist() == [0, 2, 4]
-    with pytest.raises(InputError, match="no example of 'four' is left: none has a vector for its text from 'x'"):
-        coverage.part_of(FOUR, np.zeros(4, dtype=np.bool_), "'x'")
+    assert FOUR.part(np.array([True, False, True, True])).rows.tolist() == [0, 2, 4]
+    said = str(FOUR.nothing_left(0, "'x'"))
+    assert "no example of 'four' is left: none has a vector for its text from 'x'" in said
 
 
 @pytest.mark.parametrize(
@@ -201,7 +199,7 @@ def test_the_part_for_a_run() -> None:
 def test_a_result_in_numbers_of_the_whole(tested: np.ndarray | None, numbers: list[int]) -> None:
     support = np.array([True, False, True, True])
     result = DiagnosticResult(metrics={}, items=pa.table({}), coverage={}, item_numbers=tested)
-    found = coverage.with_coverage(result, FOUR, support, coverage.part_of(FOUR, support, "'x'"))
+    found = pipeline.with_coverage(result, FOUR, support, FOUR.part(support))
     assert found.coverage == {"examples": 5, "examples_covered": 3, "items": 4, "items_covered": 3}
     assert found.item_numbers is not None
     assert found.item_numbers.tolist() == numbers

@@ -1,4 +1,4 @@
-"""Which columns of a file are texts and which two are a pair, where no name that is known says it."""
+"""Columns of texts and of pairs in files whose header has no known name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ import pytest
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own import guess as own_guess
-from core.datasets.own.columns import (
-    LABEL,
-    MATE,
-    QUERY,
-    SCORE,
-    TEXT,
-    UNUSED,
-    OwnFile,
-    UnclearColumns,
-)
+from core.datasets.own.columns import LABEL, MATE, QUERY, SCORE, TEXT, UNUSED, OwnFile, UnclearColumns
 
 ROWS = 30
 QUESTIONS = [f"How do I change setting number {row} of my plan?" for row in range(ROWS)]
@@ -61,12 +52,7 @@ def test_ids_labels_and_dates_are_no_texts(tmp_path: Path) -> None:
 def test_the_support_desks_file(tmp_path: Path) -> None:
     """``intent`` is also a name of labels, which two texts outweigh."""
     found = read(
-        tmp_path,
-        ticket_id=IDS,
-        customer_question=QUESTIONS,
-        kb_article_chunk=CHUNKS,
-        product=PRODUCTS,
-        intent=INTENTS,
+        tmp_path, ticket_id=IDS, customer_question=QUESTIONS, kb_article_chunk=CHUNKS, product=PRODUCTS, intent=INTENTS
     )
     assert pair_of(found) == ("customer_question", "kb_article_chunk")
 

@@ -10,20 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 from core.datasets.own import files as own
 from core.datasets.own.columns import FIRST, LABEL, SECOND, SPLIT, TEXT, UNUSED
-from core.datasets.own.labelled_texts import (
-    MIN_ROWS,
-    TOO_MANY_CLASSES,
-    LabelledColumns,
-    OwnLabelledTexts,
-)
+from core.datasets.own.labelled_texts import MIN_ROWS, TOO_MANY_CLASSES, OwnLabelledTexts
 from core.datasets.published.labelled_texts import Example
 from core.errors import InputError
 from core.settings import Settings
+from tests.support.own_files import check_refused, read_as
 
 N = 24
 Cells = Callable[[int], object]
@@ -162,7 +159,7 @@ def test_classes_are_the_same_whatever_holds_them(
 
 def test_half_stars_are_classes_where_one_says_so(tmp_path: Path) -> None:
     path = given(tmp_path, [{"review": f"r {i}", "stars": (0.5, 1.0, 1.5)[i % 3]} for i in range(N)])
-    found = own.tabulate(path, path.read_bytes()).labelled_texts(LabelledColumns("review", "stars"))
+    found = read_as(OwnLabelledTexts, own.tabulate(path, path.read_bytes()), text="review", label="stars")
     assert found.classes == ("0.5", "1", "1.5")
     assert [column.why for column in found.columns] == ["as asked", "as asked"]
 
@@ -252,11 +249,7 @@ HALVES = ["p", "q"] * 12
     ],
 )
 def test_what_is_wrong_is_one_clear_line(tmp_path: Path, rows: list[dict[str, object]], told: str) -> None:
-    with pytest.raises(InputError) as error:
-        own.read(given(tmp_path, rows))
-    assert told in str(error.value)
-    assert str(tmp_path / "mine.csv") in str(error.value)
-    assert "\n" not in str(error.value)
+    check_refused(given(tmp_path, rows), told)
 
 
 def test_a_missing_number_is_told_in_parquet_too(tmp_path: Path) -> None:
@@ -295,25 +288,18 @@ def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     path = given(tmp_path, table(a="text", b="text", kind="words", part="whole", when="split"))
     read = own.tabulate(path, path.read_bytes())
     assert read.kind is DatasetKind.PAIR_SET
-    found = read.labelled_texts(LabelledColumns("b", "kind", split="when"))
+    found = read_as(OwnLabelledTexts, read, text="b", label="kind", split="when")
     assert found.examples[1] == Example("no", "b text 1", None, TRAIN)
     assert [column.use for column in found.columns] == [UNUSED, TEXT, LABEL, UNUSED, SPLIT]
-    pairs = read.labelled_texts(LabelledColumns("b", "part", second="a"))
+    pairs = read_as(OwnLabelledTexts, read, text1="b", text2="a", label="part")
     assert pairs.examples[2] == Example("2", "b text 2", "a text 2")
-    for asked, told in (
-        (LabelledColumns("a", "none"), "has no column 'none'; expected one of a, b, kind, part, when"),
-        (LabelledColumns("a", "a"), "column 'a' cannot be both text and label"),
-        (LabelledColumns("a", "kind", "b", "b"), "column 'b' cannot be both second text and split"),
-    ):
-        with pytest.raises(InputError, match=told):
-            read.labelled_texts(asked)
     with pytest.raises(InputError, match=r"has no text and label: .*; expected a column text \(or text1 and text2\)"):
-        read.labelled_texts()
+        read_as(OwnLabelledTexts, read)
 
 
 def test_the_dataset_and_its_entry(tmp_path: Path, settings: Settings) -> None:
     path = given(tmp_path, rows_of(HALVES, split=["train", "train", "test", "test"] * 6), "mine.jsonl")
-    entry = catalog.find(f"file:{path}")
+    entry = find_dataset(f"file:{path}")
     assert (entry.kind, entry.size) == (DatasetKind.LABELLED_TEXTS, "24 labelled examples, 24 texts")
     assert (entry.pairs, entry.texts, entry.is_split) == (24, 24, True)
     assert entry.description == "Texts of your own, of 2 classes. Their own split."
@@ -321,23 +307,3 @@ def test_the_dataset_and_its_entry(tmp_path: Path, settings: Settings) -> None:
     assert isinstance(data, LabelledTexts)
     assert (data.classes, data.items[:2], data.labels.tolist()[:3]) == (("p", "q"), ("text 0", "text 1"), [0, 1, 0])
     assert data.splits.tolist()[:4] == [TRAIN, TRAIN, TEST, TEST]
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        LabelledColumns("b", "n"),
-        LabelledColumns("b", "n", second="a"),
-        LabelledColumns("a", "kind", second="b", split="when"),
-    ],
-    ids=str,
-)
-def test_an_upload_is_read_back_as_it_was_confirmed(tmp_path: Path, settings: Settings, asked: LabelledColumns) -> None:
-    path = given(tmp_path, table(a="text", b="text", kind="words", n="whole", when="split"))
-    contents = own.tabulate(path, path.read_bytes()).labelled_texts(asked)
-    upload = uploads.add(contents, path.read_bytes(), settings)
-    assert upload.size == f"24 labelled examples, {contents.distinct_texts} texts"
-    found = catalog.find(upload.reference).own
-    assert isinstance(found, OwnLabelledTexts)
-    assert (found.examples, found.classes) == (contents.examples, contents.classes)
-    assert uploads.damage(upload.path.parent) == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,20 +12,20 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch, uploads
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.own import files as own
 from core.datasets.own import minimal_pairs as own_minimal
 from core.datasets.own.minimal_pairs import OwnMinimalPairs
 from core.datasets.own.pairs import OwnPairs
 from core.datasets.published.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
+from core.diagnostics.heros.definition import ENTRY
 from core.errors import InputError
-from core.files import tables as own_files
 from core.settings import ASSETS, Settings
 from tests.conftest import make_settings
 from tests.support.demo_rules import read_rows
-from tests.support.own_files import ENDINGS, table, text, write
+from tests.support.own_files import ENDINGS, check_refused, read_as, table, text, write
 
 DEMO = read_rows(ASSETS / "demo" / "minimal_pairs.tsv")[:12]
 EXAMPLE = ASSETS / "demo" / "own_minimal.tsv"
@@ -65,24 +64,15 @@ def check_is_demo(contents: OwnMinimalPairs, rows: list[dict[str, str]] = DEMO) 
 # --- what is read
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_every_format_gives_the_same_minimal_pairs(tmp_path: Path, settings: Settings, ending: str) -> None:
-    path = write(tmp_path, ending, ROWS)
-    contents = found(path)
+def test_originals_and_rewrites_make_the_dataset(tmp_path: Path) -> None:
+    contents = found(write(tmp_path, "csv", ROWS))
     assert contents.originals == ("The cat sat.", "“No”, he said", "1984")
     assert contents.rewrites == {
         "synonym": ("The cat rested.", "“No”, he replied", "a year"),
         "typo": ("The cta sat.", "“No”, he siad", "1894"),
     }
     assert list(contents.rewrites) == ["synonym", "typo"], "in the order in which subsets are shown"
-    assert (contents.kind, contents.rows, contents.distinct_texts) == (DatasetKind.MINIMAL_PAIR_SET, 3, 9)
-    assert (contents.format, contents.path) == (ending, path)
-    assert contents.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert [(c.name, c.use, c.why) for c in contents.columns] == [
-        (name, name, "by its name") for name in ("original", "typo", "synonym")
-    ]
-    dataset = fetch.load(catalog.find(f"file:{path}"), settings)
-    assert isinstance(dataset, MinimalPairSet)
+    dataset = contents.dataset("x")
     assert dataset.subsets == ("synonym", "typo")
     assert [dataset.items[i] for i in dataset.originals] == list(contents.originals)
     assert [dataset.items[i] for i in dataset.rewrites["typo"]] == list(contents.rewrites["typo"])
@@ -127,7 +117,7 @@ def test_the_example_of_the_readme() -> None:
     contents = found(EXAMPLE)
     assert list(contents.rewrites) == ["synonym", "negation_main", "typo"]
     assert (contents.rows, contents.distinct_texts, contents.unchanged, contents.repeated_originals) == (6, 24, 0, 0)
-    entry = catalog.find(f"file:{EXAMPLE}")
+    entry = find_dataset(f"file:{EXAMPLE}")
     assert (entry.kind, entry.title, entry.unit) == (DatasetKind.MINIMAL_PAIR_SET, "own_minimal.tsv", "text")
     assert entry.size == "6 originals with 3 rewrites each, 24 texts"
     assert entry.description == "Minimal pairs of your own: every original with its synonym, negation_main and typo."
@@ -234,14 +224,14 @@ def test_minimal_pairs_win_over_pairs_and_say_so(tmp_path: Path) -> None:
     contents = found(path)
     assert contents.could_be_pairs == ("Query", "mate")
     assert contents.summary.endswith("; 'Query' and 'mate' would be positive pairs if no column were called original")
-    as_pairs = own.tabulate(path, path.read_bytes()).pairs()
+    as_pairs = read_as(OwnPairs, own.tabulate(path, path.read_bytes()))
     assert as_pairs.pairs == (("q0", "m0"), ("q1", "m1"))
     assert "would be" not in found(write(tmp_path, "csv", ROWS)).summary
 
 
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     table = own.tabulate(tmp_path / "x.csv", b",,original,Typo\na,b,c,d\ne,f,g,h\n")
-    contents = table.minimal_pairs({"antonym": 1, ORIGINAL: 0, "synonym": 3})
+    contents = OwnMinimalPairs.of(table.table, {"antonym": 1, ORIGINAL: 0, "synonym": 3})
     assert contents.originals == ("a", "e")
     assert contents.rewrites == {"synonym": ("d", "h"), "antonym": ("b", "f")}
     assert [c.why for c in contents.columns] == ["as asked", "as asked", "", "as asked"]
@@ -251,7 +241,7 @@ def test_columns_can_be_asked_for(tmp_path: Path) -> None:
         ({ORIGINAL: 0}, "has no column of rewrites"),
     ):
         with pytest.raises(InputError, match=said):
-            table.minimal_pairs(columns)
+            OwnMinimalPairs.of(table.table, columns)
 
 
 # --- what is counted
@@ -294,37 +284,17 @@ NEGATED = "original\tsynonym\tNegation\tNegation\n"
 TOLD_APART = "The big dog came.\tThe large dog came.\tThe big dog did not come.\tThe not big dog came.\n"
 
 
-def one_too_few(ending: str) -> Maker:
-    return lambda folder: write(folder, ending, ROWS[:1])
-
-
 WRONG: dict[str, tuple[Maker, list[str]]] = {
+    "one original": (lambda folder: write(folder, "csv", ROWS[:1]), ["has 1 original; expected at least 2, since"]),
     "missing cell": (text("tsv", "original\ttypo\na\tb\nc\t\n"), ["line 3, column 'typo': nothing there", "a text"]),
-    "missing original": (text("csv", "typo,original\na,b\nc, \n"), ["line 3, column 'original': nothing there"]),
-    "absent": (
-        text("jsonl", '{"original": "a", "typo": "b"}\n{"original": "a"}\n'),
-        ["line 2, column 'typo': nothing"],
-    ),
-    "null": (table({"original": ["a", None], "typo": ["b", "c"]}), ["row 2, column 'original': nothing there"]),
     "a column of nothing": (text("csv", "original,typo\na,\nc,\n"), ["line 2, column 'typo': nothing there"]),
-    "a number": (
-        text("jsonl", '{"original": "a", "typo": "b"}\n{"original": "a", "typo": 5}\n'),
-        ["line 2, column 'typo': 5 is not text"],
-    ),
-    "lists": (table({"original": ["a", "b"], "typo": [["x"], ["y"]]}), ["row 1, column 'typo': list<", "is not text"]),
     "numbers": (table({"original": ["a", "b"], "typo": ["c", "d"], "synonym": [1, 2]}), ["'synonym'", "holds numbers"]),
-    "one original": (one_too_few("csv"), ["has 1 original; expected at least 2, since similarities"]),
-    "one original, jsonl": (one_too_few("jsonl"), ["has 1 original; expected at least 2"]),
-    "one original, parquet": (one_too_few("parquet"), ["has 1 original; expected at least 2"]),
-    "no rows": (text("tsv", "original\tsynonym\n"), ["has a header and no rows; expected rows of texts"]),
     "original alone": (text("csv", "original,note\na,1\nb,2\n"), ["no two columns of text", "'original' (text)"]),
-    "ragged": (text("tsv", "original\ttypo\na\tb\nc\n"), ["line 3: 1 cell(s); expected 2"]),
     "two for a subset": (
         text("csv", "original,Synonym,x,synonyms\na,b,c,d\ne,f,g,h\n"),
         ["has 2 columns for synonym: 'Synonym', 'synonyms'; expected one column each; rename"],
     ),
     "two originals": (text("csv", "original,typo,Original sentence\na,b,c\n"), ["2 columns for original"]),
-    "a name twice": (text("csv", "original,typo,typo\na,b,c\n"), ["two columns 'typo'; expected columns of different"]),
     "a name twice, jsonl": (
         text("jsonl", '{"original": "a", "typo": "b", "typo": "c"}\n'),
         ["line 1: broken JSON ('typo' is there twice)"],
@@ -349,30 +319,13 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
         text("tsv", f"{NEGATED}{TOLD_APART}a\tb\tc\t\n"),
         ["line 3, column 'Negation (2)': nothing there"],
     ),
-    "not UTF-8": (text("csv", "original,typo\ncafé,b\n".encode("latin-1")), ["is not UTF-8 (byte 17)"]),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_one_clear_line(tmp_path: Path, case: str) -> None:
     make, parts = WRONG[case]
-    path = make(tmp_path)
-    with pytest.raises(InputError) as caught:
-        catalog.find(f"file:{path}")
-    said = str(caught.value)
-    for part in parts:
-        assert part in said
-    assert str(path) in said
-    assert "\n" not in said
-    assert caught.value.exit_code == 2
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_too_many_rows(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path, ending, ROWS)
-    monkeypatch.setattr(own_files, "MAX_ROWS", 2)
-    with pytest.raises(InputError, match="3 rows; expected at most 2; take a sample"):
-        own.read(path)
+    check_refused(make(tmp_path), *parts)
 
 
 # --- the dataset that it is
@@ -380,7 +333,7 @@ def test_too_many_rows(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPa
 
 def test_the_content_decides_the_digest(tmp_path: Path, settings: Settings) -> None:
     def digest(rows: list[dict[str, str]], ending: str = "csv") -> str:
-        return fetch.load(catalog.find(f"file:{write(tmp_path, ending, rows)}"), settings).content_digest
+        return fetch.load(find_dataset(f"file:{write(tmp_path, ending, rows)}"), settings).content_digest
 
     same = digest(ROWS)
     assert digest(ROWS, "parquet") == same, "whatever the format"
@@ -396,27 +349,9 @@ def test_the_content_decides_the_digest(tmp_path: Path, settings: Settings) -> N
 # --- uploads of it
 
 
-def test_an_upload_keeps_the_choice_of_columns(settings: Settings, tmp_path: Path) -> None:
-    data = b"id,before,after,what\n1,a dog,a hound,noun\n2,a cat,a tomcat,noun\n"
-    table = own.tabulate(tmp_path / "mine.csv", data)
-    assert table.kind is DatasetKind.PAIR_SET
-    upload = uploads.add(table.minimal_pairs({ORIGINAL: 1, "random_mlm": 2}), data, settings)
-    assert uploads.found(settings) == (upload,)
-    assert upload.kind is DatasetKind.MINIMAL_PAIR_SET
-    assert upload.columns == ((ORIGINAL, "before"), ("random_mlm", "after"))
-    assert (upload.rows, upload.texts, upload.size) == (2, 4, "2 originals with 1 rewrite each, 4 texts")
-    assert upload.original.read_bytes() == data
-    entry = catalog.find(upload.reference)
-    assert (entry.kind, entry.size) == (upload.kind, upload.size)
-    assert found(upload.path).rewrites == {"random_mlm": ("a hound", "a tomcat")}
-    as_pairs = uploads.add(table.pairs(("before", "after")), data, settings)
-    assert as_pairs.reference != upload.reference
-    assert len(uploads.found(settings)) == 2
-
-
 def test_pairs_beside_an_original_are_read_back_as_pairs(settings: Settings, tmp_path: Path) -> None:
     data = b"query,mate,original,typo\na,b,c,d\ne,f,g,h\n"
-    upload = uploads.add(own.tabulate(tmp_path / "both.csv", data).pairs(), data, settings)
+    upload = uploads.add(read_as(OwnPairs, own.tabulate(tmp_path / "both.csv", data)), data, settings)
     contents = own.find(upload.reference)
     assert isinstance(contents, OwnPairs)
     assert contents.pairs == (("a", "b"), ("e", "f"))
@@ -424,7 +359,7 @@ def test_pairs_beside_an_original_are_read_back_as_pairs(settings: Settings, tmp
 
 def test_an_upload_of_before_there_were_minimal_pairs_is_found(settings: Settings, tmp_path: Path) -> None:
     data = b"left,right\na,b\nc,d\n"
-    upload = uploads.add(own.tabulate(tmp_path / "old.csv", data).pairs(), data, settings)
+    upload = uploads.add(read_as(OwnPairs, own.tabulate(tmp_path / "old.csv", data)), data, settings)
     record = upload.path.parent / uploads.RECORD
     old = {
         "path": "old.jsonl",
@@ -438,3 +373,192 @@ def test_an_upload_of_before_there_were_minimal_pairs_is_found(settings: Setting
     }
     record.write_text(json.dumps(old))
     assert uploads.found(settings) == (upload,)
+
+
+# --- rewrites under other names
+
+ORIGINALS = [f"The {animal} sleeps on the {place} today." for animal, place in zip("abcdef", "uvwxyz", strict=True)]
+
+
+def sentences(text: str) -> list[str]:
+    return [f"{original[:-1]} {text}." for original in ORIGINALS]
+
+
+def rows_of(**columns: list[Any]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def reading(contents: OwnMinimalPairs) -> dict[str, tuple[str, str]]:
+    return {column.name: (str(column.use), column.why) for column in contents.columns}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_any_columns_of_text_are_rewrites_known_ones_first(tmp_path: Path, ending: str) -> None:
+    columns = {
+        "Passive voice": sentences("p"),
+        "original": ORIGINALS,
+        "German": sentences("g"),
+        "Typos": sentences("t"),
+    }
+    contents = found(write(tmp_path, ending, rows_of(**columns)))
+    assert list(contents.rewrites) == ["typo", "passive_voice", "german"]
+    assert contents.rewrites["passive_voice"] == tuple(sentences("p"))
+    assert contents.dataset("x").subsets == ("typo", "passive_voice", "german")
+    assert list(contents.used) == [ORIGINAL, "typo", "passive_voice", "german"]
+    assert reading(contents)["German"] == ("german", "a column of text")
+    assert (
+        "passive_voice is column 'Passive voice', german is column 'German' (each a column of text)" in contents.summary
+    )
+
+
+def test_one_and_twenty_columns(tmp_path: Path) -> None:
+    for n in (1, 20):
+        columns = {f"way {i}": sentences(f"in way {i}") for i in range(n)}
+        contents = found(write(tmp_path, "csv", rows_of(original=ORIGINALS, **columns)))
+        assert list(contents.rewrites) == [f"way_{i}" for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "why"),
+    [
+        ("score", [1.5, 2, 3, 4, 5, 6], "numbers"),
+        ("empty", [None] * 6, "nothing"),
+        ("Notes", sentences("n"), "about the row, by its name"),
+        ("source", sentences("n"), "about the row, by its name"),
+        ("formal", [*sentences("f")[:4], "", None], "2 of 6 cells have no text"),
+        ("register", ["in a formal way", "as people speak"] * 3, "2 different texts only"),
+        ("always", ["the very same"] * 6, "1 different text only"),
+        ("sentence code", [f"s-{i}" for i in range(6)], "single words beside sentences"),
+        ("?!", sentences("n"), "no name"),
+    ],
+)
+def test_what_is_none_is_left_out_and_said(tmp_path: Path, name: str, column: list[Any], why: str) -> None:
+    contents = found(
+        write(tmp_path, "jsonl", rows_of(**{"original": ORIGINALS, name: column, "simple": sentences("s")}))
+    )
+    assert list(contents.rewrites) == ["simple"]
+    assert reading(contents)[name] == ("not used", why)
+    assert f"; not used: '{name}' ({why});" in contents.summary
+
+
+def test_few_texts_are_a_kind_only_beside_more_originals(tmp_path: Path) -> None:
+    """A file that asks about one sentence in many ways has one original again and again."""
+    contents = found(write(tmp_path, "csv", rows_of(original=["It is big."] * 4, plain=["So big it is."] * 4)))
+    assert list(contents.rewrites) == ["plain"]
+    one_word = found(write(tmp_path, "csv", rows_of(original=["big", "old", "new"], other=["large", "aged", "fresh"])))
+    assert list(one_word.rewrites) == ["other"], "words beside words"
+
+
+def test_a_mark_in_the_header_decides(tmp_path: Path) -> None:
+    columns = {"original": ORIGINALS, "rewrite:Notes": ["a", "b"] * 3, "Rewrite: synonym": sentences("s")}
+    contents = found(write(tmp_path, "csv", rows_of(**columns)))
+    assert list(contents.rewrites) == ["synonym", "notes"]
+    assert reading(contents)["rewrite:Notes"] == ("notes", "by its name")
+    with pytest.raises(InputError, match="column 'rewrite:n', read as n: it holds numbers"):
+        own.read(write(tmp_path, "csv", rows_of(**{"original": ORIGINALS, "rewrite:n": [1, 2, 3, 4, 5, 6]})))
+    with pytest.raises(InputError, match="line 3, column 'rewrite:n': nothing there"):
+        own.read(write(tmp_path, "csv", rows_of(**{"original": ["a", "b"], "rewrite:n": ["c", ""]})))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"query": sentences("q"), "mate": sentences("m"), "original": ORIGINALS},
+        {"sentence1": sentences("q"), "sentence2": sentences("m"), "original": ORIGINALS, "other": sentences("o")},
+        {"text": ORIGINALS, "other": sentences("o")},
+        {"original": ORIGINALS, "notes": sentences("o")},
+    ],
+)
+def test_what_can_be_read_as_pairs_still_is(tmp_path: Path, columns: dict[str, list[str]]) -> None:
+    assert isinstance(own.read(write(tmp_path, "csv", rows_of(**columns))), OwnPairs)
+
+
+def test_names_of_pairs_beside_a_known_rewrite_are_left_out(tmp_path: Path) -> None:
+    columns = {
+        "query": sentences("q"),
+        "mate": sentences("m"),
+        "original": ORIGINALS,
+        "typo": sentences("t"),
+        "mine": sentences("x"),
+    }
+    contents = found(write(tmp_path, "csv", rows_of(**columns)))
+    assert list(contents.rewrites) == ["typo", "mine"]
+    assert reading(contents)["mate"] == ("not used", "the name of one of a pair")
+
+
+@pytest.mark.parametrize(
+    ("names", "parts"),
+    [
+        (["cos_avg"], ["column 'cos_avg'", "'cos_avg' is the name of something else", "rename column 'cos_avg'"]),
+        (["Accuracy"], ["column 'Accuracy'", "'accuracy' is the name of something else"]),
+        (["Originals!"], ["'originals' is the name of something else"]),
+        (["formal sd"], ["column 'formal sd', a rewrite: 'formal_sd'"]),
+        (["formal (low)"], ["'formal_low' is"]),
+        (["formal_HIGH"], ["'formal_high' is"]),
+        (["formal>plain"], ["column 'formal>plain'", "no '>'"]),
+        (["variant"], ["'variant' is the name of something else"]),
+        (["Very formal", "very-formal"], ["columns 'Very formal' and 'very-formal' would both be 'very_formal'"]),
+        (["synonym", "rewrite:Synonym"], ["columns 'synonym' and 'rewrite:Synonym' would both be 'synonym'"]),
+        (["rewrite:?!"], ["column 'rewrite:?!': there is no letter or digit in its name"]),
+    ],
+)
+def test_names_that_mean_something_else_are_refused(tmp_path: Path, names: list[str], parts: list[str]) -> None:
+    columns = {name: sentences(str(i)) for i, name in enumerate(names)}
+    check_refused(write(tmp_path, "csv", rows_of(original=ORIGINALS, **columns)), *parts, "rename")
+
+
+def test_all_other_metrics_are_refused_as_names() -> None:
+    """Were the diagnostic given another metric, its name would have to be kept free."""
+    for metric in ENTRY.metrics:
+        free = metric.name in SUBSETS
+        kept = metric.name in own_minimal.METRICS or metric.name.endswith(own_minimal.ENDINGS) or ">" in metric.name
+        assert free != kept, metric.name
+    assert ORIGINAL in own_minimal.TABLES
+
+
+@given(st.text(max_size=80))
+def test_names_are_of_letters_digits_and_single_lines_and_stay_as_they_are(column: str) -> None:
+    name = own_minimal.subset_name(column)
+    assert own_minimal.subset_name(name) == name
+    assert len(name) <= own_minimal.MAX_NAME
+    assert name == "" or all(part.isalnum() or not part.isascii() for part in name.split("_"))
+    assert not set("<>&\"'$`*[] \t\n") & set(name)
+
+
+def test_columns_can_be_asked_for_whatever_they_hold(tmp_path: Path, settings: Settings) -> None:
+    """As the upload form does; what is kept is read back the same, without looking at the cells again."""
+    data = "no,original,topic,formal\n" + "".join(f"{i},{o},t,x{i}\n" for i, o in enumerate(ORIGINALS))
+    table = own.tabulate(tmp_path / "mine.csv", data.encode())
+    contents = OwnMinimalPairs.of(table.table, {ORIGINAL: 1, "topic": 2, "typo": 3})
+    assert list(contents.rewrites) == ["typo", "topic"]
+    assert reading(contents) == {
+        "no": ("not used", "numbers"),
+        "original": (ORIGINAL, "as asked"),
+        "topic": ("topic", "as asked"),
+        "formal": ("typo", "as asked"),
+    }
+    upload = uploads.add(contents, data.encode(), settings)
+    back = found(upload.path)
+    assert back.rewrites == contents.rewrites
+    assert list(back.rewrites) == ["typo", "topic"]
+    assert upload.columns == (("original", "original"), ("typo", "formal"), ("topic", "topic"))
+    with pytest.raises(InputError, match="'accuracy' is the name of something else"):
+        OwnMinimalPairs.of(table.table, {ORIGINAL: 1, "accuracy": 2})
+
+
+NAMES = st.text(st.characters(categories=["Lu", "Ll", "Nd"], include_characters=" -("), min_size=1, max_size=8)
+
+
+@hypothesis_settings(deadline=None, max_examples=40)
+@given(st.lists(NAMES.filter(own_minimal.subset_name), min_size=1, max_size=4, unique_by=own_minimal.subset_name))
+def test_what_is_read_is_read_back_from_an_upload(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("own")
+    columns = {f"rewrite:{name}": sentences(str(i)) for i, name in enumerate(names)}
+    path = write(folder, "jsonl", rows_of(original=ORIGINALS, **columns))
+    try:
+        contents = found(path)
+    except InputError as error:
+        assert "is the name of something else" in str(error)  # noqa: PT017 - either is right
+        return
+    upload = uploads.add(contents, path.read_bytes(), make_settings(folder / "cache"))
+    assert found(upload.path).rewrites == contents.rewrites

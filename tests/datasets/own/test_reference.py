@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog
+from core.datasets.catalog import canonical_dataset, find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
@@ -48,14 +48,14 @@ def path(tmp_path: Path) -> Path:
     ],
 )
 def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: DatasetKind, names: list[str]) -> None:
-    entry = catalog.find(f"file:{path}?{columns}")
+    entry = find_dataset(f"file:{path}?{columns}")
     assert entry.own is not None
     assert (entry.kind, [column.name for column in entry.own.used.values()]) == (kind, names)
     assert {column.why for column in entry.own.used.values()} == {"as asked"}
-    again = catalog.find(entry.id)
+    again = find_dataset(entry.id)
     assert (again.id, again.own) == (entry.id, entry.own), "the reference that is stored finds the same"
     path.unlink()
-    assert catalog.canonical(entry.id) == entry.id, "also once the file is gone"
+    assert canonical_dataset(entry.id) == entry.id, "also once the file is gone"
     assert own.path_of(entry.id) == path
 
 
@@ -74,7 +74,7 @@ def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: Dat
 )
 def test_wrong_names_are_said(path: Path, columns: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        catalog.find(f"file:{path}?{columns}")
+        find_dataset(f"file:{path}?{columns}")
 
 
 def test_columns_beside_a_reference(path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own import files as own
@@ -16,6 +16,7 @@ from core.datasets.own.columns import FIRST, SCORE, SECOND
 from core.datasets.own.scored_pairs import OwnScoredPairs
 from core.errors import InputError
 from core.settings import Settings
+from tests.support.own_files import check_refused, read_as
 
 
 def given(folder: Path, content: str, name: str = "pairs.csv") -> Path:
@@ -72,44 +73,25 @@ def test_what_is_none(tmp_path: Path, content: str, kind: DatasetKind) -> None:
     ],
 )
 def test_what_is_wrong_is_one_line_that_names_the_row(tmp_path: Path, rows: str, told: str) -> None:
-    with pytest.raises(InputError) as error:
-        own.read(given(tmp_path, f"text1,text2,score\n{rows}"))
-    assert told in str(error.value)
-    assert "\n" not in str(error.value)
+    check_refused(given(tmp_path, f"text1,text2,score\n{rows}"), told)
 
 
 def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     path = given(tmp_path, "x,y,z,n\na,b,c,1\nd,e,f,2\n")
     table = own.tabulate(path, path.read_bytes())
     assert table.kind is DatasetKind.PAIR_SET
-    assert table.scored_pairs(("x", "z", "n")).pairs == (("a", "c", 1.0), ("d", "f", 2.0))
-    with pytest.raises(InputError, match="two of x, x, n"):
-        table.scored_pairs(("x", "x", "n"))
-    with pytest.raises(InputError, match="no column 'm'"):
-        table.scored_pairs(("x", "y", "m"))
+    assert read_as(OwnScoredPairs, table, text1="x", text2="z", score="n").pairs == (("a", "c", 1.0), ("d", "f", 2.0))
     with pytest.raises(InputError, match="no two texts and a score"):
-        table.scored_pairs()
+        read_as(OwnScoredPairs, table)
 
 
 def test_the_dataset_and_its_entry(tmp_path: Path, settings: Settings) -> None:
     rows = [{"text1": "a", "text2": "b", "score": 4}, {"text1": "b", "text2": "b", "score": 0.5}]
     path = given(tmp_path, "\n".join(map(json.dumps, rows)), "mine.jsonl")
-    entry = catalog.find(f"file:{path}")
+    entry = find_dataset(f"file:{path}")
     assert (entry.kind, entry.size) == (DatasetKind.SCORED_PAIRS, "2 scored pairs, 2 texts")
     assert "from 0.5 to 4" in entry.description
     dataset = fetch.load(entry, settings)
     assert isinstance(dataset, ScoredPairs)
     assert (dataset.items, dataset.sets, dataset.scores.tolist()) == (("a", "b"), ("mine",), [4.0, 0.5])
     assert (dataset.firsts.tolist(), dataset.seconds.tolist()) == ([0, 1], [1, 1])
-
-
-def test_an_upload_is_read_back_as_it_was_confirmed(tmp_path: Path, settings: Settings) -> None:
-    path = given(tmp_path, "x,y,n\na,b,0.1\nd,e,2\n")
-    contents = own.tabulate(path, path.read_bytes()).scored_pairs(("y", "x", "n"))
-    upload = uploads.add(contents, path.read_bytes(), settings)
-    assert upload.size == "2 scored pairs, 4 texts"
-    found = catalog.find(upload.reference).own
-    assert isinstance(found, OwnScoredPairs)
-    assert found.pairs == contents.pairs == (("b", "a", 0.1), ("e", "d", 2.0))
-    assert uploads.damage(upload.path.parent) == ""
-    assert re.fullmatch("[0-9a-f]{12}", upload.path.parent.name)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
 from core.datasets.published import labelled_texts as read
 from core.datasets.published.labelled_texts import Example, labelled_texts
@@ -32,44 +33,40 @@ def test_one_text_per_line(tmp_path: Path) -> None:
     assert read.one_per_line(path, "p") == [Example("p", "good ."), Example("p", "caf\u00e9\u2028au lait")]
 
 
-def test_trec_is_latin_1_and_its_coarse_classes_count(tmp_path: Path) -> None:
-    path = written(tmp_path, b"DESC:manner How does a caf\xe9: work ?\r\n\nHUM:ind  Who ?\n")
-    assert read.trec(path, TEST) == [
-        Example("DESC", "How does a caf\u00e9: work ?", None, TEST),
-        Example("HUM", "Who ?", None, TEST),
-    ]
+SICK = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+MRPC = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n".encode()
 
 
-def test_sst2_has_the_label_after_the_last_tab(tmp_path: Path) -> None:
-    path = written(tmp_path, b"a\tb\t1\r\n\nbad\t0\n")
-    assert read.sst2(path, DEV) == [Example("positive", "a\tb", None, DEV), Example("negative", "bad", None, DEV)]
-
-
-def test_sst5_has_the_label_first(tmp_path: Path) -> None:
-    path = written(tmp_path, b"4 so good\r\n0 2 bad\n2 .\n")
-    assert read.sst5(path, TRAIN) == [
-        Example("very positive", "so good", None, TRAIN),
-        Example("very negative", "2 bad", None, TRAIN),
-        Example("neutral", ".", None, TRAIN),
-    ]
-
-
-def test_mrpc_has_a_header_and_a_byte_order_mark(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, '\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\r\n1\t7\t8\tHe "ran .\tHe ran\r\n'.encode()
-    )
-    assert read.mrpc(path, TEST) == [Example("paraphrase", 'He "ran .', "He ran", TEST)]
-
-
-def test_sick_entailment(tmp_path: Path) -> None:
-    header = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    path = written(tmp_path, header + b"1\tA dog\tNo dog\t3.3\tCONTRADICTION\r\n2\ta\tb\t1\tNEUTRAL\n")
-    assert read.sick(path, DEV) == [Example("contradiction", "A dog", "No dog", DEV), Example("neutral", "a", "b", DEV)]
-
-
-def test_scicite_is_json_lines(tmp_path: Path) -> None:
-    path = written(tmp_path, b'{"text": " We use \\u00e9. ", "label": "method", "id": 3}\r\n\n')
-    assert read.scicite(path, TRAIN) == [Example("method", "We use \u00e9.", None, TRAIN)]
+@pytest.mark.parametrize(
+    ("reader", "content", "expected"),
+    [
+        (
+            read.trec,  # in Latin-1; the coarse class counts
+            b"DESC:manner How does a caf\xe9: work ?\r\n\nHUM:ind  Who ?\n",
+            [("DESC", "How does a caf\u00e9: work ?"), ("HUM", "Who ?")],
+        ),
+        (read.sst2, b"a\tb\t1\r\n\nbad\t0\n", [("positive", "a\tb"), ("negative", "bad")]),
+        (
+            read.sst5,
+            b"4 so good\r\n0 2 bad\n2 .\n",
+            [("very positive", "so good"), ("very negative", "2 bad"), ("neutral", ".")],
+        ),
+        (read.mrpc, MRPC + b'1\t7\t8\tHe "ran .\tHe ran\r\n', [("paraphrase", 'He "ran .', "He ran")]),
+        (
+            read.sick,
+            SICK + b"1\tA dog\tNo dog\t3.3\tCONTRADICTION\r\n2\ta\tb\t1\tNEUTRAL\n",
+            [("contradiction", "A dog", "No dog"), ("neutral", "a", "b")],
+        ),
+        (
+            read.scicite,
+            b'{"text": " We use \\u00e9. ", "label": "method", "id": 3}\r\n\n',
+            [("method", "We use \u00e9.")],
+        ),
+    ],
+)
+def test_every_file_of_a_split(tmp_path: Path, reader: Reader, content: bytes, expected: list[tuple[str, ...]]) -> None:
+    path = written(tmp_path, content)
+    assert reader(path, DEV) == [Example(*row, split=DEV) for row in expected]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +100,7 @@ def test_a_broken_line_is_named(tmp_path: Path, reader: Reader, content: bytes) 
 
 
 def test_another_encoding_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataCorrupt, match=r"is not utf-8 \(byte 3\); expected a text file in utf-8"):
+    with pytest.raises(DataCorrupt, match=r"is not UTF-8 \(byte 3\); expected a UTF-8 text file"):
         read.one_per_line(written(tmp_path, b"caf\xe9\n"), "p")
 
 
@@ -184,7 +181,7 @@ REPEATED = {"mpqa": 3_253, "mr": 0, "subj": 0, "cr": 12}
 @pytest.mark.realdata
 @pytest.mark.parametrize("name", [name for name, entry in LABELLED.items() if entry.files])
 def test_the_real_files(name: str, shared_settings: Settings) -> None:
-    data = fetch.load(catalog.find(name), shared_settings)
+    data = fetch.load(find_dataset(name), shared_settings)
     assert isinstance(data, LabelledTexts)
     counts = data.counts
     found = {
@@ -216,7 +213,7 @@ def test_the_real_files(name: str, shared_settings: Settings) -> None:
 
 
 def test_the_demo_needs_no_download(settings: Settings) -> None:
-    data = fetch.load(catalog.find("demo-negation"), settings)
+    data = fetch.load(find_dataset("demo-negation"), settings)
     assert isinstance(data, LabelledTexts)
     counts = data.counts
     assert [(c.name, c.examples) for c in counts.classes] == [("affirmed", 1_000), ("negated", 400)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import catalog
+from core.datasets.catalog import find_dataset
 from core.datasets.published import pairs as loaders
 from core.datasets.published.minimal_pairs import load_table, minimal_pair_set
 from core.errors import DataCorrupt, InputError
@@ -180,7 +180,7 @@ def test_digests_of_pair_sets_are_what_they_were_before_there_were_other_kinds()
 
 
 def test_both_demos_stand_on_the_same_embeddings() -> None:
-    pairs, minimal = (catalog.find(i).load(i, ()) for i in ("demo-pairs", "demo-minimal"))
+    pairs, minimal = (find_dataset(i).load(i, ()) for i in ("demo-pairs", "demo-minimal"))
     assert minimal.items == pairs.items
     assert minimal.texts_digest == pairs.texts_digest
     assert minimal.content_digest != pairs.content_digest

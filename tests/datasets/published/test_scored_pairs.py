@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch
-from core.datasets.catalog import DatasetEntry
+from core.datasets import fetch
+from core.datasets.catalog import DATASETS, find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published.scored_pairs import (
@@ -22,11 +22,7 @@ from core.datasets.published.scored_pairs import (
 from core.errors import DataCorrupt
 from core.settings import Settings
 
-# Which words are taken from, for people to judge.
-WORD_SOURCES = {"simlex999-words"}
-ENTRIES = pytest.mark.parametrize("entry", catalog.SOURCES.values(), ids=catalog.SOURCES)
-TASKS = {name: entry for name, entry in catalog.DATASETS.items() if entry.kind is DatasetKind.SCORED_PAIRS}
-SIZED = pytest.mark.parametrize("entry", [*catalog.SOURCES.values(), *TASKS.values()], ids=lambda entry: entry.id)
+TASKS = {name: entry for name, entry in DATASETS.items() if entry.kind is DatasetKind.SCORED_PAIRS}
 
 
 def test_a_part_of_sts_benchmark(tmp_path: Path) -> None:
@@ -90,20 +86,6 @@ def test_the_sets_keep_their_rows_and_scores() -> None:
     assert dataset.texts_digest == other.texts_digest
 
 
-@ENTRIES
-def test_sources_are_declared_like_datasets(entry: DatasetEntry) -> None:
-    assert catalog.find(entry.id) is entry
-    assert entry.id not in catalog.DATASETS, "nothing is run on them, so no picker has them"
-    assert entry.kind is DatasetKind.SCORED_PAIRS
-    assert entry.id in WORD_SOURCES or entry.id in [d.sources for d in catalog.DATASETS.values()]
-    for file in entry.files:
-        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
-        assert file.size > 0
-        assert entry.revision in file.url
-    for told in (entry.title, entry.licence, entry.citation, entry.url):
-        assert told.strip()
-
-
 def test_a_set_of_a_year_leaves_out_what_was_not_scored(tmp_path: Path) -> None:
     sentences, scores = tmp_path / "STS.input.x.txt", tmp_path / "STS.gs.x.txt"
     sentences.write_text('He said "no .\ta b \nc\td\ne\tf\n')
@@ -135,19 +117,9 @@ def test_the_tasks_are_all_there() -> None:
 
 
 @pytest.mark.realdata
-@SIZED
-def test_sets_have_the_size_that_their_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
-    dataset = fetch.load(entry, shared_settings)
-    assert isinstance(dataset, ScoredPairs)
-    sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
-    assert entry.size == f"{len(dataset.scores):,} scored pairs{sets}"
-    assert entry.pairs == len(dataset.scores)
-
-
-@pytest.mark.realdata
 @pytest.mark.parametrize(("name", "lowest", "highest"), [("stsb-test", 0, 5), ("sick-test", 1, 5)])
 def test_test_splits_are_on_their_scale(shared_settings: Settings, name: str, lowest: float, highest: float) -> None:
-    dataset = fetch.load(catalog.find(name), shared_settings)
+    dataset = fetch.load(find_dataset(name), shared_settings)
     assert isinstance(dataset, ScoredPairs)
     assert (dataset.scores.min(), dataset.scores.max()) == (lowest, highest)
     assert len(dataset.sets) == 1

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import semantoneg
 from core.datasets.published.minimal_pairs import words
@@ -72,7 +73,7 @@ def negations(text: str) -> int:
 
 @pytest.mark.realdata
 def test_the_names_are_true_of_every_item(shared_settings: Settings) -> None:
-    dataset = fetch.load(catalog.find("semantoneg"), shared_settings)
+    dataset = fetch.load(find_dataset("semantoneg"), shared_settings)
     assert isinstance(dataset, MinimalPairSet)
     assert len(dataset.originals) == 3_152
     tags = 0

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
-from core.datasets import catalog, fetch, uploads
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own import files as own
@@ -19,6 +18,7 @@ from core.datasets.own.vocabulary import OwnVocabulary
 from core.datasets.published import vocabularies
 from core.errors import DataCorrupt, InputError
 from core.settings import Settings
+from tests.support.own_files import read_as
 
 CONTENT = b"word,count,pos\nthe,1000,D\ncat,20.5,N\nTiger,1e1,N\n"
 
@@ -32,7 +32,7 @@ def read(text: str, name: str = "words.csv") -> OwnVocabulary:
 def test_wordfreq_counts_are_per_billion(settings: Settings) -> None:
     from wordfreq import zipf_frequency
 
-    data = fetch.load(catalog.find("vocab-wordfreq"), settings)
+    data = fetch.load(find_dataset("vocab-wordfreq"), settings)
     assert isinstance(data, Vocabulary)
     assert len(data.items) == len(data.counts) == 20_000
     for number in (0, 137, 19_999):
@@ -65,7 +65,7 @@ def test_a_broken_file_of_counts_is_refused(tmp_path: Path, line: str, message: 
 
 @pytest.mark.realdata
 def test_the_counts_of_wikipedia(shared_settings: Settings) -> None:
-    data = fetch.load(catalog.find("vocab-wiki"), shared_settings)
+    data = fetch.load(find_dataset("vocab-wiki"), shared_settings)
     assert isinstance(data, Vocabulary)
     assert data.items[:4] == ("the", "one", "zero", "two")  # digits were spelled out
     assert data.corpus_size == 3_484_135_472
@@ -101,7 +101,7 @@ def test_all_that_decides_numbers_is_in_the_digest() -> None:
 def test_a_file_is_read_by_the_names_of_its_columns(settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     path.write_bytes(CONTENT)
-    entry = catalog.find(f"file:{path}")
+    entry = find_dataset(f"file:{path}")
     assert (entry.kind, entry.size, entry.texts) == (DatasetKind.VOCABULARY, "3 words with their counts", 3)
     data = fetch.load(entry, settings)
     assert isinstance(data, Vocabulary)
@@ -121,19 +121,6 @@ def test_a_file_is_read_by_the_names_of_its_columns(settings: Settings, tmp_path
 @pytest.mark.parametrize("names", [("Word", "Frequency"), ("token", "freq"), ("term", "occurrences")])
 def test_other_names_are_known(names: tuple[str, str]) -> None:
     assert read(f"{names[1]}\t{names[0]}\n3\ta\n1\tb\n", "words.tsv").words == ("a", "b")
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_other_formats(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"words.{ending}"
-    rows = [{"word": "a", "count": 3}, {"word": "b", "count": 1}]
-    if ending == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    else:
-        parquet.write_table(pa.Table.from_pylist(rows), path)
-    found = own.read(path)
-    assert isinstance(found, OwnVocabulary)
-    assert found.counts == (3.0, 1.0)
 
 
 def test_pairs_with_counts_stay_pairs() -> None:
@@ -174,24 +161,8 @@ def test_json_that_is_no_number_is_no_count(value: object) -> None:
 def test_columns_can_be_chosen(tmp_path: Path) -> None:
     table = own.tabulate(Path("w.csv"), b"lemma,per million\na,3\nb,1\n")
     assert table.kind is DatasetKind.PAIR_SET  # its names say nothing
-    found = table.vocabulary(("lemma", "per million"))
+    found = read_as(OwnVocabulary, table, word="lemma", count="per million")
     assert found.words == ("a", "b")
     assert found.used[COUNT].why == "as asked"
     with pytest.raises(InputError, match="no columns word and count"):
-        table.vocabulary()
-    with pytest.raises(InputError, match="cannot be both"):
-        table.vocabulary(("lemma", "lemma"))
-    with pytest.raises(InputError, match="no column 'x'"):
-        table.vocabulary(("x", "lemma"))
-
-
-def test_an_upload_is_read_back_to_the_digit(settings: Settings) -> None:
-    contents = own.tabulate(Path("w.csv"), CONTENT).contents()
-    upload = uploads.add(contents, CONTENT, settings)
-    assert (upload.kind, upload.rows, upload.size) == (DatasetKind.VOCABULARY, 3, "3 words with their counts")
-    assert upload.columns == (("word", "word"), ("count", "count"))
-    data = fetch.load(catalog.find(upload.reference), settings)
-    assert isinstance(data, Vocabulary)
-    assert data.counts.tolist() == [1000.0, 20.5, 10.0]
-    assert uploads.found(settings) == (upload,)
-    assert uploads.damage(upload.path.parent) == ""
+        read_as(OwnVocabulary, table)

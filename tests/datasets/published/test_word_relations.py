@@ -7,10 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find
 from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.published import word_relations
 from core.datasets.published.word_relations import (
     Question,
     analogies,
@@ -20,7 +17,6 @@ from core.datasets.published.word_relations import (
     read_questions,
 )
 from core.errors import DataCorrupt
-from core.settings import Settings
 from core.types import Bool
 
 OSLO = Question("capital", "semantic", "Rome", "Italy", "Oslo", "Norway")
@@ -118,36 +114,3 @@ def test_built_in_pairs_are_asked_both_ways_within_their_section(tmp_path: Path)
         ("dog", "dogs", "cat", "cats"),
         ("cat", "cats", "dog", "dogs"),
     ]
-
-
-COUNTS = {
-    "analogy-google": (19_544, 14, 905),
-    "analogy-msr": (8_000, 16, 966),
-    "categories-ap": (402, 21),
-    "categories-battig": (4_668, 56),
-    "categories-bless": (200, 17),
-    "categories-esslli": (45, 9),
-}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.realdata] if find(n).files else []) for n in word_relations.RELATIONS],
-)
-def test_datasets_have_the_counts_that_their_entries_name(name: str, shared_settings: Settings) -> None:
-    entry = find(name)
-    dataset = fetch.load(entry, shared_settings)
-    assert len(set(dataset.items)) == len(dataset.items) == entry.texts
-    if isinstance(dataset, Analogies):
-        found: tuple[int, ...] = (len(dataset.answers), len(dataset.sections), dataset.own_words)
-        assert entry.size == f"{found[0]:,} questions, {entry.texts:,} words"
-        assert entry.pairs == found[0]
-        folded = [word.casefold() for word in dataset.items]
-        assert len(set(folded)) == len(folded)
-    else:
-        assert isinstance(dataset, Categories)
-        found = (len(dataset.items), len(dataset.classes))
-        assert entry.size == f"{found[0]:,} words in {found[1]} classes"
-        assert entry.pairs == len(dataset.members)
-        assert dataset.membership.any(axis=1).all()
-    assert found == COUNTS.get(name, found)

@@ -12,26 +12,21 @@ from importlib import metadata
 import numpy as np
 import pytest
 
-from core.datasets import catalog, fetch, packaged
+from core.datasets import fetch, packaged
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import most_similar_quarter, scored_words
 from core.diagnostics.evalrank.definition import ceilings
 from core.errors import BlindspotError, DataCorrupt
 from core.settings import ROOT, Settings
+from tests.support.small_world import text_pairs
 
 DEMO_DIGEST = "40b3fa431308b10380b91153ea90783dbe9d5dad91dcf378d115ff2e650652b9"
 
 
-def text_pairs(dataset: PairSet) -> list[tuple[str, str]]:
-    return [
-        (dataset.items[query], dataset.items[mate])
-        for query, mate in zip(dataset.queries.tolist(), dataset.mates.tolist(), strict=True)
-    ]
-
-
 @pytest.fixture(scope="module")
 def demo(shared_settings: Settings) -> PairSet:
-    return fetch.load(catalog.find("demo-words"), shared_settings)
+    return fetch.load(find_dataset("demo-words"), shared_settings)
 
 
 # --- the recipe
@@ -112,7 +107,7 @@ def test_the_demo_is_the_same_on_every_machine(demo: PairSet) -> None:
 
 
 def test_the_entry_names_the_versions_that_are_installed() -> None:
-    assert catalog.find("demo-words").revision == ", ".join(
+    assert find_dataset("demo-words").revision == ", ".join(
         f"{name} {metadata.version(name)}" for name in ("gensim", "wordfreq")
     )
 
@@ -143,8 +138,8 @@ def test_a_package_or_file_that_is_not_there_is_named() -> None:
 
 @pytest.mark.realdata
 def test_evalrank_words(shared_settings: Settings) -> None:
-    """DESIGN 4.1: in 69% of the pairs the query has a rival mate, so raw Hits@1 cannot exceed 0.503."""
-    entry = catalog.find("evalrank-word")
+    """In 69% of the pairs the query has a rival mate, so raw Hits@1 cannot exceed 0.503."""
+    entry = find_dataset("evalrank-word")
     assert entry.unit == "word"
     dataset = fetch.load(entry, shared_settings)
     assert (len(dataset.queries), len(dataset.items)) == (5_514, 22_207)

@@ -97,14 +97,6 @@ def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
         assert row["words in mate"] == len(stored["mate"].split())
 
 
-def test_the_mean_of_the_differences_is_the_difference_in_mrr() -> None:
-    table = make_table(1)
-    frame = described(table)
-    both = frame["1/rank difference"].notna().to_numpy()
-    mrr = [table.reciprocal_ranks(run, filtered=False)[both].mean() for run in ("aa", "bb")]
-    assert frame["1/rank difference"].mean() == pytest.approx(mrr[1] - mrr[0])
-
-
 @pytest.mark.parametrize("which", Which)
 @pytest.mark.parametrize("b", ["bb", None])
 def test_filters_keep_what_a_loop_keeps(which: Which, b: str | None) -> None:

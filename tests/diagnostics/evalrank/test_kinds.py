@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from core.cli import main
 from core.datasets.published.scored_pairs import scored_pairs
+from core.datasets.word_frequency import band_scores
 from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import Grouping, Kind, grouping, scores_by_kind
-from core.diagnostics.evalrank.pairs import RunRows, Score, pair_table, rows_of_runs
+from core.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Grouping, Kind, by_bands, grouping, scores_by_kind
+from core.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
 from core.diagnostics.evalrank.sources import find_sources
 from core.numerics.ranking.problem import RankCounts
 from core.numerics.statistics.pairs import Dependence, share
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
 from core.texts import length
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.commands import Command
+from tests.support.world import World
 
 QUERIES = ["a b c d", "a b c d", "a b c d e f", "x y", "!!", "same text"]
 MATES = ["e f g h", "a b", "a b c d e z", "x Y q r s t u v w", "??", "Same, text!"]
@@ -107,27 +103,16 @@ def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
 
 
 def test_no_pairs_have_no_score() -> None:
-    assert np.isnan(Score.of(np.array([]), np.array([])).mrr)
+    assert np.isnan(MeanScore.of(np.array([]), np.array([])).mrr)
 
 
-def test_the_command_prints_the_means_of_stored_rows(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    settings: Settings,
-    repository: Repository,
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    register_encoder(monkeypatch, GramEncoder())
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    run = pipeline.run(
-        pipeline.request("evalrank", "trigrams", "none", "small-pairs", {}, settings), settings, repository
-    ).record
+def test_the_command_prints_the_means_of_stored_rows(small: World, blindspot: Command) -> None:
+    run = small.run("evalrank", "trigrams", "small-pairs")
+    frame = pair_table(ENTRY, [run.run_id], small.repository).frame
+    rows = rows_of_runs(ENTRY, [run.run_id], small.repository)[run.run_id]
     for by in ("overlap", "length", "frequency"):
-        assert main(["runs", "kinds", run.run_id[:6], "--by", by, "--json"]) == 0
-        printed = json.loads(capsys.readouterr().out)
+        printed = blindspot("runs", "kinds", run.run_id[:6], "--by", by, "--json").json
         assert (printed["run_id"], printed["by"]) == (run.run_id, by)
-        frame = pair_table(ENTRY, [run.run_id], repository).frame
-        rows = rows_of_runs(ENTRY, [run.run_id], repository)[run.run_id]
         groups = grouping(Kind(by), frame["query"].tolist(), frame["mate"].tolist())
         for group, kind in zip(groups.groups, printed["kinds"], strict=True):
             assert (kind["side"], kind["label"], kind["pairs"]) == (group.side, group.label, group.inside.sum())
@@ -137,7 +122,42 @@ def test_the_command_prints_the_means_of_stored_rows(
     score = rows.score(filtered=False)
     assert score.mrr == pytest.approx(run.metrics["mrr"])
     assert score.hits_at_1 == pytest.approx(run.metrics["hits@1"])
-    assert main(["runs", "kinds", run.run_id]) == 0
-    assert "hits@1_low" in capsys.readouterr().out
-    assert main(["runs", "kinds", run.run_id, "--by", "source"]) == 2
-    assert "it is not known where the pairs of 'small-pairs' come from" in capsys.readouterr().err
+    assert "hits@1_low" in blindspot("runs", "kinds", run.run_id).out
+    refused = blindspot("runs", "kinds", run.run_id, "--by", "source")
+    assert refused.code == 2
+    assert "it is not known where the pairs of 'small-pairs' come from" in refused.error
+
+
+# --- bands of frequency
+
+
+def band(zipf: float) -> str:
+    if np.isnan(zipf):
+        return UNKNOWN
+    return next(label for label, end in zip(LABELS[1:], (3, 4, 5, np.inf), strict=True) if zipf < end)
+
+
+def test_every_pair_is_in_one_band_of_each_side_and_in_one_cell() -> None:
+    rng = np.random.default_rng(0)
+    queries, mates = rng.uniform(1.5, 7, 80), rng.choice([0.0, 3.0, 4.0, 5.0, np.nextafter(5.0, 0)], 80)
+    queries[:5] = np.nan
+    bands = by_bands(queries, mates)
+    for pair in range(80):
+        inside = [(g.side, g.label) for g in bands.sides.groups if g.inside[pair]]
+        assert inside == [("query", band(queries[pair])), ("mate", band(mates[pair]))]
+        (cell,) = [i for i, g in enumerate(bands.cells.groups) if g.inside[pair]]
+        query, mate = bands.places[cell]
+        assert (LABELS[query], LABELS[mate]) == (band(queries[pair]), band(mates[pair]))
+    assert len(bands.places) == len(set(bands.places)) == len(bands.cells.groups)
+    assert all(g.inside.any() for g in (*bands.sides.groups, *bands.cells.groups))
+    assert list(bands.sides.axis) == ["query", "mate"]
+
+
+def test_bands_are_those_of_the_evalrank_page_where_all_is_known() -> None:
+    rng = np.random.default_rng(1)
+    zipf, reciprocal = rng.uniform(1, 7, 60), rng.uniform(size=60)
+    expected = band_scores(zipf, reciprocal).set_index("band")
+    groups = [g for g in by_bands(zipf, zipf).sides.groups if g.side == "query"]
+    for group in groups:
+        assert expected.loc[group.label, "pairs"] == group.inside.sum()
+        assert expected.loc[group.label, "mrr"] == pytest.approx(reciprocal[group.inside].mean())

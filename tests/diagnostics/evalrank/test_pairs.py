@@ -1,9 +1,8 @@
-"""What the drill-down shows is what the stored ranks count: on the real demo, and on pairs with every oddity."""
+"""The ranking of a query has what the stored ranks count: on the real demo, and on pairs with every oddity."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,62 +10,29 @@ import pandas as pd
 import pytest
 
 from core import cli
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.pairs import PairSet
-from core.diagnostics.evalrank.pairs import (
-    RankedItem,
-    around_mate,
-    pair_table,
-)
+from core.diagnostic import find_diagnostic
+from core.diagnostics.evalrank.pairs import RankedItem, around_mate, pair_table
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU, Relation
 from core.runs import pipeline
 from core.runs.embeddings import EmbeddingsGone
-from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
-from tests.support.small_world import (
-    CAT,
-    DOG,
-    DOG_IS,
-    DOG_THE,
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-)
+from tests.support.small_world import CAT, DOG, DOG_IS, DOG_THE, SMALL_PAIRS
+from tests.support.world import World
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 ALL = 1_000_000
 VARIANTS = [(transform, metric) for transform in ("none", "center") for metric in ("cos", "l2")]
 VARIANTS += [("abtt:2", "cos"), ("center+whiten:4+normalize", "l2")]
 
 
-def compute(
-    settings: Settings, repository: Repository, encoder: str, dataset: str, transform: str, metric: str
-) -> RunRecord:
-    request = pipeline.request("evalrank", encoder, transform, dataset, {"metric": metric}, settings)
-    return pipeline.run(request, settings, repository).record
-
-
 @pytest.fixture(scope="module")
-def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    return Repository.at(tmp_path_factory.mktemp("explore") / "results.duckdb")
-
-
-@pytest.fixture(scope="module")
-def demo_runs(demo_cache: Path, shared_settings: Settings, demo_store: Repository) -> dict[tuple[str, str], RunRecord]:
+def demo_runs(demo: World) -> dict[tuple[str, str], RunRecord]:
     """The demo by MiniLM, for several transforms and both metrics."""
-    return {variant: compute(shared_settings, demo_store, "minilm", "demo-pairs", *variant) for variant in VARIANTS}
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[PairSet]:
-    """The small pairs and the trigram encoder, in the catalogs."""
-    register_encoder(monkeypatch, GramEncoder())
-    return register_dataset(monkeypatch, SMALL_PAIRS)
+    return {(t, m): demo.run("evalrank", f"minilm~{t}", "demo-pairs", metric=m) for t, m in VARIANTS}
 
 
 def check_against_stored(shown: list[RankedItem], row: pd.Series, dataset: PairSet, run: RunRecord) -> None:
@@ -98,40 +64,32 @@ def check_against_stored(shown: list[RankedItem], row: pd.Series, dataset: PairS
 
 @pytest.mark.parametrize(("transform", "metric"), VARIANTS)
 def test_the_list_has_as_many_items_above_and_tied_as_the_store_says(
-    demo_runs: dict[tuple[str, str], RunRecord],
-    demo_store: Repository,
-    shared_settings: Settings,
-    transform: str,
-    metric: str,
+    demo_runs: dict[tuple[str, str], RunRecord], demo: World, transform: str, metric: str
 ) -> None:
     run = demo_runs[transform, metric]
-    dataset = fetch.load(datasets.find("demo-pairs"), shared_settings)
-    rows = demo_store.items(ENTRY, [run.run_id], texts=True)
+    dataset = fetch.load(find_dataset("demo-pairs"), demo.settings)
+    rows = demo.repository.items(ENTRY, [run.run_id], texts=True)
     assert len(rows) == 400
     for _, row in rows.iloc[::10].iterrows():
-        shown = around_mate(run, row["query_no"], row["mate_no"], shared_settings, demo_store, ALL, ALL)
+        shown = around_mate(run, row["query_no"], row["mate_no"], demo.settings, demo.repository, ALL, ALL)
         check_against_stored(shown, row, dataset, run)
 
 
 @pytest.mark.parametrize(("transform", "metric"), VARIANTS)
-def test_it_agrees_on_twins_self_pairs_and_texts_without_a_vector(
-    small: PairSet, settings: Settings, repository: Repository, transform: str, metric: str
-) -> None:
-    run = compute(settings, repository, "trigrams", small.id, transform, metric)
-    rows = repository.items(ENTRY, [run.run_id], texts=True)
-    assert len(rows) == len(small.queries)
+def test_it_agrees_on_twins_self_pairs_and_texts_without_a_vector(small: World, transform: str, metric: str) -> None:
+    run = small.run("evalrank", f"trigrams~{transform}", "small-pairs", metric=metric)
+    rows = small.repository.items(ENTRY, [run.run_id], texts=True)
+    assert len(rows) == len(SMALL_PAIRS.queries)
     assert rows["ties"].sum() > 0
     for _, row in rows.iterrows():
-        shown = around_mate(run, row["query_no"], row["mate_no"], settings, repository, ALL, ALL)
-        check_against_stored(shown, row, small, run)
+        shown = around_mate(run, row["query_no"], row["mate_no"], small.settings, small.repository, ALL, ALL)
+        check_against_stored(shown, row, SMALL_PAIRS, run)
 
 
-def test_it_says_why_filtered_ranks_leave_an_item_out(
-    small: PairSet, settings: Settings, repository: Repository
-) -> None:
-    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
-    number = {text: i for i, text in enumerate(small.items)}
-    shown = around_mate(run, number[DOG], number[DOG_IS], settings, repository, ALL, ALL)
+def test_it_says_why_filtered_ranks_leave_an_item_out(small: World) -> None:
+    run = small.run("evalrank", "trigrams", "small-pairs")
+    number = {text: i for i, text in enumerate(SMALL_PAIRS.items)}
+    shown = around_mate(run, number[DOG], number[DOG_IS], small.settings, small.repository, ALL, ALL)
     assert {item.text: item.left_out for item in shown if item.left_out} == {
         DOG_THE: "another mate",
         "a DOG runs in the park!": "twin",
@@ -142,12 +100,10 @@ def test_it_says_why_filtered_ranks_leave_an_item_out(
     assert by_text["A dog is running,  in the park"].relation is Relation.TIED
 
 
-def test_a_text_with_itself_stands_first_and_its_twins_are_tied(
-    small: PairSet, settings: Settings, repository: Repository
-) -> None:
-    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
-    cat = small.items.index(CAT)
-    shown = around_mate(run, cat, cat, settings, repository)
+def test_a_text_with_itself_stands_first_and_its_twins_are_tied(small: World) -> None:
+    run = small.run("evalrank", "trigrams", "small-pairs")
+    cat = SMALL_PAIRS.items.index(CAT)
+    shown = around_mate(run, cat, cat, small.settings, small.repository)
     assert shown[0].relation is Relation.MATE
     assert shown[0].item_no == cat
     assert shown[0].similarity == pytest.approx(1.0)
@@ -157,35 +113,33 @@ def test_a_text_with_itself_stands_first_and_its_twins_are_tied(
     ]
 
 
-def test_the_mate_is_shown_however_low_it_stands(
-    demo_runs: dict[tuple[str, str], RunRecord], demo_store: Repository, shared_settings: Settings
-) -> None:
+def test_the_mate_is_shown_however_low_it_stands(demo_runs: dict[tuple[str, str], RunRecord], demo: World) -> None:
     run = demo_runs["none", "cos"]
-    rows = demo_store.items(ENTRY, [run.run_id], texts=True)
+    rows = demo.repository.items(ENTRY, [run.run_id], texts=True)
     worst = rows.loc[rows["greater"].idxmax()]
     assert worst["greater"] > 4
-    shown = around_mate(run, worst["query_no"], worst["mate_no"], shared_settings, demo_store, limit=2, below=3)
+    shown = around_mate(run, worst["query_no"], worst["mate_no"], demo.settings, demo.repository, limit=2, below=3)
     place = worst["greater"] + 1
     assert [item.position for item in shown] == [1, 2, place, place + 1, place + 2, place + 3]
     assert [item.relation for item in shown[:3]] == [Relation.ABOVE, Relation.ABOVE, Relation.MATE]
-    everything = around_mate(run, worst["query_no"], worst["mate_no"], shared_settings, demo_store, ALL, ALL)
+    everything = around_mate(run, worst["query_no"], worst["mate_no"], demo.settings, demo.repository, ALL, ALL)
     assert shown == [everything[item.position - 1] for item in shown]
 
 
-def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(
-    small: PairSet, settings: Settings, repository: Repository
-) -> None:
-    run = compute(settings, repository, "trigrams", small.id, "center", "cos")
-    number = {text: i for i, text in enumerate(small.items)}
-    arguments = (run, number[DOG], number[DOG_IS], settings, repository)
+def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(small: World) -> None:
+    run = small.run("evalrank", "trigrams~center", "small-pairs")
+    number = {text: i for i, text in enumerate(SMALL_PAIRS.items)}
+    arguments = (run, number[DOG], number[DOG_IS], small.settings, small.repository)
     before = around_mate(*arguments)
-    (settings.embeddings / f"{run.plan.embedding_digest}.npy").unlink()
+    (small.settings.embeddings / f"{run.plan.embedding_digest}.npy").unlink()
 
     with pytest.raises(EmbeddingsGone, match=r"'trigrams' on 'small-pairs'.*run it again") as caught:
         around_mate(*arguments)
     assert isinstance(caught.value, BlindspotError)
 
-    again = pipeline.run(pipeline.request_of(run, settings), settings, repository, keep_embeddings=True)
+    again = pipeline.run(
+        pipeline.request_of(run, small.settings), small.settings, small.repository, keep_embeddings=True
+    )
     assert not again.computed
     assert around_mate(*arguments) == before
 
@@ -194,12 +148,12 @@ def test_without_the_embeddings_it_says_what_to_do_and_running_again_helps(
 
 
 def test_the_pair_table_is_the_export_side_by_side(
-    demo_runs: dict[tuple[str, str], RunRecord], demo_store: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo_runs: dict[tuple[str, str], RunRecord], demo: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = [demo_runs["none", "cos"], demo_runs["center", "l2"]]
-    table = pair_table(ENTRY, [run.run_id for run in runs], demo_store)
+    table = pair_table(ENTRY, [run.run_id for run in runs], demo.repository)
     assert len(table.frame) == 400
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(demo_store.database.path.parent))
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(demo.repository.database.path.parent))
     for run in runs:
         file = tmp_path / f"{run.run_id}.parquet"
         assert cli.main(["export", run.run_id, "--output", str(file)]) == 0
@@ -216,15 +170,12 @@ def test_the_pair_table_is_the_export_side_by_side(
     assert np.any(first != second)
 
 
-def test_the_pair_table_tells_raw_from_filtered(small: PairSet, settings: Settings, repository: Repository) -> None:
-    run = compute(settings, repository, "trigrams", small.id, "none", "cos")
-    table = pair_table(ENTRY, [run.run_id], repository)
-    rows = repository.items(ENTRY, [run.run_id], texts=False)
-    raw = 1 + rows["greater"] + rows["ties"] / 2
-    filtered = 1 + rows["greater_filtered"] + rows["ties_filtered"] / 2
+def test_the_pair_table_tells_raw_from_filtered(small: World) -> None:
+    run = small.run("evalrank", "trigrams", "small-pairs")
+    table = pair_table(ENTRY, [run.run_id], small.repository)
+    rows = small.repository.items(ENTRY, [run.run_id], texts=False)
     assert any(rows["greater"] > rows["greater_filtered"])
     assert any(rows["ties"] > rows["ties_filtered"])
-    assert table.ranks(run.run_id, filtered=False).tolist() == raw.tolist()
+    assert table.ranks(run.run_id, filtered=False).tolist() == (1 + rows["greater"] + rows["ties"] / 2).tolist()
+    filtered = 1 + rows["greater_filtered"] + rows["ties_filtered"] / 2
     assert table.ranks(run.run_id, filtered=True).tolist() == filtered.tolist()
-    assert table.frame["query"].tolist() == [small.items[i] for i in small.queries]
-    assert table.frame["mate"].tolist() == [small.items[i] for i in small.mates]

@@ -8,7 +8,7 @@ import pytest
 
 from core.datasets.catalog import DATASETS
 from core.diagnostics.evalrank import published as reference
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 
 # Percent, as the tables print them: (source, model, post-processing, similarity) and the three scores.
 COPIED = [
@@ -69,7 +69,7 @@ def test_scores_are_fractions_in_their_order() -> None:
 def test_only_the_paper_s_datasets_have_published_scores() -> None:
     assert set(reference.KINDS) <= set(DATASETS)
     assert {row.kind for row in reference.published_for("evalrank-sent")} == {"sentence"}
-    assert {row.metric for row in reference.published_for("evalrank-word")} == set(Metric)
+    assert {row.metric for row in reference.published_for("evalrank-word")} == set(Similarity)
     for dataset in DATASETS.keys() - reference.KINDS.keys():
         assert reference.published_for(dataset) == ()
 

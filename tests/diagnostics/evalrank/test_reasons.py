@@ -7,45 +7,37 @@ import pytest
 
 from core.diagnostics.evalrank import reasons as hubs
 from core.diagnostics.evalrank.reasons import Occurrences, occurrences, reasons
-from core.numerics.similarity import Metric, similarity_to_all
-from core.runs import pipeline
+from core.numerics.similarity import Similarity, similarity_to_all
 from core.runs.embeddings import EmbeddingsGone
-from core.settings import Settings
-from core.store.repository import Repository
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.world import World
 
 
 @pytest.mark.parametrize("most", [1_000, 3])
-def test_hubs_are_counted_in_the_variant_of_the_run(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository, most: int
-) -> None:
+def test_hubs_are_counted_in_the_variant_of_the_run(monkeypatch: pytest.MonkeyPatch, small: World, most: int) -> None:
     monkeypatch.setattr(hubs, "MOST_QUERIES", most)
     monkeypatch.setattr(hubs, "K", 2)
-    encoder = GramEncoder()
-    register_encoder(monkeypatch, encoder)
-    small = register_dataset(monkeypatch, SMALL_PAIRS)
-    request = pipeline.request("evalrank", "trigrams", "center", small.id, {}, settings)
-    run = pipeline.run(request, settings, repository).record
-    queries = np.unique(small.queries).astype(np.int64)
-    got = occurrences(run, queries, settings, repository)
+    run = small.run("evalrank", "trigrams~center", "small-pairs")
+    queries = np.unique(SMALL_PAIRS.queries).astype(np.int64)
+    got = occurrences(run, queries, small.settings, small.repository)
     asked = queries if most >= len(queries) else queries[np.linspace(0, len(queries) - 1, most).astype(int)]
     assert got.queries == len(asked)
     assert got.counts.sum() == 2 * len(asked)
-    assert got.mean == pytest.approx(2 * len(asked) / len(small.items))
-    vectors = GramEncoder().encode(small.items, None)
+    assert got.mean == pytest.approx(2 * len(asked) / len(SMALL_PAIRS.items))
+    vectors = GramEncoder().encode(SMALL_PAIRS.items, None)
     vectors = vectors - vectors.mean(axis=0)
     low, high = np.zeros(len(vectors)), np.zeros(len(vectors))  # a tie for the second place may fall either way
     for query in asked:
-        similarity = similarity_to_all(vectors, int(query), Metric.COS)
+        similarity = similarity_to_all(vectors, int(query), Similarity.COS)
         similarity[query] = -np.inf
         second = np.sort(similarity)[-2]
         low += similarity > second + 1e-6
         high += similarity > second - 1e-6
     assert ((low <= got.counts) & (got.counts <= high)).all()
-    for file in settings.embeddings.iterdir():
+    for file in small.settings.embeddings.iterdir():
         file.unlink()
     with pytest.raises(EmbeddingsGone):
-        occurrences(run, queries, settings, repository)
+        occurrences(run, queries, small.settings, small.repository)
 
 
 def test_what_is_said_of_a_sentence() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets import catalog, fetch
+from core.datasets import fetch
+from core.datasets.catalog import SOURCES, find_dataset
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published.scored_pairs import scored_pairs
@@ -34,8 +35,8 @@ def test_a_pair_is_found_whichever_text_comes_first() -> None:
 
 
 def the_pairs(dataset: str, settings: Settings) -> tuple[list[str], list[str], ScoredPairs]:
-    entry = catalog.find(dataset)
-    pairs, scored = fetch.load(entry, settings), fetch.load(catalog.SOURCES[entry.sources], settings)
+    entry = find_dataset(dataset)
+    pairs, scored = fetch.load(entry, settings), fetch.load(SOURCES[entry.sources], settings)
     assert isinstance(pairs, PairSet)
     assert isinstance(scored, ScoredPairs)
     return [pairs.items[i] for i in pairs.queries], [pairs.items[i] for i in pairs.mates], scored

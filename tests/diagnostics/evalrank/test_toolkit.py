@@ -1,4 +1,4 @@
-"""The toolkit's ranks: against its way written down plainly, one pair at a time, and by hand."""
+"""The toolkit's ranks, against its arithmetic one pair at a time and by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.errors import Cancelled
 from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, no_progress
 
 NOTHING = Exclusions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -29,7 +29,7 @@ def plainly(matrix: Float32, query: int, mate: int, metric: str) -> int:
 
 def ranks(matrix: Float32, queries: list[int], mates: list[int], metric: str, exclusions: Exclusions = NOTHING):
     q, m = np.array(queries, dtype=np.int32), np.array(mates, dtype=np.int32)
-    return rank_pairs_as_toolkit(matrix, q, m, Metric(metric), exclusions, no_progress, CancelToken())
+    return rank_pairs_as_toolkit(matrix, q, m, Similarity(metric), exclusions, no_progress, CancelToken())
 
 
 @pytest.mark.parametrize("metric", ["cos", "l2"])
@@ -41,10 +41,10 @@ def test_every_rank_equals_the_plain_way(metric: str, dtype: type) -> None:
     matrix[1_000:1_100] = matrix[7]  # many items with one vector, as unknown words have
     queries, mates = draw.integers(0, 5_000, (2, 300))
     queries[:50], mates[:40] = 7, np.arange(1_000, 1_040)
-    found = ranks(matrix, queries.tolist(), mates.tolist(), metric)
+    raw, filtered, _ = ranks(matrix, queries.tolist(), mates.tolist(), metric)
     expected = [plainly(matrix, q, m, metric) for q, m in zip(queries, mates, strict=True)]
-    np.testing.assert_array_equal(found.rank, expected)
-    np.testing.assert_array_equal(found.filtered, expected)
+    np.testing.assert_array_equal(raw.shown, expected)
+    np.testing.assert_array_equal(filtered.shown, expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,25 +55,25 @@ def test_every_rank_equals_the_plain_way(metric: str, dtype: type) -> None:
     metric=st.sampled_from(["cos", "l2"]),
 )
 def test_small_worlds(matrix: Float32, queries: Int32, mates: Int32, metric: str) -> None:
-    found = ranks(matrix, queries.tolist(), mates.tolist(), metric)
-    assert found.rank.tolist() == [plainly(matrix, q, m, metric) for q, m in zip(queries, mates, strict=True)]
+    raw, _, _ = ranks(matrix, queries.tolist(), mates.tolist(), metric)
+    assert raw.shown.tolist() == [plainly(matrix, q, m, metric) for q, m in zip(queries, mates, strict=True)]
 
 
 def test_by_hand_the_query_counts_and_zero_becomes_one() -> None:
     line = np.float32([[0.0], [1.0], [3.0], [10.0]])  # distances from item 0: 0, 1, 3, 10
-    found = ranks(line, [0, 0, 0, 0], [1, 2, 3, 0], "l2")
+    raw, _, above_itself = ranks(line, [0, 0, 0, 0], [1, 2, 3, 0], "l2")
     # above the mate: the query alone; query and item 1; query, 1 and 2; and for a pair with itself nobody
-    assert found.rank.tolist() == [1, 2, 3, 1]
-    assert found.similarity.tolist() == pytest.approx([1 / 2, 1 / 4, 1 / 11, 1])
-    assert not found.above_itself.any()
+    assert raw.shown.tolist() == [1, 2, 3, 1]
+    assert raw.similarity.tolist() == pytest.approx([1 / 2, 1 / 4, 1 / 11, 1])
+    assert not above_itself.any()
 
 
 def test_excluded_items_leave_the_filtered_rank_only() -> None:
     line = np.float32([[0.0], [1.0], [3.0], [10.0]])
     exclusions = Exclusions(np.array([1, 1]), np.array([1, 3]))
-    found = ranks(line, [0, 0, 0], [3, 3, 3], "l2", exclusions)
-    assert found.rank.tolist() == [3, 3, 3]
-    assert found.filtered.tolist() == [3, 2, 3]
+    raw, filtered, _ = ranks(line, [0, 0, 0], [3, 3, 3], "l2", exclusions)
+    assert raw.shown.tolist() == [3, 3, 3]
+    assert filtered.shown.tolist() == [3, 2, 3]
 
 
 def test_rounding_puts_mates_above_themselves() -> None:
@@ -85,10 +85,10 @@ def test_rounding_puts_mates_above_themselves() -> None:
     mates = queries + 1_000
     matrix[mates] = matrix[queries] + 0.1 * matrix[mates]  # surely the nearest
     matrix[mates] /= np.linalg.norm(matrix[mates], axis=1, keepdims=True)
-    found = ranks(matrix, queries.tolist(), mates.tolist(), "cos")
+    raw, _, above_itself = ranks(matrix, queries.tolist(), mates.tolist(), "cos")
     expected = np.array([plainly(matrix, q, m, "cos") for q, m in zip(queries, mates, strict=True)])
-    np.testing.assert_array_equal(found.rank, expected)
-    np.testing.assert_array_equal(found.above_itself, expected > 1)  # nobody but the query and the mate is so near
+    np.testing.assert_array_equal(raw.shown, expected)
+    np.testing.assert_array_equal(above_itself, expected > 1)  # nobody but the query and the mate is so near
 
 
 def test_cancel() -> None:
@@ -96,4 +96,4 @@ def test_cancel() -> None:
     token.cancel()
     pairs = np.zeros(1, dtype=np.int32)
     with pytest.raises(Cancelled):
-        rank_pairs_as_toolkit(np.eye(2, dtype=np.float32), pairs, pairs, Metric.COS, NOTHING, no_progress, token)
+        rank_pairs_as_toolkit(np.eye(2, dtype=np.float32), pairs, pairs, Similarity.COS, NOTHING, no_progress, token)

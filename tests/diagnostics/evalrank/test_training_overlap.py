@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cli import main
-from core.datasets import catalog, fetch
+from core.datasets import fetch
+from core.datasets.catalog import SOURCES, find_dataset
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.evalrank import training_overlap
@@ -19,19 +19,12 @@ from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.diagnostics.evalrank.training_overlap import overlap, parse, read_file, training_set
 from core.errors import InputError
-from core.runs import pipeline
+from core.files import tables
 from core.settings import Settings
-from core.store.repository import Repository
 from core.texts import near_duplicate_key
-from tests.support.small_world import (
-    CAT,
-    DOG,
-    DOG_IS,
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-)
+from tests.support.commands import Command
+from tests.support.small_world import CAT, DOG, DOG_IS
+from tests.support.world import World
 
 TEXT = st.sampled_from(["a b", "A B!", "ab", "c", "C.", "!!", "??", "d e f"])
 
@@ -81,8 +74,6 @@ def test_files_of_every_kind_are_read(tmp_path: Path, name: str, text: str) -> N
 
 
 def test_parquet_is_read(tmp_path: Path) -> None:
-    import pandas as pd
-
     path = tmp_path / "t.parquet"
     pd.DataFrame({"a": ["A dog."], "b": ["A hound."], "score": [0.5]}).to_parquet(path)
     assert read_file(path).pairs == {frozenset({"adog", "ahound"})}
@@ -112,53 +103,44 @@ def test_what_is_wrong_with_a_file_is_said(name: str, data: bytes, message: str)
 
 
 def test_the_limits_are_those_of_own_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(training_overlap, "MAX_ROWS", 2)
+    monkeypatch.setattr(tables, "MAX_ROWS", 2)
     with pytest.raises(InputError, match="3 rows"):
         parse(Path("t.txt"), b"a\nb\nc\n")
-    monkeypatch.setattr(training_overlap, "MAX_BYTES", 3)
+    monkeypatch.setattr(tables, "MAX_BYTES", 3)
     with pytest.raises(InputError, match="6 bytes"):
         read_file(write(tmp_path / "t.txt", "a\nb\nc\n"))
     with pytest.raises(InputError, match="there is no file"):
         read_file(tmp_path / "none.txt")
 
 
-def test_the_command_gives_the_score_on_the_rest(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    settings: Settings,
-    repository: Repository,
-    tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    register_encoder(monkeypatch, GramEncoder())
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    request = pipeline.request("evalrank", "trigrams", "none", "small-pairs", {}, settings)
-    run = pipeline.run(request, settings, repository).record
+def test_the_command_gives_the_score_on_the_rest(small: World, blindspot: Command, tmp_path: Path) -> None:
+    run = small.run("evalrank", "trigrams", "small-pairs")
     path = write(tmp_path / "train.txt", f"{DOG_IS.upper()}\t{DOG}\n{CAT}\n")
-    assert main(["runs", "overlap", run.run_id, "--training", str(path), "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = blindspot("runs", "overlap", run.run_id, "--training", str(path), "--json").json
     # (DOG, DOG_IS) and its reverse; (DOG, DOG_THE), (CAT, CAT) and (CAT, DOG) have a text in it
     assert (printed["pairs"], printed["pairs_in_training"], printed["pairs_with_a_text_in_training"]) == (9, 2, 5)
-    reciprocal = rows_of_runs(ENTRY, [run.run_id], repository)[run.run_id].reciprocal_ranks(False)
+    reciprocal = rows_of_runs(ENTRY, [run.run_id], small.repository)[run.run_id].reciprocal_ranks(False)
     rest = printed["scores"]["rest"]["raw"]
     assert rest["pairs"] == 7
     assert rest["mrr"] == pytest.approx(np.mean([r for i, r in enumerate(reciprocal) if i not in (0, 2)]))
-    assert main(["runs", "overlap", run.run_id, "--training", f"file:{path}", "--json"]) == 0  # as --dataset has it
-    assert json.loads(capsys.readouterr().out) == printed
-    assert main(["run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs"]) == 0
-    (warning,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning:")]
+    again = blindspot("runs", "overlap", run.run_id, "--training", f"file:{path}", "--json")  # as --dataset has it
+    assert again.json == printed
+    done = blindspot("run", "evalrank", "--encoder", "trigrams", "--dataset", "small-pairs")
+    assert done.code == 0
+    (warning,) = [line for line in done.err.splitlines() if line.startswith("warning:")]
     assert "train.txt" in warning
     assert "2 of 9" in warning
-    training_overlap.forget(settings.training, run.plan.dataset_digest)
-    assert training_overlap.remembered(settings.training, run.plan.dataset_digest) == ()
-    assert main(["runs", "overlap", run.run_id, "--training", str(tmp_path / "none.csv")]) == 2
-    assert "there is no file" in capsys.readouterr().err
+    training_overlap.forget(small.settings.training, run.plan.dataset_digest)
+    assert training_overlap.remembered(small.settings.training, run.plan.dataset_digest) == ()
+    refused = blindspot("runs", "overlap", run.run_id, "--training", str(tmp_path / "none.csv"))
+    assert refused.code == 2
+    assert "there is no file" in refused.error
 
 
 @pytest.mark.realdata
 def test_sentence_pairs_that_stand_in_stsb_training_part(shared_settings: Settings) -> None:
-    entry = catalog.find("evalrank-sent")
-    pairs, scored = fetch.load(entry, shared_settings), fetch.load(catalog.SOURCES[entry.sources], shared_settings)
+    entry = find_dataset("evalrank-sent")
+    pairs, scored = fetch.load(entry, shared_settings), fetch.load(SOURCES[entry.sources], shared_settings)
     assert isinstance(pairs, PairSet)
     assert isinstance(scored, ScoredPairs)
     training = training_overlap.of_scored_pairs("STS-B", scored, "STS-B train")

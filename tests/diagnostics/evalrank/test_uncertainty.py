@@ -1,51 +1,38 @@
-"""EvalRank's intervals and tests are of the stored rows: values, draws and counts against loops, page words, CLI."""
+"""EvalRank's intervals and tests, computed from stored rows: against loops, and on the command line."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from core import cli
-from core import diagnostic as diagnostics
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank import uncertainty as numbers
 from core.diagnostics.evalrank.pairs import pair_table
-from core.diagnostics.evalrank.uncertainty import (
-    COMPARED,
-    TESTED,
-    WITH_INTERVAL,
-    Contrast,
-    Sample,
-    Verdict,
-)
+from core.diagnostics.evalrank.uncertainty import COMPARED, TESTED, WITH_INTERVAL, Contrast, Sample, Verdict
 from core.errors import InputError
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics import resampling
 from core.numerics.statistics.estimate import Unit
-from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from tests.support.animals import write_vectors
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.commands import Command
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 ENCODERS = ("bigrams", "trigrams", "pentagrams")
 SYLLABLES = "ba de fi go lu ma ne pi ro su ta ve".split()
 
 
-def pairs_of_words(shared: float, count: int = 40, *, ring: bool = False) -> PairSet:
-    """Made-up words and their variations, both ways round.
+def pairs_of_words(shared: float, count: int = 40) -> PairSet:
+    """Made-up words and their variations, both ways round; the share ``shared`` of them vary one word.
 
-    Args:
-        shared: the share of them that vary one word.
-        ring: every word is also paired with the next one, which ties all of them together.
+    In between 0 and 1 every word is also paired with the next one, which connects all of them.
     """
     draw = np.random.default_rng(4)
     words = ["".join(draw.choice(SYLLABLES, 3)) for _ in range(3 * count)]
@@ -54,30 +41,33 @@ def pairs_of_words(shared: float, count: int = 40, *, ring: bool = False) -> Pai
         query = words[0] if i < shared * count else words[i]
         mate = query[: 6 if i % 2 else 4] + SYLLABLES[i % 12] + ("" if i % 3 else SYLLABLES[i % 7])
         pairs += [(query, mate + "x" * (i // 12)), (mate + "x" * (i // 12), query)]
-        if ring:
+        if 0 < shared < 1:
             pairs.append((words[i], words[(i + 1) % count]))
-    return loaders.pair_set("words", pairs, words)
+    return loaders.pair_set(f"words-{shared}", pairs, words)
 
 
-def sample_of(
-    dataset: PairSet, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[RunRecord], Sample]:
-    for size, name in zip((2, 3, 5), ENCODERS, strict=True):
-        register_encoder(monkeypatch, GramEncoder(name, size))
-    register_dataset(monkeypatch, dataset)
-    runs = [
-        pipeline.run(pipeline.request("evalrank", e, "none", "words", {}, settings), settings, repository).record
-        for e in ENCODERS
-    ]
+@pytest.fixture(scope="module")
+def world(module_world: World) -> World:
+    encoders = (GramEncoder(name, size) for size, name in zip((2, 3, 5), ENCODERS, strict=True))
+    return module_world.add(*encoders, *(pairs_of_words(shared) for shared in (0.0, 0.6, 1.0)))
+
+
+@pytest.fixture
+def settings(world: World) -> Settings:
+    return world.settings
+
+
+def sample_of(world: World, shared: float) -> tuple[list[RunRecord], Sample]:
+    runs = [world.run("evalrank", encoder, f"words-{shared}") for encoder in ENCODERS]
     ids = [run.run_id for run in runs]
-    return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, WITH_INTERVAL)
+    return runs, numbers.one_sample(pair_table(ENTRY, ids, world.repository), ids, WITH_INTERVAL)
 
 
 @pytest.mark.parametrize(("shared", "unit"), [(0.0, Unit.COMPONENTS), (0.6, Unit.TEXTS)], ids=["groups", "texts"])
 def test_values_are_the_stored_scores_and_the_data_decide_what_is_independent(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, shared: float, unit: Unit
+    world: World, shared: float, unit: Unit
 ) -> None:
-    runs, sample = sample_of(pairs_of_words(shared, ring=shared > 0), settings, repository, monkeypatch)
+    runs, sample = sample_of(world, shared)
     assert sample.dependence.unit is unit
     estimates = sample.estimates()
     for run in runs:
@@ -96,12 +86,10 @@ def test_values_are_the_stored_scores_and_the_data_decide_what_is_independent(
     assert ("dyadic" in said) == (unit is Unit.TEXTS)
 
 
-def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(world: World) -> None:
+    runs, sample = sample_of(world, 0.0)
     first, second = (run.run_id for run in runs[:2])
-    rows = repository.items(ENTRY, [first, second], texts=False).set_index(["run_id", "item_no"]).sort_index()
+    rows = world.repository.items(ENTRY, [first, second], texts=False).set_index(["run_id", "item_no"]).sort_index()
     rank = {r: (1 + rows.loc[r]["greater"] + rows.loc[r]["ties"] / 2).to_numpy() for r in (first, second)}
     groups = sample.dependence.groups
     number = groups.max() + 1
@@ -129,10 +117,8 @@ def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(
     assert difference.wins + difference.ties + difference.losses == len(rank[first])
 
 
-def test_all_tests_are_corrected_together(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+def test_all_tests_are_corrected_together(world: World) -> None:
+    runs, sample = sample_of(world, 0.0)
     differences = numbers.against(sample, runs[0].run_id, COMPARED)
     assert len(differences) == 2 * len(COMPARED)
     tested = [d for d in differences if d.p_value is not None]
@@ -153,13 +139,11 @@ def test_all_tests_are_corrected_together(
     assert {back.verdict, forth.verdict} in ({Verdict.BETTER, Verdict.WORSE}, {Verdict.ALIKE})
 
 
-def test_a_run_is_the_same_as_itself_and_among_the_best(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs, sample = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+def test_a_run_is_the_same_as_itself_and_among_the_best(world: World) -> None:
+    runs, sample = sample_of(world, 0.0)
     (none,) = sample.differences([Contrast("mrr", runs[0].run_id, runs[0].run_id)])
     assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.SAME, 1.0, 0.0, None)
-    marked = numbers.best_and_alike(sample)
+    marked = numbers.best_and_inseparable(sample)
     assert set(marked) == {f"{name}{suffix}" for suffix in ("", "_filtered") for name in TESTED}
     for metric, ids in marked.items():
         values = {run.run_id: run.metrics[metric] for run in runs}
@@ -174,11 +158,9 @@ def test_a_run_is_the_same_as_itself_and_among_the_best(
     assert runs[2].run_id not in marked["mrr"], "the worst by far"
 
 
-def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(world: World) -> None:
     """All pairs share one text: A was called better than B in 65 to 86 of 100 such cases without a difference."""
-    runs, sample = sample_of(pairs_of_words(1.0), settings, repository, monkeypatch)
+    runs, sample = sample_of(world, 1.0)
     reason = "share one text"
     assert reason in sample.dependence.refusal
     for estimate in sample.estimates()[runs[0].run_id].values():
@@ -189,22 +171,16 @@ def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(
     assert all(d.interval is None and d.smallest is None and d.p_value is None for d in differences)
     assert {d.verdict for d in differences} <= {Verdict.UNTESTED, Verdict.SAME}
     assert reason in numbers.summary(differences, {m: m for m in COMPARED})
-    marked = numbers.best_and_alike(sample)
+    marked = numbers.best_and_inseparable(sample)
     assert all(len(ids) == 1 for ids in marked.values()), "what is not tested is not called alike"
 
 
-@pytest.fixture
-def on_own_support(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> list[RunRecord]:
+@pytest.fixture(scope="module")
+def on_own_support(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[RunRecord]:
     """Two files of vectors that cover different words."""
-    dataset = register_dataset(monkeypatch, pairs_of_words(0.0))
-    words = list(dataset.items)
-    files = [write_vectors(tmp_path / "a.txt", words[:80], 1), write_vectors(tmp_path / "b.txt", words[20:], 2)]
-    return [
-        pipeline.run(pipeline.request("evalrank", f, "none", "words", {}, settings), settings, repository).record
-        for f in files
-    ]
+    folder, words = tmp_path_factory.mktemp("vectors"), list(pairs_of_words(0.0).items)
+    files = [write_vectors(folder / "a.txt", words[:80], 1), write_vectors(folder / "b.txt", words[20:], 2)]
+    return [world.run("evalrank", file, "words-0.0") for file in files]
 
 
 def test_on_own_support_scores_have_intervals_and_cannot_be_compared(
@@ -223,73 +199,54 @@ def test_on_own_support_scores_have_intervals_and_cannot_be_compared(
 
 # --- the command line
 
-Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def blindspot(
-    settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Command]:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = cli.main(arguments)
-        return code, *capsys.readouterr()
-
-    return run
-
 
 def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(
-    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch, blindspot: Command
+    world: World, repository: Repository, blindspot: Command
 ) -> None:
-    runs, _ = sample_of(pairs_of_words(0.0), settings, repository, monkeypatch)
+    runs, _ = sample_of(world, 0.0)
     ids = [run.run_id for run in runs[:2]]
     sample = numbers.one_sample(pair_table(ENTRY, ids, repository), ids, WITH_INTERVAL)
-    code, out, err = blindspot("runs", "scores", *ids, "--json")
-    assert (code, err) == (0, "")
-    for run, said in zip(runs, json.loads(out)["runs"], strict=False):
+    done = blindspot("runs", "scores", *ids, "--json")
+    assert (done.code, done.err) == (0, "")
+    for run, said in zip(runs, done.json["runs"], strict=False):
         known = sample.dependence
         assert said["run_id"] == run.run_id
         assert said["independent"] == {"unit": known.unit, "units": known.units, "effective": known.effective}
         for metric, estimate in sample.estimates()[run.run_id].items():
             expected = {"value": estimate.value, "low": estimate.low, "high": estimate.high, "no_interval": None}
             assert said["scores"][metric] == expected
-    _, table, _ = blindspot("runs", "scores", *ids)
+    table = blindspot("runs", "scores", *ids).out
     shown = sample.estimates()[ids[0]]["mrr"]
     assert f"{shown.value:.4f} [{shown.interval.low:.4f}, {shown.interval.high:.4f}]" in table
 
     for ranks, suffix in (("raw", ""), ("filtered", "_filtered")):
         expected = numbers.against(sample, ids[1], [f"{m}{suffix}" for m in COMPARED])
-        code, out, err = blindspot("runs", "compare", *ids, "--ranks", ranks, "--json")
-        assert (code, err) == (0, "")
-        for row, d in zip(json.loads(out)["metrics"], expected, strict=True):
+        done = blindspot("runs", "compare", *ids, "--ranks", ranks, "--json")
+        assert (done.code, done.err) == (0, "")
+        for row, d in zip(done.json["metrics"], expected, strict=True):
             assert (row["metric"], row["difference"], row["p_value"]) == (d.contrast.metric, d.value, d.p_value)
             assert (row["p_corrected"], row["smallest_detectable"]) == (d.p_corrected, d.smallest)
             assert (row["low"], row["high"]) == (d.estimate.low, d.estimate.high)
             assert row["no_interval"] == (d.estimate.refusal or None)
             assert (row["wins"], row["ties"], row["losses"]) == (d.wins, d.ties, d.losses)
             assert row["verdict"] == d.verdict
-    _, table, _ = blindspot("runs", "compare", *ids)
+    table = blindspot("runs", "compare", *ids).out
     assert numbers.summary(numbers.against(sample, ids[1], COMPARED), {m: m for m in COMPARED}) in table
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(
-    on_own_support: list[RunRecord], settings: Settings, repository: Repository, blindspot: Command
+    on_own_support: list[RunRecord], world: World, blindspot: Command
 ) -> None:
     ids = [run.run_id for run in on_own_support]
-    request = pipeline.request(
-        "evalrank", on_own_support[0].plan.variant.encoder, "none", "words", {"protocol": "toolkit"}, settings
-    )
-    toolkit = pipeline.run(request, settings, repository).record.run_id
+    encoder = on_own_support[0].plan.variant.encoder
+    toolkit = world.run("evalrank", encoder, "words-0.0", protocol="toolkit").run_id
     for arguments, said in [
-        (("compare", *ids), "the runs ranked different pairs"),
-        (("compare", ids[0], toolkit), f"run {ids[0]} is by the protocol definition, run {toolkit} by toolkit"),
+        (ids, "the runs ranked different pairs"),
+        ((ids[0], toolkit), f"run {ids[0]} is by the protocol definition, run {toolkit} by toolkit"),
     ]:
-        code, out, err = blindspot("runs", *arguments)
-        assert (code, out) == (2, "")
-        assert err.startswith(f"error: {said}")
-        assert len(err.splitlines()) == 1
-    code, out, _ = blindspot("runs", "scores", *ids)
-    assert code == 0
-    assert "not comparable" in out
+        done = blindspot("runs", "compare", *arguments)
+        assert done.code == 2
+        assert done.error.startswith(said)
+    done = blindspot("runs", "scores", *ids)
+    assert done.code == 0
+    assert "not comparable" in done.out

@@ -1,4 +1,4 @@
-"""What-if ranks are those that a run would store; on a sample they are those of the same pairs among all items."""
+"""What-if ranks are those that a run would store; on a sample, those of the same pairs among all items."""
 
 from __future__ import annotations
 
@@ -9,45 +9,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank import uncertainty, what_if
 from core.diagnostics.evalrank.definition import scores
 from core.diagnostics.evalrank.pairs import pair_table
 from core.diagnostics.evalrank.what_if import Basis, Slider, basis
 from core.errors import InputError
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.numerics.statistics.pairs import Dependence, difference
 from core.runs import pipeline
 from core.runs.embeddings import EmbeddingsGone
-from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
 from core.transforms.chain import TransformChain
 from tests.support.animals import ANIMALS, write_vectors
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.world import World
 
-ENTRY = diagnostics.find("evalrank")
-DEMO = [("center", Metric.COS), ("abtt:2", Metric.COS), ("center+whiten:64+normalize", Metric.L2)]
-
-
-def run(
-    encoder: str,
-    dataset: str,
-    transform: str,
-    metric: Metric,
-    settings: Settings,
-    repository: Repository,
-    support: tuple[str, ...] = (),
-) -> RunRecord:
-    request = pipeline.request("evalrank", encoder, transform, dataset, {"metric": metric}, settings, support)
-    return pipeline.run(request, settings, repository).record
+ENTRY = find_diagnostic("evalrank")
+DEMO = [("center", Similarity.COS), ("abtt:2", Similarity.COS), ("center+whiten:64+normalize", Similarity.L2)]
 
 
-def check_equals_run(base: Basis, real: RunRecord, settings: Settings, repository: Repository) -> None:
+def check_equals_run(base: Basis, real: RunRecord, world: World) -> None:
     """Every pair's counts and every score, raw and filtered, to the last bit."""
-    result = what_if.what_if(base, real.plan.variant.transform, Metric(real.plan.params["metric"]), settings)
-    rows = repository.items(ENTRY, [real.run_id], texts=False).set_index("item_no")
+    result = what_if.what_if(base, real.plan.variant.transform, Similarity(real.plan.params["metric"]), world.settings)
+    rows = world.repository.items(ENTRY, [real.run_id], texts=False).set_index("item_no")
     numbers = base.pairs["item_no"].to_numpy()[base.sample]
     for suffix, found in (("", result.raw), ("_filtered", result.filtered)):
         assert found.after.greater.tolist() == rows.loc[numbers, f"greater{suffix}"].tolist()
@@ -60,45 +46,37 @@ def check_equals_run(base: Basis, real: RunRecord, settings: Settings, repositor
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    return Repository.at(tmp_path_factory.mktemp("what-if") / "results.duckdb")
-
-
-@pytest.fixture(scope="module")
-def demo(demo_cache: Path, shared_settings: Settings, store: Repository) -> Basis:
-    return basis(run("minilm", "demo-pairs", "none", Metric.COS, shared_settings, store), ENTRY, store)
+def demo_basis(demo: World) -> Basis:
+    return basis(demo.run("evalrank", "minilm", "demo-pairs"), ENTRY, demo.repository)
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[GramEncoder]:
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    yield register_encoder(monkeypatch, GramEncoder())
+def small(world: World) -> Iterator[GramEncoder]:
+    encoder = GramEncoder()
+    world.add(SMALL_PAIRS, encoder)
+    yield encoder
     what_if._transformed.cache_clear()
 
 
 @pytest.mark.parametrize(("transform", "metric"), DEMO)
 def test_on_all_pairs_the_scores_are_those_of_a_run(
-    demo: Basis, shared_settings: Settings, store: Repository, transform: str, metric: Metric
+    demo: World, demo_basis: Basis, transform: str, metric: Similarity
 ) -> None:
-    assert demo.is_whole
-    assert len(demo.sample) == 400
-    real = run("minilm", "demo-pairs", transform, metric, shared_settings, store)
-    check_equals_run(demo, real, shared_settings, store)
+    assert demo_basis.is_whole
+    assert len(demo_basis.sample) == 400
+    check_equals_run(demo_basis, demo.run("evalrank", f"minilm~{transform}", "demo-pairs", metric=metric), demo)
 
 
-def test_a_sample_is_ranked_among_all_items(
-    demo: Basis, shared_settings: Settings, store: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_is_ranked_among_all_items(demo: World, demo_basis: Basis, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(what_if, "PRODUCTS", 1)
-    part = basis(demo.run, ENTRY, store)
+    part = basis(demo_basis.run, ENTRY, demo.repository)
     assert not part.is_whole
     assert len(part.sample) == what_if.FEWEST
-    real = run("minilm", "demo-pairs", "abtt:2", Metric.COS, shared_settings, store)
-    check_equals_run(part, real, shared_settings, store)
+    check_equals_run(part, demo.run("evalrank", "minilm~abtt:2", "demo-pairs"), demo)
 
 
-def test_what_is_stored_changes_nothing(demo: Basis, shared_settings: Settings) -> None:
-    result = what_if.what_if(demo, "none", Metric.COS, shared_settings)
+def test_what_is_stored_changes_nothing(demo: World, demo_basis: Basis) -> None:
+    result = what_if.what_if(demo_basis, "none", Similarity.COS, demo.settings)
     for found in (result.raw, result.filtered):
         assert (found.gained, found.lost) == (0, 0)
         assert all(c.difference.value == 0 for c in found.changes())
@@ -107,66 +85,68 @@ def test_what_is_stored_changes_nothing(demo: Basis, shared_settings: Settings) 
 
 @pytest.mark.parametrize(("suffix", "side"), [("", "raw"), ("_filtered", "filtered")])
 def test_a_change_is_the_difference_that_a_against_b_shows(
-    demo: Basis, shared_settings: Settings, store: Repository, suffix: str, side: str
+    demo: World, demo_basis: Basis, suffix: str, side: str
 ) -> None:
     """To the last digit, the interval too: one way of computing it (they were [-0.0023, 0.0008] and another)."""
-    real = run("minilm", "demo-pairs", "center", Metric.COS, shared_settings, store)
-    ids = [real.run_id, demo.run.run_id]
+    ids = [demo.run("evalrank", "minilm~center", "demo-pairs").run_id, demo_basis.run.run_id]
     metrics = [f"{name}{suffix}" for name in what_if.SHOWN]
-    sample = uncertainty.one_sample(pair_table(ENTRY, ids, store), ids, metrics)
-    changes = getattr(what_if.what_if(demo, "center", Metric.COS, shared_settings), side).changes()
+    sample = uncertainty.one_sample(pair_table(ENTRY, ids, demo.repository), ids, metrics)
+    changes = getattr(what_if.what_if(demo_basis, "center", Similarity.COS, demo.settings), side).changes()
     contrasts = [uncertainty.Contrast(metric, *ids) for metric in metrics]
     assert [c.difference for c in changes] == [d.estimate for d in sample.differences(contrasts)]
     assert changes[0].difference.interval is not None
 
 
-@pytest.mark.parametrize(("transform", "metric"), [("center", Metric.COS), ("abtt:2", Metric.L2), ("none", Metric.L2)])
+@pytest.mark.parametrize(
+    ("transform", "metric"), [("center", Similarity.COS), ("abtt:2", Similarity.L2), ("none", Similarity.L2)]
+)
 def test_oddities_and_nothing_is_encoded_again(
-    small: GramEncoder, settings: Settings, repository: Repository, transform: str, metric: Metric
+    small: GramEncoder, world: World, transform: str, metric: Similarity
 ) -> None:
-    """Twins, rival mates, pairs of a text with itself, zero vectors."""
-    base = basis(run("trigrams", "small-pairs", "none", Metric.COS, settings, repository), ENTRY, repository)
+    """Near-duplicates, rival mates, pairs of a text with itself, zero vectors."""
+    base = basis(world.run("evalrank", "trigrams", "small-pairs"), ENTRY, world.repository)
     encoded = small.encoded
-    what_if.what_if(base, transform, metric, settings)
+    what_if.what_if(base, transform, metric, world.settings)
     assert small.encoded == encoded
-    check_equals_run(
-        base, run("trigrams", "small-pairs", transform, metric, settings, repository), settings, repository
-    )
+    check_equals_run(base, world.run("evalrank", f"trigrams~{transform}", "small-pairs", metric=metric), world)
 
 
 @pytest.mark.parametrize("common", [False, True])
-def test_a_partial_encoder_is_ranked_on_its_run_s_items(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Settings, repository: Repository, common: bool
-) -> None:
-    register_dataset(monkeypatch, ANIMALS)
+def test_a_partial_encoder_is_ranked_on_its_run_s_items(world: World, tmp_path: Path, common: bool) -> None:
+    world.add(ANIMALS)
     first = write_vectors(tmp_path / "first.txt", ["cat", "dog", "cow", "pig", "hen", "owl", "emu", "zebra"], 1)
     second = write_vectors(tmp_path / "second.txt", ["dog", "cat", "hen", "fox", "ant", "yak", "emu"], 2)
-    support = (second,) if common else ()
+
+    def run(transform: str, metric: Similarity) -> RunRecord:
+        support, params = [second] if common else [], {"metric": metric}
+        request = pipeline.request("evalrank", first, transform, "animals", params, world.settings, support)
+        return pipeline.run(request, world.settings, world.repository).record
+
     what_if._transformed.cache_clear()
-    stored = run(first, "animals", "none", Metric.COS, settings, repository, support)
-    base = basis(stored, ENTRY, repository)
+    stored = run("none", Similarity.COS)
+    base = basis(stored, ENTRY, world.repository)
     assert len(base.items) == stored.coverage["items_covered"] < len(ANIMALS.items)
-    for metric in Metric:
-        real = run(first, "animals", "center", metric, settings, repository, support)
-        check_equals_run(base, real, settings, repository)
+    for metric in Similarity:
+        check_equals_run(base, run("center", metric), world)
 
 
-def test_embeddings_that_are_gone_are_said(small: GramEncoder, settings: Settings, repository: Repository) -> None:
-    base = basis(run("trigrams", "small-pairs", "none", Metric.COS, settings, repository), ENTRY, repository)
-    shutil.rmtree(settings.embeddings)
+@pytest.mark.usefixtures("small")
+def test_embeddings_that_are_gone_are_said(world: World) -> None:
+    base = basis(world.run("evalrank", "trigrams", "small-pairs"), ENTRY, world.repository)
+    shutil.rmtree(world.settings.embeddings)
     for transform in ("none", "center"):
         with pytest.raises(EmbeddingsGone, match="no longer in the cache"):
-            what_if.what_if(base, transform, Metric.COS, settings)
+            what_if.what_if(base, transform, Similarity.COS, world.settings)
 
 
 @pytest.mark.parametrize("transform", ["centre", "abtt", "whiten:385", "truncate:500"])
-def test_a_transform_that_does_not_fit_is_refused(demo: Basis, shared_settings: Settings, transform: str) -> None:
+def test_a_transform_that_does_not_fit_is_refused(demo: World, demo_basis: Basis, transform: str) -> None:
     with pytest.raises(InputError):
-        what_if.what_if(demo, transform, Metric.COS, shared_settings)
+        what_if.what_if(demo_basis, transform, Similarity.COS, demo.settings)
 
 
-def test_changes_are_differences_of_the_scores(demo: Basis, shared_settings: Settings) -> None:
-    found = what_if.what_if(demo, "whiten:128", Metric.COS, shared_settings).raw
+def test_changes_are_differences_of_the_scores(demo: World, demo_basis: Basis) -> None:
+    found = what_if.what_if(demo_basis, "whiten:128", Similarity.COS, demo.settings).raw
     before, after = scores(found.before), scores(found.after)
     up = sum(a < b for a, b in zip(found.after.shown, found.before.shown, strict=True))
     down = sum(a > b for a, b in zip(found.after.shown, found.before.shown, strict=True))

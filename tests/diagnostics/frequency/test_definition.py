@@ -1,48 +1,48 @@
-"""The diagnostic ``frequency`` through the pipeline: what it stores, on the words that there are vectors for."""
+"""The diagnostic ``frequency`` through the pipeline, on the words that have vectors."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import cli
-from core import diagnostic as diagnostics
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import vocabularies
+from core.diagnostic import find_diagnostic
 from core.diagnostics.frequency import classes as frequency_classes
 from core.diagnostics.frequency import corpus_ranks
 from core.errors import BlindspotError, InputError
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.types import CancelToken, Float32
+from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
-ENTRY = diagnostics.find("frequency")
+ENTRY = find_diagnostic("frequency")
 WORDSIM = "tiger cat book paper computer keyboard internet plane car train telephone media radio bread butter".split()
 N = 700
 
 
 @dataclass
 class Counting(GramEncoder):
-    """The logarithm of a word's count stands in its vector; some words have none."""
+    """The first number of a word's vector is the logarithm of its count."""
 
     reference: str = "counting"
-    lacks: frozenset[str] = frozenset()
     counts: dict[str, float] = field(default_factory=dict)
 
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         out = super().encode(texts, cancel)
         out[:, 0] = 2 * (np.log([self.counts.get(text, 1.0) for text in texts]) - 8.3)
-        out[[text in self.lacks for text in texts]] = np.nan
+        out[[self.lacks is not None and self.lacks(text) for text in texts]] = np.nan
         return out
 
 
@@ -58,23 +58,21 @@ def words(monkeypatch: pytest.MonkeyPatch) -> Vocabulary:
 
 @pytest.fixture
 def encoders(monkeypatch: pytest.MonkeyPatch, words: Vocabulary) -> tuple[str, str]:
-    known = dict(zip(words.items, words.counts.tolist(), strict=True))
+    known, lacking = dict(zip(words.items, words.counts.tolist(), strict=True)), frozenset(words.items[::5])
     register_encoder(monkeypatch, Counting(counts=known))
-    partial = replace(GramEncoder().info, is_partial=True)
-    lacks = frozenset(words.items[::5])
-    register_encoder(monkeypatch, Counting("partial", info=partial, lacks=lacks, counts=known))
+    register_encoder(monkeypatch, Counting("partial", lacks=lacking.__contains__, counts=known))
     return "counting", "partial"
 
 
-def run(encoder: str, settings: Settings, repository: Repository, *support: str) -> RunRecord:
+def run(encoder: str, settings: Settings, *support: str) -> RunRecord:
     request = pipeline.request("frequency", encoder, "none", "toy", {}, settings, support)
-    return pipeline.run(request, settings, repository).record
+    return pipeline.run(request, settings, Repository.at(settings.store)).record
 
 
 def test_what_is_stored_is_what_the_numerics_say(
     words: Vocabulary, encoders: tuple[str, str], settings: Settings, repository: Repository
 ) -> None:
-    record = run("counting", settings, repository)
+    record = run("counting", settings)
     vectors = Counting(counts=dict(zip(words.items, words.counts, strict=True))).encode(words.items, CancelToken())
     design = frequency_classes.design(words.counts, with_paper=True)
     expected = frequency_classes.classify(vectors, words.counts, design)
@@ -95,7 +93,7 @@ def test_what_is_stored_is_what_the_numerics_say(
     queries = corpus_ranks.queries_among(words.queries, N)
     assert metrics["query_words"] == len(queries.rows)
     curve = corpus_ranks.neighbour_curve(
-        ExactIndex(vectors, Metric.COS), corpus_ranks.corpus_ranks(words.counts), queries.rows
+        ExactIndex(vectors, Similarity.COS), corpus_ranks.corpus_ranks(words.counts), queries.rows
     )
     fit = corpus_ranks.fit_power_law(curve)
     assert (metrics["neighbour_exponent"], metrics["neighbour_r2"]) == (fit.b, fit.r2)
@@ -105,7 +103,7 @@ def test_what_is_stored_is_what_the_numerics_say(
 def test_words_without_a_vector_leave_it(
     words: Vocabulary, encoders: tuple[str, str], settings: Settings, repository: Repository
 ) -> None:
-    alone, common = run("partial", settings, repository), run("counting", settings, repository, "partial")
+    alone, common = run("partial", settings), run("counting", settings, "partial")
     covered = np.arange(N) % 5 != 0
     assert alone.coverage == common.coverage == {"items": N, "items_covered": int(covered.sum())}
     assert alone.metrics["words"] == covered.sum()
@@ -113,45 +111,36 @@ def test_words_without_a_vector_leave_it(
     assert repository.support(common.plan.support_digest).tolist() == covered.tolist()
     # Same vectors on the same words: the same numbers.
     assert alone.metrics == common.metrics
-    assert run("counting", settings, repository).metrics["words"] == N
+    assert run("counting", settings).metrics["words"] == N
 
 
-def test_an_encoder_that_knows_no_word_is_refused(
-    monkeypatch: pytest.MonkeyPatch, words: Vocabulary, settings: Settings, repository: Repository
+@pytest.mark.parametrize(
+    ("encoder", "said"),
+    [
+        (GramEncoder("mute", lacks=lambda _: True), "none of the 700 words of 'toy' has a vector from 'mute'"),
+        (GramEncoder("constant", constant=True), "all 700 words of 'toy' have the same direction"),
+    ],
+)
+def test_an_encoder_that_tells_no_words_apart_is_refused(
+    monkeypatch: pytest.MonkeyPatch, words: Vocabulary, settings: Settings, encoder: GramEncoder, said: str
 ) -> None:
-    partial = replace(GramEncoder().info, is_partial=True)
-    register_encoder(monkeypatch, Counting("mute", info=partial, lacks=frozenset(words.items)))
-    with pytest.raises(InputError, match="none of the 700 words of 'toy' has a vector from 'mute'"):
-        run("mute", settings, repository)
-
-
-def test_vectors_that_are_all_alike_are_refused(
-    monkeypatch: pytest.MonkeyPatch, words: Vocabulary, settings: Settings, repository: Repository
-) -> None:
-    @dataclass
-    class Constant(GramEncoder):
-        reference: str = "constant"
-
-        def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-            return np.ones((len(texts), self.info.dimension), dtype=np.float32)
-
-    register_encoder(monkeypatch, Constant())
-    with pytest.raises(BlindspotError, match="all 700 words of 'toy' have the same direction"):
-        run("constant", settings, repository)
+    register_encoder(monkeypatch, encoder)
+    with pytest.raises(BlindspotError, match=said):
+        run(encoder.reference, settings)
 
 
 def test_a_small_vocabulary_has_no_neighbours_and_a_tiny_one_no_classes(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     known = {f"word{'abcdefghij'[i % 10]}{i}": float(i + 1) for i in range(120)}
     register_dataset(monkeypatch, vocabularies.vocabulary("toy", list(known), list(known.values()), 1e5))
     register_encoder(monkeypatch, Counting(counts=known))
-    metrics = run("counting", settings, repository).metrics
+    metrics = run("counting", settings).metrics
     assert "accuracy" in metrics
     assert "neighbour_r2" not in metrics
     register_dataset(monkeypatch, vocabularies.vocabulary("toy", list(known)[:3], [1.0, 2.0, 3.0], 1e5))
     with pytest.raises(BlindspotError, match="frequent and rare cannot be told apart among 3 items"):
-        run("counting", settings, repository)
+        run("counting", settings)
 
 
 def test_other_datasets_are_refused_and_vocabularies_by_other_diagnostics(settings: Settings) -> None:
@@ -161,22 +150,11 @@ def test_other_datasets_are_refused_and_vocabularies_by_other_diagnostics(settin
         pipeline.request("evalrank", "minilm", "none", "vocab-wordfreq", {}, settings)
 
 
-def test_the_command_line_runs_and_exports_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, encoders: tuple[str, str]
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "cache"))
-    arguments = ["run", "frequency", "--encoder", "counting", "--encoder", "partial", "--dataset", "toy"]
-    assert cli.main(arguments) == 0
-    said = capsys.readouterr().out
-    assert "neighbour_exponent" in said
-    assert "covers 560 of 700 items, shared with partial" in said
-    found = Repository.at(Settings.from_environment().store).runs(diagnostic="frequency")
-    assert cli.main(["export", found[0].run_id, "--output", str(tmp_path / "out.csv")]) == 0
-    header, *rows = (tmp_path / "out.csv").read_text().splitlines()
-    assert {"threshold", "accuracy", "control"} <= set(header.replace('"', "").split(","))
-    assert len(rows) == len(found[0].metrics) - len(
-        [m for m in found[0].metrics if not m.startswith("accuracy@") or m.endswith("_sd")]
-    )
+@pytest.mark.usefixtures("encoders")
+def test_the_command_line_says_what_is_covered(blindspot: Command) -> None:
+    out = blindspot.out("run", "frequency", "--encoder", "counting", "--encoder", "partial", "--dataset", "toy")
+    assert "neighbour_exponent" in out
+    assert "covers 560 of 700 items, shared with partial" in out
 
 
 @pytest.mark.realdata
@@ -190,11 +168,11 @@ def test_the_command_line_runs_and_exports_it(
 def test_real_word_vectors_tell_frequent_from_rare(
     shared_settings: Settings, path: str, words_with_vectors: int
 ) -> None:
-    from core.encoders import catalog
+    from core.encoders.catalog import resolve_encoder
 
-    vocabulary = fetch.load(datasets.find("vocab-wiki"), shared_settings)
+    vocabulary = fetch.load(find_dataset("vocab-wiki"), shared_settings)
     assert isinstance(vocabulary, Vocabulary)
-    encoder = catalog.resolve(f"vectors:{Path(shared_settings.mirror) / path}", shared_settings)
+    encoder = resolve_encoder(f"vectors:{Path(shared_settings.mirror) / path}", shared_settings)
     encoder.load()
     vectors = encoder.encode(vocabulary.items, CancelToken())
     covered = ~np.isnan(vectors).any(axis=1)

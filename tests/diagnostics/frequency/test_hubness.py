@@ -1,49 +1,39 @@
-"""The neighbours of every item: against a loop, kept, found again; and the command that prints what they say."""
+"""The neighbours of every item: against a loop, kept, found again; and the command that prints them."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core.cli import main
 from core.diagnostics.frequency import hubness
 from core.diagnostics.frequency.hubness import (
     ALIKE,
     Lists,
     NoNeighbours,
     check_spread,
-    lists_of,
     make,
+    nearest_lists,
     requests_of,
 )
 from core.errors import Cancelled
 from core.jobs.queue import JobQueue, JobState
 from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Metric, similarity_to_all
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
+from core.numerics.similarity import Similarity, similarity_to_all
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken, Variant
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-    wait_until,
-)
+from tests.support.commands import Command
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
+from tests.support.world import World
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_lists_are_those_of_a_full_sort(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_lists_are_those_of_a_full_sort(metric: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubness, "AT_ONCE", 7)  # several blocks
     rng = np.random.default_rng(4)
     vectors = (rng.normal(size=(70, 6)) * rng.uniform(0.1, 9, (70, 1))).astype(np.float32)
-    found = lists_of(vectors, metric)
+    found = nearest_lists(vectors, metric)
     assert found.nearest.shape == (70, hubness.LONGEST + 1)
     for row in range(70):
         similarity = similarity_to_all(vectors, row, metric)
@@ -56,7 +46,7 @@ def test_lists_are_those_of_a_full_sort(metric: Metric, monkeypatch: pytest.Monk
 
 def test_whose_neighbour_an_item_is() -> None:
     # On a line at 0, 1, 3, 7, 15: each one's nearest is the one before it, of the first the second.
-    found = lists_of(np.array([[0], [1], [3], [7], [15]], dtype=np.float32), Metric.L2)
+    found = nearest_lists(np.array([[0], [1], [3], [7], [15]], dtype=np.float32), Similarity.L2)
     assert found.longest == 4
     assert found.nearest[:, 0].tolist() == [1, 0, 1, 2, 3]
     assert found.occurrences(1).tolist() == [1, 2, 1, 1, 0]
@@ -70,16 +60,16 @@ def test_whose_neighbour_an_item_is() -> None:
 
 def test_zero_vectors_have_no_direction() -> None:
     vectors = np.array([[1, 0], [0, 0], [0.9, 0.1], [0, 1]], dtype=np.float32)
-    found = lists_of(vectors, Metric.COS)
+    found = nearest_lists(vectors, Similarity.COS)
     assert found.places.tolist() == [0, 2, 3]
     assert found.total == 4
     assert found.occurrences(1).sum() == 3
-    assert lists_of(vectors, Metric.L2).places.tolist() == [0, 1, 2, 3]
+    assert nearest_lists(vectors, Similarity.L2).places.tolist() == [0, 1, 2, 3]
 
 
 def test_ties_are_counted() -> None:
     # Item 0 is as far from 1 as from 2, so its first neighbour could be either; the others' is certain.
-    found = lists_of(np.array([[0, 0], [1, 0], [-1, 0], [1.1, 0], [-1.2, 0]], dtype=np.float32), Metric.L2)
+    found = nearest_lists(np.array([[0, 0], [1, 0], [-1, 0], [1.1, 0], [-1.2, 0]], dtype=np.float32), Similarity.L2)
     assert found.tied(1) == pytest.approx(1 / 5)
     assert found.tied(4) == 0.0
     similarity = np.array([[0.5, 0.5 - ALIKE / 2], [0.5, 0.4]], dtype=np.float32)
@@ -89,15 +79,15 @@ def test_ties_are_counted() -> None:
 @pytest.mark.parametrize(
     ("vectors", "metric", "said"),
     [
-        (np.ones((5, 3)), Metric.L2, "all 5 vectors are the same"),
-        (np.arange(1, 6)[:, None] * np.ones(3), Metric.COS, "point in one direction"),
-        (np.zeros((5, 3)), Metric.COS, "5 have a zero vector"),
-        (np.eye(1), Metric.COS, "1 item"),
-        (np.array([[1.0, 2.0], [0.0, 0.0]]), Metric.COS, "at least two"),
+        (np.ones((5, 3)), Similarity.L2, "all 5 vectors are the same"),
+        (np.arange(1, 6)[:, None] * np.ones(3), Similarity.COS, "point in one direction"),
+        (np.zeros((5, 3)), Similarity.COS, "5 have a zero vector"),
+        (np.eye(1), Similarity.COS, "1 item"),
+        (np.array([[1.0, 2.0], [0.0, 0.0]]), Similarity.COS, "at least two"),
     ],
 )
-def test_where_nobody_is_nearer(vectors: np.ndarray, metric: Metric, said: str) -> None:
-    for look in (check_spread, lists_of):
+def test_where_nobody_is_nearer(vectors: np.ndarray, metric: Similarity, said: str) -> None:
+    for look in (check_spread, nearest_lists):
         with pytest.raises(NoNeighbours, match=said):
             look(vectors.astype(np.float32), metric)
 
@@ -105,7 +95,8 @@ def test_where_nobody_is_nearer(vectors: np.ndarray, metric: Metric, said: str) 
 def test_many_dimensions_make_hubs_by_distance_and_few_do_not() -> None:
     """Radovanović et al. 2010, figure 1: the skewness of normal vectors grows with their dimension."""
     few, many = (
-        hubness.Hubness.of(lists_of(hubness.random_vectors(1_500, d), Metric.L2).occurrences(5), 5) for d in (3, 100)
+        hubness.Hubness.of(nearest_lists(hubness.random_vectors(1_500, d), Similarity.L2).occurrences(5), 5)
+        for d in (3, 100)
     )
     assert few.skewness < 1 < 2 < many.skewness
     assert few.never < many.never
@@ -115,77 +106,64 @@ def test_many_dimensions_make_hubs_by_distance_and_few_do_not() -> None:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository) -> Space:
+def space(world: World) -> Space:
     """The small pairs by an encoder, two of whose vectors are zero."""
-    register_dataset(monkeypatch, SMALL_PAIRS)
-    register_encoder(monkeypatch, GramEncoder())
-    pipeline.encode(EncodeRequest("trigrams", SMALL_PAIRS.id), settings, repository)
-    return open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, settings)[0]
+    world.add(SMALL_PAIRS, GramEncoder()).encode("trigrams", SMALL_PAIRS.id)
+    return open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)[0]
 
 
-def test_lists_are_found_again_and_a_damaged_file_is_written_anew(world: Space, settings: Settings) -> None:
-    (request,) = requests_of([world], Metric.COS)
-    assert hubness.find(world, Metric.COS, settings) is None
-    own, random = make(request, settings)
-    again = hubness.find(world, Metric.COS, settings)
-    assert again is not None
-    np.testing.assert_array_equal(again.nearest, own.nearest)
+def test_lists_are_found_again_and_a_damaged_file_is_written_anew(space: Space, settings: Settings) -> None:
+    assert hubness.find(space, Similarity.COS, settings) is None
+    own, random = make(space, Similarity.COS, settings)
+    found = hubness.find(space, Similarity.COS, settings)
+    assert found is not None
+    for again, made in zip(found, (own, random), strict=True):
+        np.testing.assert_array_equal(again.nearest, made.nearest)
     assert len(random.places) == len(own.places) < len(SMALL_PAIRS.items)
-    assert hubness.find(world, Metric.L2, settings) is None
+    assert hubness.find(space, Similarity.L2, settings) is None
     files = sorted(settings.hubs.iterdir())
     assert [f.suffix for f in files] == [".npz", ".npz"]
     for file in files:
         file.write_bytes(b"damaged")
-    assert hubness.find(world, Metric.COS, settings) is None
-    np.testing.assert_array_equal(make(request, settings)[0].nearest, own.nearest)
+    assert hubness.find(space, Similarity.COS, settings) is None
+    np.testing.assert_array_equal(make(space, Similarity.COS, settings)[0].nearest, own.nearest)
 
 
-def test_a_cancelled_search_keeps_nothing(world: Space, settings: Settings) -> None:
+def test_a_cancelled_search_keeps_nothing(space: Space, settings: Settings) -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        make(requests_of([world], Metric.COS)[0], settings, cancel=cancel)
+        make(space, Similarity.COS, settings, cancel=cancel)
     assert not list(settings.hubs.glob("*"))
 
 
-def test_it_runs_as_a_job(world: Space, settings: Settings, repository: Repository) -> None:
+def test_it_runs_as_a_job(space: Space, settings: Settings, repository: Repository) -> None:
     queue = JobQueue(settings, repository)
-    (request,) = requests_of([world], Metric.L2)
+    (request,) = requests_of([space], Similarity.L2)
     queue.submit(request.label, [request])
     assert (queue.jobs()[0].encoders, queue.jobs()[0].datasets) == ({"trigrams"}, {"small-pairs"})
     wait_until(lambda: not queue.active())
     assert queue.jobs()[0].state is JobState.DONE
-    assert hubness.find(world, Metric.L2, settings) is not None
+    assert hubness.find(space, Similarity.L2, settings) is not None
     queue.close()
 
 
 # --- the command
 
 
-def test_the_command_prints_what_the_lists_say(
-    world: Space, settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+def test_the_command_prints_the_hubness_of_the_lists(space: Space, blindspot: Command) -> None:
     command = ["hubs", "--dataset", "small-pairs", "--encoder", "trigrams", "--transform", "none", "-k", "2"]
-    assert main([*command, "--transform", "center", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = blindspot(*command, "--transform", "center", "--json").json
     assert [v["transform"] for v in printed["variants"]] == ["none", "center"]
     one = printed["variants"][0]
-    counts = lists_of(world.vectors, Metric.COS).occurrences(2)
+    counts = nearest_lists(space.vectors, Similarity.COS).occurrences(2)
     assert one["skewness"] == pytest.approx(hubness.Hubness.of(counts, 2).skewness)
     assert one["never_listed"] == pytest.approx(sum(c == 0 for c in counts) / len(counts))
     assert one["zero_vectors"] == len(SMALL_PAIRS.items) - len(counts) > 0
     assert [t["occurrences"] for t in one["top"]] == sorted(counts.tolist(), reverse=True)[:10]
     assert all(SMALL_PAIRS.items[t["item_no"]] == t["text"] for t in one["top"])
-    assert main(command) == 0
-    assert "Most listed by trigrams" in capsys.readouterr().out
-    assert main([*command[:-1], "51"]) == 2
-    assert "expected 1 to 50" in capsys.readouterr().err
-
-
-def test_the_command_says_what_is_wrong(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    assert main(["hubs", "--dataset", "demo-pears", "--encoder", "minilm"]) == 2
-    assert "did you mean 'demo-pairs'" in capsys.readouterr().err
+    assert "Most listed by trigrams" in blindspot(*command).out
+    for wrong, part in ((["-k", "51"], "expected 1 to 50"), (["--dataset", "small-pears"], "did you mean")):
+        said = blindspot(*command, *wrong)
+        assert said.code == 2
+        assert part in said.error

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
-from core.diagnostics.geometry import measures as geometry
+from core.diagnostics.geometry import definition as geometry
 from core.diagnostics.geometry.definition import ENTRY, MOST, SEED
-from core.errors import BlindspotError, Cancelled
-from core.numerics.similarity import Metric
+from core.errors import BlindspotError
+from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Float64, no_progress
 
 
@@ -39,13 +39,13 @@ def slow_anisotropy(vectors: Float64) -> float:
     return sum(values) / len(values)
 
 
-def slow_hubness(vectors: Float64, k: int, metric: Metric) -> float:
-    if metric is Metric.COS:
+def slow_hubness(vectors: Float64, k: int, metric: Similarity) -> float:
+    if metric is Similarity.COS:
         vectors = vectors[[bool(row.any()) for row in vectors]]
     counts = np.zeros(len(vectors))
     for i in range(len(vectors)):
         near = [
-            cosine(vectors[i], vectors[j]) if metric is Metric.COS else -math.dist(vectors[i], vectors[j])
+            cosine(vectors[i], vectors[j]) if metric is Similarity.COS else -math.dist(vectors[i], vectors[j])
             for j in range(len(vectors))
         ]
         near[i] = -math.inf
@@ -83,9 +83,9 @@ def test_like_the_loops(n: int, d: int, seed: int, zeros: int) -> None:
     assert geometry.squared_distances(vectors, left, right) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("metric", list(Metric))
+@pytest.mark.parametrize("metric", list(Similarity))
 @pytest.mark.parametrize("zeros", [0, 1])
-def test_hubness_like_the_loops(metric: Metric, zeros: int) -> None:
+def test_hubness_like_the_loops(metric: Similarity, zeros: int) -> None:
     vectors = vectors_of(60, 6, 5, zeros)
     found = geometry.hubness(vectors, np.arange(60), 10, metric)
     assert found == pytest.approx(slow_hubness(vectors.astype(np.float64), 10, metric), abs=1e-9)
@@ -155,10 +155,10 @@ def test_only_the_sample_is_looked_at() -> None:
     vectors = vectors_of(80, 5, 3)
     rows = geometry.sample(80, 30, SEED)
     outside = np.setdiff1d(np.arange(80), rows)
-    before = geometry.uniformity(vectors, rows), geometry.hubness(vectors, rows, 10, Metric.L2)
+    before = geometry.uniformity(vectors, rows), geometry.hubness(vectors, rows, 10, Similarity.L2)
     vectors[outside] = 9.0
-    assert before == (geometry.uniformity(vectors, rows), geometry.hubness(vectors, rows, 10, Metric.L2))
-    expected = slow_hubness(vectors[rows].astype(np.float64), 10, Metric.L2)
+    assert before == (geometry.uniformity(vectors, rows), geometry.hubness(vectors, rows, 10, Similarity.L2))
+    expected = slow_hubness(vectors[rows].astype(np.float64), 10, Similarity.L2)
     assert before[1] == pytest.approx(expected, abs=1e-9)
 
 
@@ -169,10 +169,3 @@ def test_scale_changes_nothing_but_what_l2_sees() -> None:
     for name in ("align", "uniform", "anisotropy", "hubness_cos_sample"):
         assert after[name] == pytest.approx(before[name], abs=1e-6)
     assert after["hubness_l2_sample"] != pytest.approx(before["hubness_l2_sample"], abs=0.01)
-
-
-def test_it_can_be_cancelled() -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        ENTRY.compute(vectors_of(5, 2, 1), pairs_of(5, [(0, 1)]), {}, no_progress, cancel)

@@ -1,4 +1,4 @@
-"""Filters, orders and files of HEROS's sentences, against loops over plain rows."""
+"""Filters, orders and exports of HEROS's sentences, against loops over plain rows."""
 
 from __future__ import annotations
 
@@ -135,9 +135,7 @@ def test_bounds_hold_for_the_rewrite_that_is_asked_about(
 
 
 @pytest.mark.parametrize("wanted", ["", "dog", "DOG ", "not a", "nobody", ".*", " 1"])
-def test_search_finds_what_stands_in_the_original_or_a_rewrite(
-    rows: pd.DataFrame, found: Sentences, wanted: str
-) -> None:
+def test_search_finds_text_of_the_original_or_a_rewrite(rows: pd.DataFrame, found: Sentences, wanted: str) -> None:
     expected = {
         r["item_no"] for r in rows.to_dict("records") if wanted.lower() in f"{r['original']}\n{r['rewrite']}".lower()
     }
@@ -249,11 +247,11 @@ def test_a_file_has_a_row_per_rewrite_in_the_order_of_the_table(rows: pd.DataFra
     assert out["item_no"].tolist() == [n for n in numbers for _ in SUBSETS]
     assert out["subset"].tolist() == list(SUBSETS) * 3
     for row in out.to_dict("records"):
-        for run, variant in (("aa", "x~none"), ("bb", "y~center")):
-            for name in ("similarity", "cosine"):
-                assert row[f"{name} {variant}"] == stored(rows, row["item_no"], run, row["subset"], name)
-        assert row["rewrite"] == stored(rows, row["item_no"], "aa", row["subset"], "rewrite")
-        assert row["original"] == stored(rows, row["item_no"], "aa", row["subset"], "original")
+        columns = [("aa", "rewrite", "rewrite"), ("aa", "original", "original")]
+        columns += [("aa", name, f"{name} x~none") for name in ("similarity", "cosine")]
+        columns += [("bb", name, f"{name} y~center") for name in ("similarity", "cosine")]
+        for run, name, column in columns:
+            assert row[column] == stored(rows, row["item_no"], run, row["subset"], name)
     for read, ending in ((pyarrow.csv.read_csv, ".csv"), (pyarrow.parquet.read_table, ".parquet")):
         again = read(io.BytesIO(as_file(out, ending))).to_pandas()
         pd.testing.assert_frame_equal(again, out, check_dtype=False)

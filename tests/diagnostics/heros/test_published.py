@@ -97,7 +97,7 @@ def test_sizes_say_where_they_are_rough_or_not_known() -> None:
     assert PROFILES[unknown[0]].size == "parameters not stated, dimension not stated"
 
 
-def test_names_that_are_printed_twice_are_told_apart() -> None:
+def test_names_that_are_printed_twice_are_renamed() -> None:
     renamed = {p.model: p.printed for p in heros_profiles() if p.printed}
     assert renamed == {
         "Multilingual mpnet base (para)": "Multilingual MiniLM L12 (para)",

@@ -1,29 +1,26 @@
-"""Where rewrites rank among all sentences, against a loop over the embeddings in float64."""
+"""Ranks of rewrites among all sentences, against a loop over the embeddings in float64."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import diagnostic as diagnostics
 from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros import retrieval as explore_heros
+from core.diagnostics.heros import retrieval
+from core.diagnostics.heros.definition import ENTRY
 from core.diagnostics.heros.retrieval import RewriteRank, neighbours, rank_of
 from core.encoders.cache import EmbeddingCache
 from core.numerics.ranking.problem import TAU, Relation
-from core.runs import pipeline
 from core.runs.embeddings import EmbeddingsGone
 from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from tests.conftest import make_settings
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 ORIGINALS = ["The cat is big.", "It rains a lot here.", "A dog runs home.", "Nobody came."]
 REWRITES = {
@@ -32,22 +29,12 @@ REWRITES = {
     "antonym": ["The cat is small.", "It snows a lot here.", "A dog walks home.", "Everybody came."],
 }
 TRANSFORMS = ("none", "center", "abtt:1")
-World = tuple[Settings, Repository, dict[str, RunRecord]]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with pytest.MonkeyPatch.context() as patch:
-        register_encoder(patch, GramEncoder())
-        register_dataset(patch, minimal_pair_set("some", ORIGINALS, REWRITES))
-        settings = make_settings(tmp_path_factory.mktemp("ranks") / "cache")
-        repository = Repository.at(settings.store)
-        runs = {}
-        for transform in TRANSFORMS:
-            request = pipeline.request("heros", "trigrams", transform, "some", {}, settings)
-            runs[transform] = pipeline.run(request, settings, repository).record
-        yield settings, repository, runs
-        repository.database.close()
+def runs(module_world: World) -> dict[str, RunRecord]:
+    module_world.add(GramEncoder(), minimal_pair_set("some", ORIGINALS, REWRITES))
+    return {transform: module_world.run("heros", f"trigrams~{transform}", "some") for transform in TRANSFORMS}
 
 
 def cosine(x: list[float], y: list[float]) -> float:
@@ -56,18 +43,17 @@ def cosine(x: list[float], y: list[float]) -> float:
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-def test_ranks_are_those_of_a_loop(world: World, transform: str) -> None:
-    settings, repository, runs = world
-    run = runs[transform]
+def test_ranks_are_those_of_a_loop(module_world: World, runs: dict[str, RunRecord], transform: str) -> None:
+    settings, run = module_world.settings, runs[transform]
     matrix = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest).matrix
     vectors = TransformChain.parse(transform).fit(matrix).apply(matrix).astype(np.float64).tolist()
     ties = 0
-    for row in repository.items(diagnostics.find("heros"), [run.run_id], texts=True).to_dict("records"):
+    for row in module_world.repository.items(ENTRY, [run.run_id], texts=True).to_dict("records"):
         x, y = row["original_no"], row["rewrite_no"]
         own = cosine(vectors[x], vectors[y])
         others = [cosine(vectors[x], vectors[j]) for j in range(len(vectors)) if j not in (x, y)]
         g, t = sum(s > own + TAU for s in others), sum(abs(s - own) <= TAU for s in others)
-        found = explore_heros.cosines_to_all(run, x, settings)
+        found = retrieval.cosines_to_all(run, x, settings)
         rank = rank_of(found, x, y)
         assert (rank.greater, rank.ties, rank.rank) == (g, t, 1 + g + t / 2)
         assert rank.cosine == pytest.approx(row["cosine"], abs=1e-12)
@@ -105,15 +91,15 @@ def test_the_list_of_neighbours_agrees_with_the_rank(values: list[float], data: 
     assert [n.position - 1 for n in few] == sorted(expected)
 
 
-def test_vectors_that_are_too_many_to_keep_give_the_same(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, _, runs = world
-    kept = explore_heros.cosines_to_all(runs["abtt:1"], 0, settings)
-    monkeypatch.setattr(explore_heros, "MOST_KEPT", 0)
-    assert explore_heros.cosines_to_all(runs["abtt:1"], 0, settings).tolist() == kept.tolist()
+def test_vectors_that_are_too_many_to_keep_give_the_same(
+    module_world: World, runs: dict[str, RunRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings)
+    monkeypatch.setattr(retrieval, "MOST_KEPT", 0)
+    assert retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings).tolist() == kept.tolist()
 
 
-def test_embeddings_that_are_gone_are_named_with_the_remedy(world: World, settings: Settings) -> None:
+def test_embeddings_that_are_gone_are_named_with_the_remedy(runs: dict[str, RunRecord], settings: Settings) -> None:
     """Also after they were looked at: what is kept in memory is not shown for them."""
-    _, _, runs = world
     with pytest.raises(EmbeddingsGone, match="'trigrams' on 'some' are no longer in the cache; run it again"):
-        explore_heros.cosines_to_all(runs["none"], 0, settings)
+        retrieval.cosines_to_all(runs["none"], 0, settings)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
-import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +14,12 @@ from pyarrow import parquet
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from core import cli
-from core import diagnostic as diagnostics
-from core.cli import output as cli_output
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published.minimal_pairs import SUBSETS, minimal_pair_set
 from core.diagnostics.heros import comparison
-from core.diagnostics.heros.definition import ORDERINGS, SEED
+from core.diagnostics.heros.definition import ENTRY, ORDERINGS
 from core.diagnostics.heros.orderings import Ordering
 from core.encoders.cache import EmbeddingCache
 from core.errors import InputError
@@ -34,12 +27,12 @@ from core.numerics.statistics.intervals import McNemar
 from core.runs import pipeline
 from core.runs.comparison import entry_of_both
 from core.settings import Settings
-from core.store.records import RunRecord, RunState
+from core.store.records import RunState
 from core.store.repository import Repository
-from core.types import Variant
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.commands import Command
+from tests.support.heros_world import run_heros
+from tests.support.small_world import SMALL_PAIRS, register_dataset
 
-ENTRY = diagnostics.find("heros")
 DEMO = ("run", "heros", "--encoder", "minilm", "--dataset", "demo-minimal", "--transform", "none")
 ORIGINALS = ["the cat is big", 'a "small" dog,\nruns', "it rains", "one more"]
 OWN = minimal_pair_set(
@@ -53,45 +46,8 @@ OWN = minimal_pair_set(
 
 
 @pytest.fixture
-def environment(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    monkeypatch.delenv("BLINDSPOT_MIRROR", raising=False)
-    monkeypatch.setattr(cli_output, "SECONDS_BETWEEN_LINES", float("inf"))
-    return settings
-
-
-@pytest.fixture
-def encoded(demo_cache: Path, environment: Settings) -> Settings:
-    """A cache with MiniLM's embeddings of the demo's sentences, made by EvalRank."""
-    shutil.copytree(demo_cache / "embeddings", environment.embeddings)
-    return environment
-
-
-@pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch, environment: Settings) -> MinimalPairSet:
-    register_encoder(monkeypatch, GramEncoder("trigrams", 3))
-    register_encoder(monkeypatch, GramEncoder("bigrams", 2))
+def own(monkeypatch: pytest.MonkeyPatch, environment: Settings, encoders: tuple[str, str]) -> MinimalPairSet:
     return register_dataset(monkeypatch, OWN)
-
-
-@pytest.fixture
-def blindspot(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = cli.main(arguments)
-        return code, *capsys.readouterr()
-
-    return run
-
-
-Command = Callable[..., tuple[int, str, str]]
-
-
-def runs_of(said: tuple[int, str, str]) -> list[dict[str, Any]]:
-    code, out, err = said
-    assert (code, err) == (0, "")
-    return json.loads(out)["runs"]
 
 
 # --- the built-in sentences
@@ -99,14 +55,13 @@ def runs_of(said: tuple[int, str, str]) -> list[dict[str, Any]]:
 
 def test_minilm_on_the_built_in_sentences(encoded: Settings, blindspot: Command) -> None:
     """The scores are those of a loop over the stored embeddings, which EvalRank's demo has made already."""
-    (run,) = runs_of(blindspot(*DEMO, "--json"))
+    (run,) = blindspot(*DEMO, "--json").json["runs"]
     assert run["manifest"]["embeddings"]["encoded_now"] == 0
-    assert (run["diagnostic"], run["params"]) == ("heros", {})
     assert run["coverage"] == {"pairs": 1200, "pairs_covered": 1200, "items": 1400, "items_covered": 1400}
     without_paraphrase = {m.name for m in ENTRY.metrics if not m.name.startswith("accuracy")}
     assert set(run["metrics"]) == without_paraphrase
 
-    dataset = fetch.load(datasets.find("demo-minimal"), encoded)
+    dataset = fetch.load(find_dataset("demo-minimal"), encoded)
     embedded = EmbeddingCache(encoded.embeddings).read(run["manifest"]["embeddings"]["digest"])
     rows = np.asarray(embedded.matrix, dtype=np.float64)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -119,30 +74,22 @@ def test_minilm_on_the_built_in_sentences(encoded: Settings, blindspot: Command)
         assert run["metrics"][subset] == pytest.approx(expected, abs=1e-12)
         assert run["metrics"][f"{subset}_low"] < expected < run["metrics"][f"{subset}_high"]
     assert run["metrics"]["synonym"] > run["metrics"]["random_mlm"]
-    assert run["manifest"]["seeds"] == {"bootstrap": SEED}
+    assert run["manifest"]["seeds"] == {}
 
-    (again,) = runs_of(blindspot(*DEMO, "--json"))
-    assert (again["run_id"], again["computed"]) == (run["run_id"], False)
-
-
-def test_the_table_and_the_list_of_runs(encoded: Settings, blindspot: Command) -> None:
-    (run,) = runs_of(blindspot(*DEMO, "--json"))
-    runs_of(blindspot("run", "evalrank", "--encoder", "minilm", "--dataset", "demo-pairs", "--json"))
-    code, out, _ = blindspot(*DEMO)
-    assert code == 0
-    assert out.splitlines()[0].strip() == "HEROS"
-    cells = dict(re.findall(r"│ (\S+) +│ (\S+) +│", out))
+    blindspot("run", "evalrank", "--encoder", "minilm", "--dataset", "demo-pairs", "--json")
+    said = blindspot(*DEMO)
+    assert said.code == 0
+    assert said.out.splitlines()[0].strip() == "HEROS"
+    cells = dict(re.findall(r"│ (\S+) +│ (\S+) +│", said.out))
     assert set(cells) == set(run["metrics"])
     assert cells["originals"] == "200"
     assert cells["synonym"] == f"{run['metrics']['synonym']:.4f}"
-    assert f"run {run['run_id']}: found in the store\n" in out
-
-    _, table, _ = blindspot("runs")
-    assert f"synonym>antonym {run['metrics']['synonym>antonym']:.4f}" in table
-    assert "mrr 0." in table
-    assert [r["run_id"] for r in json.loads(blindspot("runs", "--diagnostic", "heros", "--json")[1])["runs"]] == [
-        run["run_id"]
-    ]
+    assert f"run {run['run_id']}: found in the store\n" in said.out
+    listed = blindspot("runs").out
+    assert f"synonym>antonym {run['metrics']['synonym>antonym']:.4f}" in listed
+    assert "mrr 0." in listed
+    of_heros = blindspot("runs", "--diagnostic", "heros", "--json").json["runs"]
+    assert [r["run_id"] for r in of_heros] == [run["run_id"]]
 
 
 # --- what is refused
@@ -166,30 +113,23 @@ def test_the_table_and_the_list_of_runs(encoded: Settings, blindspot: Command) -
 def test_what_does_not_go_together(
     environment: Settings, blindspot: Command, arguments: list[str], parts: list[str]
 ) -> None:
-    code, out, err = blindspot(*arguments)
-    assert (code, out) == (2, "")
-    assert len(err.splitlines()) == 1
+    said = blindspot(*arguments)
+    assert said.code == 2
     for part in parts:
-        assert part in err
+        assert part in said.error
     assert not environment.store.exists()
 
 
 def test_an_encoder_that_lacks_texts_is_refused_with_counts(
     own: MinimalPairSet, environment: Settings, tmp_path: Path
 ) -> None:
-    path = tmp_path / "vectors.txt"
-    path.write_text(
-        "".join(f"{w} {i}.5 1.0 0.25\n" for i, w in enumerate("the cat is big large it rains one more".split()))
-    )
-    repository = Repository.at(environment.store)
-    request = pipeline.request("heros", f"vectors:{path}", "none", own.id, {}, environment)
-    with pytest.raises(InputError) as caught:
-        pipeline.run(request, environment, repository)
-    covered = sum(any(w in text.split() for w in path.read_text().split()) for text in own.items)
-    assert f"has a vector for {covered} of the {len(own.items)} texts of 'own'" in str(caught.value)
+    path, words = tmp_path / "vectors.txt", "the cat is big large it rains one more".split()
+    path.write_text("".join(f"{w} {i}.5 1.0 0.25\n" for i, w in enumerate(words)))
+    covered = sum(any(w in text.split() for w in words) for text in own.items)
     assert covered < len(own.items)
-    assert "\n" not in str(caught.value)
-    assert repository.runs() == []
+    with pytest.raises(InputError, match=f"has a vector for {covered} of the {len(own.items)} texts of 'own'"):
+        run_heros(environment, f"vectors:{path}", own.id)
+    assert Repository.at(environment.store).runs() == []
 
 
 def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_support_of_others(
@@ -216,80 +156,58 @@ def test_a_partial_encoder_that_covers_all_is_computed_and_needs_no_support_of_o
 def test_rows_and_texts_are_stored_and_exported(
     own: MinimalPairSet, environment: Settings, blindspot: Command, tmp_path: Path
 ) -> None:
-    first, second = runs_of(
-        blindspot("run", "heros", "--encoder", "trigrams", "--encoder", "bigrams", "--dataset", own.id, "--json")
-    )
+    first, second = (run_heros(environment, encoder, own.id) for encoder in ("trigrams", "bigrams"))
     repository = Repository.at(environment.store)
-    frame = repository.items(ENTRY, [second["run_id"], first["run_id"]], texts=True)
-    one = frame[frame.run_id == first["run_id"]]
+    frame = repository.items(ENTRY, [second.run_id, first.run_id], texts=True)
+    one = frame[frame.run_id == first.run_id]
     assert one.item_no.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert one.subset.tolist() == ["synonym", "typo"] * 4  # in the dataset's order
     assert one.original.tolist() == [t for t in ORIGINALS for _ in range(2)]
     assert one.rewrite.tolist() == [own.items[own.rewrites[s][i]] for i in range(4) for s in own.subsets]
     assert one.original_no.tolist() == [int(own.originals[i]) for i in one.item_no]
     for subset in own.subsets:
-        assert one[one.subset == subset].similarity.mean() == pytest.approx(first["metrics"][subset])
+        assert one[one.subset == subset].similarity.mean() == pytest.approx(first.metrics[subset])
     assert len(frame) == 16
-    bare = repository.items(ENTRY, [first["run_id"]], texts=False)
+    bare = repository.items(ENTRY, [first.run_id], texts=False)
     assert list(bare.columns) == ["run_id", "item_no", "subset", "cosine", "similarity"]
     assert bare.cosine.tolist() == one.cosine.tolist()
 
-    code, out, _ = blindspot("export", first["run_id"], "--output", str(tmp_path / "rows.csv"))
-    assert (code, out) == (0, f"8 rows written to {tmp_path / 'rows.csv'}\n")
+    said = blindspot("export", first.run_id, "--output", str(tmp_path / "rows.csv"))
+    assert (said.code, said.out) == (0, f"8 rows written to {tmp_path / 'rows.csv'}\n")
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as f:
         rows = list(csv.DictReader(f))
     assert list(rows[0]) == "run_id item_no original_no rewrite_no original rewrite subset cosine similarity".split()
     assert [(r["original"], r["rewrite"], float(r["similarity"])) for r in rows] == list(
         zip(one.original, one.rewrite, one.similarity, strict=True)
     )
-    blindspot("export", first["run_id"], "--output", str(tmp_path / "rows.parquet"))
+    blindspot("export", first.run_id, "--output", str(tmp_path / "rows.parquet"))
     assert parquet.read_table(tmp_path / "rows.parquet").num_rows == 8
 
+    rows_of = {"dataset": 1, "dataset_text": 11, "dataset_pair": 0, "dataset_minimal_pair": 8, "result_heros_v3": 16}
     with repository.database.cursor() as connection:
-        count = {t: connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in TABLES}
-        assert count == {
-            "dataset": 1,
-            "dataset_text": 11,
-            "dataset_pair": 0,
-            "dataset_minimal_pair": 8,
-            "result_heros_v2": 16,
-        }
+        count = {t: connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in rows_of}
+        assert count == rows_of
         assert connection.execute("SELECT kind FROM dataset").fetchall() == [("minimal-pair set",)]
-    assert blindspot("runs", "delete", first["run_id"])[0] == 0
-    assert repository.items(ENTRY, [first["run_id"]], texts=True).empty
-    assert len(repository.items(ENTRY, [second["run_id"]], texts=True)) == 8
-
-
-TABLES = ("dataset", "dataset_text", "dataset_pair", "dataset_minimal_pair", "result_heros_v2")
+    assert blindspot("runs", "delete", first.run_id).code == 0
+    assert repository.items(ENTRY, [first.run_id], texts=True).empty
+    assert len(repository.items(ENTRY, [second.run_id], texts=True)) == 8
 
 
 def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: Settings) -> None:
-    repository = Repository.at(environment.store)
+    record = run_heros(environment, "trigrams", own.id, "center")
     request = pipeline.request("heros", "trigrams", "center", own.id, {}, environment)
-    outcome = pipeline.run(request, environment, repository)
-    assert outcome.record.state is RunState.DONE
-    assert outcome.record.plan.variant == Variant("trigrams", "center")
-    assert pipeline.request_of(outcome.record, environment) == request
-    assert not pipeline.run(request, environment, repository).computed
-    manifest = outcome.record.manifest
-    assert manifest["transform"]["fitted_on"] == f"{len(own.items)} items of {request.dataset}"
-    assert manifest["params"] == {}
+    assert pipeline.request_of(record, environment) == request
+    assert record.manifest["transform"]["fitted_on"] == f"{len(own.items)} items of {request.dataset}"
+    assert record.manifest["params"] == {}
 
 
 # --- two runs
 
 
-def stored(settings: Settings, encoder: str, dataset: str, diagnostic: str = "heros") -> RunRecord:
-    request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)
-    return pipeline.run(request, settings, Repository.at(settings.store)).record
-
-
 def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) -> None:
     """Against loops over the stored cosines, and statsmodels."""
-    one, other = (stored(encoded, encoder, "demo-minimal") for encoder in ("minilm", "minilm-cls"))
-    code, out, err = blindspot("runs", "compare", one.run_id[:6], other.run_id, "--json")
-    assert (code, err) == (0, "")
-    said = json.loads(out)
+    one, other = (run_heros(encoded, encoder, "demo-minimal") for encoder in ("minilm", "minilm-cls"))
+    said = blindspot("runs", "compare", one.run_id[:6], other.run_id, "--json").json
     assert (said["diagnostic"], said["dataset"]) == ("heros", "demo-minimal")
     assert said["first"] == {"run_id": one.run_id, "encoder": "minilm", "transform": "none"}
     assert said["second"]["run_id"] == other.run_id
@@ -303,12 +221,8 @@ def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) 
         for i in range(200):
             leads = [cosines[run.run_id, i, near] - cosines[run.run_id, i, far] for run in (one, other)]
             held, other_held = (1 if abs(lead) <= 1e-6 else 2 * (lead > 0) for lead in leads)  # in halves
-            first, second, alike = (
-                first + (held > other_held),
-                second + (held < other_held),
-                alike + (held == other_held),
-            )
-            halves += held - other_held
+            first, second = first + (held > other_held), second + (held < other_held)
+            alike, halves = alike + (held == other_held), halves + held - other_held
         assert (row["first_better"], row["second_better"], row["alike"]) == (first, second, alike)
         expected = statsmodels_mcnemar([[alike, first], [second, 0]], exact=True).pvalue
         assert row["p_value"] == pytest.approx(expected, rel=1e-9)
@@ -319,33 +233,27 @@ def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) 
     assert [row["p_corrected"] for row in said["orderings"]] == pytest.approx(list(corrected), rel=1e-9)
     apart = [row["ordering"] for row in said["orderings"] if row["p_corrected"] < 0.05]
     assert 0 < len(apart) < 6
-    assert said["verdict"][0] == (
-        f"minilm and minilm-cls differ by more than chance in {len(apart)} of 6 orderings; "
-        "in the rest they are not separable."
-    )
+    assert f"by more than chance in {len(apart)} of 6 orderings" in said["verdict"][0]
     assert [sentence.partition(":")[0] for sentence in said["verdict"][1:]] == apart
 
-    code, out, _ = blindspot("runs", "compare", one.run_id, other.run_id)
-    assert code == 0
+    out = blindspot("runs", "compare", one.run_id, other.run_id).out
     assert out.startswith("HEROS on demo-minimal: A is minilm, B is minilm-cls")
     lines = [re.split(r" *[│┃] *", line)[1:-1] for line in out.splitlines() if line.startswith("│")]
+    rates, counts = ("first_rate", "second_rate", "difference"), ("first_better", "second_better", "alike")
     for row, cells in zip(said["orderings"], lines, strict=True):
         assert cells[0] == row["ordering"]
-        assert [float(c) for c in cells[1:4]] == pytest.approx([row[k] for k in RATES], abs=5e-5)
-        assert [int(c) for c in cells[4:7]] == [row[k] for k in ("first_better", "second_better", "alike")]
+        assert [float(c) for c in cells[1:4]] == pytest.approx([row[k] for k in rates], abs=5e-5)
+        assert [int(c) for c in cells[4:7]] == [row[k] for k in counts]
         assert [float(c) for c in cells[7:]] == pytest.approx([row["p_value"], row["p_corrected"]], rel=1e-2)
     assert out.endswith("\n".join(said["verdict"]) + "\n")
-
-
-RATES = ("first_rate", "second_rate", "difference")
 
 
 @pytest.mark.parametrize(
     ("subsets", "orderings"),
     [(("synonym", "typo"), ["synonym>typo"]), (("antonym", "typo"), ["typo>antonym"]), (("of my own",), [])],
 )
+@pytest.mark.usefixtures("encoders")
 def test_with_some_of_the_subsets_only(
-    own: MinimalPairSet,
     environment: Settings,
     blindspot: Command,
     monkeypatch: pytest.MonkeyPatch,
@@ -354,42 +262,40 @@ def test_with_some_of_the_subsets_only(
 ) -> None:
     texts = {subset: [f"{text} {subset}" for text in ORIGINALS] for subset in subsets}
     register_dataset(monkeypatch, minimal_pair_set("some", ORIGINALS, texts))
-    one, other = (stored(environment, encoder, "some") for encoder in ("trigrams", "bigrams"))
-    code, out, err = blindspot("runs", "compare", one.run_id, other.run_id, "--json")
-    assert (code, err) == (0, "")
-    said = json.loads(out)
+    one, other = (run_heros(environment, encoder, "some") for encoder in ("trigrams", "bigrams"))
+    said = blindspot("runs", "compare", one.run_id, other.run_id, "--json").json
     assert [row["ordering"] for row in said["orderings"]] == orderings
     assert len(said["verdict"]) == 1
     assert ("nothing to compare" in said["verdict"][0]) == (not orderings)
-    assert blindspot("runs", "compare", one.run_id, other.run_id)[0] == 0
+    assert blindspot("runs", "compare", one.run_id, other.run_id).code == 0
 
 
 def test_what_cannot_be_compared(
     own: MinimalPairSet, environment: Settings, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
-    one, other = (stored(environment, encoder, own.id) for encoder in ("trigrams", "bigrams"))
-    ranked = [stored(environment, encoder, SMALL_PAIRS.id, "evalrank") for encoder in ("trigrams", "bigrams")]
+    encoders = ("trigrams", "bigrams")
+    one, other = (run_heros(environment, encoder, own.id) for encoder in encoders)
+    ranked = [run_heros(environment, encoder, SMALL_PAIRS.id, diagnostic="evalrank") for encoder in encoders]
     changed = minimal_pair_set(own.id, ORIGINALS[:3], {"synonym": ["a", "b", "c"], "typo": ["d", "e", "f"]})
     register_dataset(monkeypatch, changed)
-    after = stored(environment, "bigrams", own.id)
+    after = run_heros(environment, "bigrams", own.id)
     register_dataset(monkeypatch, minimal_pair_set("another", ORIGINALS[:2], {"synonym": ["x", "y"]}))
-    elsewhere = stored(environment, "bigrams", "another")
-    for first, second, said in [
+    elsewhere = run_heros(environment, "bigrams", "another")
+    for first, second, part in [
         (one, one, f"both runs are {one.run_id}; expected two different runs"),
         (one, ranked[0], f"run {one.run_id} is of heros, run {ranked[0].run_id} of evalrank"),
         (one, after, f"run {one.run_id} is on 'own', run {after.run_id} on 'own' as it was at another time"),
         (one, elsewhere, f"run {one.run_id} is on 'own', run {elsewhere.run_id} on 'another'; expected two runs over"),
     ]:
-        code, out, err = blindspot("runs", "compare", first.run_id, second.run_id)
-        assert (code, out) == (2, "")
-        assert err.startswith(f"error: {said}")
-        assert len(err.splitlines()) == 1
+        said = blindspot("runs", "compare", first.run_id, second.run_id)
+        assert said.code == 2
+        assert said.error.startswith(part)
     with pytest.raises(InputError, match="the runs are of evalrank; expected two runs of heros"):
         comparison.compare_orderings(ranked[0], ranked[1], Repository.at(environment.store))
 
     older = replace(other, plan=replace(other.plan, diagnostic_version=1))
-    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 2; run it again"):
+    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 3; run it again"):
         entry_of_both(one, older)
     with pytest.raises(InputError, match=f"run {other.run_id} is interrupted; expected two finished runs"):
         entry_of_both(one, replace(other, state=RunState.INTERRUPTED))
@@ -400,12 +306,12 @@ def test_the_verdict_in_words() -> None:
     apart = comparison.OrderingTest(Ordering("synonym", "typo"), 0.7, 0.2, test, 0.0123456)
     surely = comparison.OrderingTest(Ordering("synonym", "antonym"), 0.7, 0.25, test, 1e-9)
     unclear = comparison.OrderingTest(Ordering("typo", "random_mlm"), 0.5, 0.4, test, 0.05)
-    assert comparison.verdict([surely, unclear, apart], "A", "B", lambda ordering: ordering.in_words(str)) == [
-        "A and B differ by more than chance in 2 of 3 orderings; in the rest they are not separable.",
+    said = comparison.verdict([surely, unclear, apart], "A", "B", lambda ordering: ordering.in_words(str))
+    assert "in 2 of 3 orderings; in the rest they are not separable" in said[0]
+    assert said[1:] == [
         "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p < 0.001).",
-        "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.0123).",
+        "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.012).",
     ]
-    assert comparison.verdict([apart], "A", "B")[0] == "A and B differ by more than chance in 1 of 1 ordering."
-    assert comparison.verdict([unclear], "A", "B") == [
-        "A and B are not separable: 1 ordering tested, smallest corrected p = 0.05."
-    ]
+    assert "in 1 of 1 ordering." in comparison.verdict([apart], "A", "B")[0]
+    (said_of_none,) = comparison.verdict([unclear], "A", "B")
+    assert said_of_none.endswith("1 ordering tested, smallest corrected p = 0.05.")

@@ -1,96 +1,65 @@
-"""HEROS's profile from transform to transform, and the command line's orderings, on small stored runs."""
+"""HEROS's profile under each transform, and the command line's orderings, on small stored runs."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from core import cli
-from core import diagnostic as diagnostics
 from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros import transforms as chain_profiles
+from core.diagnostics.heros import transforms
+from core.diagnostics.heros.definition import ENTRY
 from core.diagnostics.heros.orderings import Cosines
-from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.commands import Command
+from tests.support.heros_world import run_heros, run_small
+from tests.support.small_world import register_dataset
 
-ENTRY = diagnostics.find("heros")
 ORIGINALS = ["the cat is big", "a small dog runs", "it rains here", "one more of them", "nobody came"]
 REWRITES = {
     "paraphrase": ["the cat is large", "a little dog runs", "it pours here", "another of them", "no one came"],
     "opposite_1": ["the cat is not big", "a big dog runs", "it is dry here", "one fewer of them", "everybody came"],
     "formal": ["the cat's size is big", "a small canine runs", "it rains here", "a further one", "nobody arrived"],
 }
-Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def runs(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> dict[str, RunRecord]:
+def runs(environment: Settings, encoders: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, RunRecord]:
     """Per chain its run, `zscore` first."""
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
-    register_encoder(monkeypatch, GramEncoder())
     register_dataset(monkeypatch, minimal_pair_set("own", ORIGINALS, REWRITES))
-    repository = Repository.at(settings.store)
-    out = {}
-    for chain in ("zscore", "truncate:90", "center", "none"):
-        request = pipeline.request("heros", "trigrams", chain, "own", {}, settings)
-        out[chain] = pipeline.run(request, settings, repository).record
-    return out
-
-
-@pytest.fixture
-def blindspot(capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = cli.main(arguments)
-        return code, *capsys.readouterr()
-
-    return run
+    chains = ("zscore", "truncate:90", "center", "none")
+    return {chain: run_heros(environment, "trigrams", "own", chain) for chain in chains}
 
 
 def table(run: RunRecord, settings: Settings) -> Cosines:
     return Cosines.of_rows(Repository.at(settings.store).items(ENTRY, [run.run_id], texts=False))
 
 
-def test_chains_stand_in_the_pickers_order_the_newest_run_of_each(runs: dict[str, RunRecord]) -> None:
+def test_the_newest_run_of_each_chain_in_the_order_of_the_pickers(runs: dict[str, RunRecord]) -> None:
     newest_first = [runs["none"], runs["center"], runs["truncate:90"], runs["zscore"]]
-    assert list(chain_profiles.newest_by_chain(newest_first)) == ["none", "center", "zscore", "truncate:90"]
+    assert list(transforms.newest_by_chain(newest_first)) == ["none", "center", "zscore", "truncate:90"]
     older = runs["center"]
-    assert chain_profiles.newest_by_chain([runs["none"], older, older])["center"] is older
-    assert chain_profiles.not_yet_run(["none", "center"]) == ["zscore", "abtt:2", "whiten"]
-    assert chain_profiles.not_yet_run(["none", *chain_profiles.USUAL, "x"]) == []
-
-
-def test_what_is_usual_can_be_run() -> None:
-    for chain in chain_profiles.USUAL:
-        assert str(TransformChain.parse(chain)) == chain
+    assert transforms.newest_by_chain([runs["none"], older, older])["center"] is older
+    assert transforms.not_yet_run(["none", "center"]) == ["zscore", "abtt:2", "whiten"]
+    assert transforms.not_yet_run([*transforms.USUAL, "x"]) == []
+    assert [str(TransformChain.parse(chain)) for chain in transforms.USUAL] == list(transforms.USUAL)
 
 
 def test_a_chains_profile_is_what_its_run_stored(runs: dict[str, RunRecord], settings: Settings) -> None:
     for chain, run in runs.items():
         cosines = table(run, settings)
-        profile = chain_profiles.chain_profile(run, cosines)
+        profile = transforms.chain_profile(run, cosines)
         assert profile.chain == chain
         assert dict(profile.means) == {subset: run.metrics[subset] for subset in REWRITES}
         assert profile.kept is not None
         assert str(profile.kept.ordering) == "paraphrase>opposite_1"
-        first, second = (cosines.subsets.index(s) for s in ("paraphrase", "opposite_1"))
-        leads = [row[first] - row[second] for row in cosines.values]
+        leads = cosines.of("paraphrase") - cosines.of("opposite_1")
         halves = sum(1 if abs(lead) <= 1e-6 else 2 * (lead > 0) for lead in leads)
         assert profile.kept.value == pytest.approx(halves / 10)
-
-
-def test_one_subset_has_no_ordering_to_follow(runs: dict[str, RunRecord], settings: Settings) -> None:
     alone = Cosines(("formal",), table(runs["none"], settings).of("formal")[:, None])
-    assert chain_profiles.followed(["formal"]) is None
-    assert chain_profiles.chain_profile(runs["none"], alone).kept is None
+    assert transforms.chain_profile(runs["none"], alone).kept is None, "one subset has no ordering"
 
 
 # --- the command line
@@ -98,9 +67,7 @@ def test_one_subset_has_no_ordering_to_follow(runs: dict[str, RunRecord], settin
 
 def test_orderings_as_json(runs: dict[str, RunRecord], settings: Settings, blindspot: Command) -> None:
     run = runs["none"]
-    code, out, err = blindspot("runs", "orderings", run.run_id[:8], "--json")
-    assert (code, err) == (0, "")
-    said = json.loads(out)
+    said = blindspot("runs", "orderings", run.run_id[:8], "--json").json
     assert (said["run_id"], said["dataset"], said["originals"]) == (run.run_id, "own", 5)
     assert [o["ordering"] for o in said["orderings"]] == [
         "paraphrase>opposite_1",
@@ -125,33 +92,31 @@ def test_orderings_as_json(runs: dict[str, RunRecord], settings: Settings, blind
 
 
 def test_orderings_as_tables(runs: dict[str, RunRecord], blindspot: Command) -> None:
-    code, out, err = blindspot("runs", "orderings", runs["none"].run_id)
-    assert (code, err) == (0, "")
-    assert "trigrams on own: share of 5 originals with this" in out
-    assert "paraphrase>opposite_1" in out
-    assert "pairs of subsets are listed" not in out
+    said = blindspot("runs", "orderings", runs["none"].run_id)
+    assert (said.code, said.err) == (0, "")
+    assert "trigrams on own: share of 5 originals with this" in said.out
+    assert "paraphrase>opposite_1" in said.out
+    assert "pairs of subsets are listed" not in said.out
 
 
 def test_heros_orderings_are_in_a_runs_metrics_too(
-    settings: Settings, runs: dict[str, RunRecord], monkeypatch: pytest.MonkeyPatch, blindspot: Command
+    environment: Settings, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:
     texts = {s: [f"{t} {s}" for t in ORIGINALS] for s in ("synonym", "antonym", "my own")}
-    register_dataset(monkeypatch, minimal_pair_set("some", ORIGINALS, texts))
-    request = pipeline.request("heros", "trigrams", "none", "some", {}, settings)
-    run = pipeline.run(request, settings, Repository.at(settings.store)).record
-    (row,) = json.loads(blindspot("runs", "orderings", run.run_id, "--json")[1])["orderings"]
+    run = run_small(monkeypatch, environment, "some", ORIGINALS, texts, "trigrams")["trigrams"]
+    (row,) = blindspot("runs", "orderings", run.run_id, "--json").json["orderings"]
     assert row["ordering"] == "synonym>antonym"
     assert [row[k] for k in ("rate", "low", "high")] == [
         run.metrics[f"synonym>antonym{end}"] for end in ("", "_low", "_high")
     ]
-    assert "1 of 3 pairs of subsets are listed" in blindspot("runs", "orderings", run.run_id)[1]
+    assert "1 of 3 pairs of subsets are listed" in blindspot("runs", "orderings", run.run_id).out
 
 
 def test_what_is_no_run_of_the_diagnostic_is_refused(runs: dict[str, RunRecord], blindspot: Command) -> None:
     run_id = runs["none"].run_id
-    code, out, err = blindspot("runs", "kinds", run_id)
-    assert (code, out) == (2, "")
-    assert err == f"error: run {run_id} is a done run of heros; expected a finished run of evalrank\n"
-    code, out, err = blindspot("runs", "orderings", "zzz")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: no runs have an id that begins with 'zzz'")
+    said = blindspot("runs", "kinds", run_id)
+    assert said.code == 2
+    assert said.error == f"run {run_id} is a done run of heros; expected a finished run of evalrank"
+    said = blindspot("runs", "orderings", "zzz")
+    assert said.code == 2
+    assert said.error.startswith("no runs have an id that begins with 'zzz'")

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from core import diagnostic as catalog
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.published import scored_pairs
+from core.diagnostic import find_diagnostic
 from core.diagnostics.similarity import definition as similarity
-from core.errors import BlindspotError, InputError
-from core.runs import pipeline
-from core.runs.coverage import part_of
+from core.errors import BlindspotError
 from core.store.records import RunRecord
-from core.store.repository import Repository
 from core.types import CancelToken, Float32, no_progress
-from tests.conftest import make_settings
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
-ENTRY = catalog.find("similarity")
+ENTRY = find_diagnostic("similarity")
 DEFINITION = {"metric": "cos", "protocol": "definition"}
 # Cosines by hand: a and b are orthogonal, a and ab (equal lengths) have 1/sqrt 2, c points against a.
 VECTORS = np.array([[1, 0], [0, 2], [3, 3], [-1, 0]], dtype=np.float32)
@@ -113,20 +106,11 @@ def test_covered_pairs_keep_their_numbers() -> None:
     assert (got.scores.tolist(), got.set_numbers.tolist(), got.sets) == ([4.0, 2.0, 0.0], [0, 0, 1], ("one", "two"))
     everything = dataset.part(np.ones(4, dtype=np.bool_))
     assert everything.dataset is dataset
-    with pytest.raises(InputError, match="no pair of 'toy' can be compared"):
-        part_of(dataset, np.array([item == "a" for item in dataset.items]), "'x'")
+    assert len(dataset.part(np.array([item == "a" for item in dataset.items])).rows) == 0
+    assert "no pair of 'toy' can be compared" in str(dataset.nothing_left(1, "'x'"))
 
 
 # --- through the pipeline
-
-
-class LacksCats(GramEncoder):
-    """Has no vector for a text that begins with "cat"."""
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text.startswith("cat") for text in texts]] = np.nan
-        return out
 
 
 ROWS = {
@@ -136,35 +120,21 @@ ROWS = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, dict[str, RunRecord], Path]]:
-    with pytest.MonkeyPatch.context() as patch:
-        register_dataset(patch, sample(ROWS))
-        register_encoder(patch, GramEncoder())
-        register_encoder(patch, LacksCats("lacks", info=replace(GramEncoder().info, is_partial=True)))
-        cache = tmp_path_factory.mktemp("similarity") / "cache"
-        settings = make_settings(cache)
-        repository = Repository.at(settings.store)
-        runs = {
-            name: pipeline.run(
-                pipeline.request("similarity", name, "none", "toy", {}, settings), settings, repository
-            ).record
-            for name in ("trigrams", "lacks")
-        }
-        yield repository, runs, cache
-        repository.database.close()
+def runs(module_world: World) -> dict[str, RunRecord]:
+    lacks = GramEncoder("lacks", lacks=lambda text: text.startswith("cat"))
+    module_world.add(sample(ROWS), GramEncoder(), lacks)
+    return {name: module_world.run("similarity", name, "toy") for name in ("trigrams", "lacks")}
 
 
-def test_stored_rows_are_the_pairs_with_their_texts(world: tuple[Repository, dict[str, RunRecord], Path]) -> None:
-    repository, runs, _ = world
-    rows = repository.items(ENTRY, [runs["trigrams"].run_id], texts=True)
+def test_stored_rows_are_the_pairs_with_their_texts(module_world: World, runs: dict[str, RunRecord]) -> None:
+    rows = module_world.repository.items(ENTRY, [runs["trigrams"].run_id], texts=True)
     flat = [(name, *row) for name, found in ROWS.items() for row in found]
     assert list(zip(rows["set_name"], rows["first"], rows["second"], rows["gold"], strict=True)) == flat
     assert rows["item_no"].tolist() == list(range(6))
     assert runs["trigrams"].metrics["spearman"] == pytest.approx(stats.spearmanr(rows["similarity"], rows["gold"])[0])
 
 
-def test_pairs_without_a_vector_are_left_out_and_counted(world: tuple[Repository, dict[str, RunRecord], Path]) -> None:
-    repository, runs, _ = world
+def test_pairs_without_a_vector_are_left_out_and_counted(module_world: World, runs: dict[str, RunRecord]) -> None:
     run = runs["lacks"]
     items = {text for rows in ROWS.values() for row in rows for text in row[:2]}
     assert run.coverage == {
@@ -174,7 +144,7 @@ def test_pairs_without_a_vector_are_left_out_and_counted(world: tuple[Repository
         "items_covered": len([text for text in items if not text.startswith("cat")]),
     }
     assert run.metrics["n"] == 4
-    both = repository.items(ENTRY, [runs["trigrams"].run_id, run.run_id], texts=True)
+    both = module_world.repository.items(ENTRY, [runs["trigrams"].run_id, run.run_id], texts=True)
     own = both[both["run_id"] == run.run_id].set_index("item_no")
     assert own.index.tolist() == [0, 2, 3, 5]
     whole = both[both["run_id"] != run.run_id].set_index("item_no")

@@ -34,14 +34,6 @@ def test_dots_with_and_without_intervals(scheme: Scheme) -> None:
 
 
 @SCHEMES
-def test_places_follow_the_orders(scheme: Scheme) -> None:
-    order = {"pearson": [A, B], "spearman": [B, A], "kendall": [B, A]}
-    figure = figures.places(order, styles([A, B], scheme), scheme)
-    assert [trace.y for trace in figure.data] == [(1, 2, 2), (2, 1, 1)]
-    assert figure.layout.yaxis.range == (2.5, 0.5)
-
-
-@SCHEMES
 def test_the_scatter_marks_the_chosen_pair_and_draws_the_fit_in_order(scheme: Scheme) -> None:
     x, y, fit = np.array([0.9, 0.1]), np.array([4.0, 1.0]), np.array([3.0, 2.0])
     look = styles([A], scheme)[A]
@@ -54,9 +46,9 @@ def test_the_scatter_marks_the_chosen_pair_and_draws_the_fit_in_order(scheme: Sc
 
 @SCHEMES
 def test_bands(scheme: Scheme) -> None:
-    rows = pd.DataFrame([{"variant": A, "band": "[5,3]", "value": 0.3, "low": 0.2, "high": 0.4}])
+    rows = pd.DataFrame([{"variant": A, "name": "[5,3]", "value": 0.3, "low": 0.2, "high": 0.4}])
     (line,) = figures.band_lines(rows, styles([A], scheme), scheme, kind="spearman").data
     assert (line.x, line.y) == (("[5,3]",), (0.3,))
-    box = {"variant": A, "band": "[5,3]", "q5": 0.1, "q25": 0.2, "q50": 0.3, "q75": 0.4, "q95": 0.5}
+    box = {"variant": A, "name": "[5,3]", "q5": 0.1, "q25": 0.2, "q50": 0.3, "q75": 0.4, "q95": 0.5}
     (drawn,) = figures.band_boxes(pd.DataFrame([box]), styles([A], scheme), scheme).data
     assert (drawn.lowerfence, drawn.median, drawn.upperfence) == ((0.1,), (0.3,), (0.5,))

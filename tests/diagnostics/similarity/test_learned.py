@@ -14,13 +14,11 @@ from core.diagnostics.similarity import learned
 from core.diagnostics.similarity.learned import DEV, PENALTIES, TEST, TRAIN, LearnRequest, Part
 from core.errors import BlindspotError, Cancelled
 from core.jobs.queue import JobQueue, JobState
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
 from core.runs.spaces import NotEncoded
 from core.settings import Settings
-from core.store.repository import Repository
 from core.types import CancelToken, Variant, no_progress
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder, wait_until
+from tests.support.small_world import GramEncoder, wait_until
+from tests.support.world import World
 
 VARIANT = Variant("trigrams", "none")
 
@@ -94,16 +92,14 @@ def test_a_cancel_stops_it() -> None:
         learned.learn(parts(), no_progress, cancel)
 
 
-def test_as_a_job_it_is_kept_and_found(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    register_dataset(monkeypatch, dataset())
-    register_encoder(monkeypatch, GramEncoder())
-    repository = Repository.at(settings.store)
+def test_as_a_job_it_is_kept_and_found(world: World, settings: Settings) -> None:
+    world.add(dataset(), GramEncoder())
     request = LearnRequest(VARIANT, "toy-parts")
     with pytest.raises(NotEncoded):
         learned.find(request, settings)
-    pipeline.encode(EncodeRequest("trigrams", "toy-parts"), settings, repository)
+    world.encode("trigrams", "toy-parts")
     assert learned.find(request, settings) is None
-    queue = JobQueue(settings, repository)
+    queue = JobQueue(settings, world.repository)
     try:
         queue.submit("learning", [request])
         wait_until(lambda: not queue.active())
@@ -122,14 +118,10 @@ def test_as_a_job_it_is_kept_and_found(monkeypatch: pytest.MonkeyPatch, settings
     (path,) = Path(settings.learned).glob("*.npz")
     path.write_bytes(b"damaged")
     assert learned.find(request, settings) is None
-    repository.database.close()
 
 
-def test_parts_that_are_not_there_are_said(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
-    register_dataset(monkeypatch, dataset((TRAIN, TEST)))
-    register_encoder(monkeypatch, GramEncoder())
-    repository = Repository.at(settings.store)
-    pipeline.encode(EncodeRequest("trigrams", "toy-parts"), settings, repository)
+def test_parts_that_are_not_there_are_said(world: World, settings: Settings) -> None:
+    world.add(dataset((TRAIN, TEST)), GramEncoder())
+    world.encode("trigrams", "toy-parts")
     with pytest.raises(BlindspotError, match="0 pairs of the dev part of 'toy-parts'"):
         learned.make(LearnRequest(VARIANT, "toy-parts"), settings)
-    repository.database.close()

@@ -6,7 +6,6 @@ the same loaders and were measured by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,30 +17,23 @@ from core.store.repository import Repository
 pytestmark = pytest.mark.realdata
 
 
-@pytest.fixture(scope="module")
-def repository(shared_settings: Settings) -> Iterator[Repository]:
-    repository = Repository.at(shared_settings.store)
-    yield repository
-    repository.database.close()
-
-
 @pytest.mark.parametrize(
     ("dataset", "published"), [("stsb-test", 82.03), pytest.param("sts16", 78.99, marks=pytest.mark.slow)]
 )
 def test_public_scores_of_minilm(
-    shared_settings: Settings, repository: Repository, dataset: str, published: float
+    shared_settings: Settings, shared_repository: Repository, dataset: str, published: float
 ) -> None:
     """Spearman over all pairs, cosine."""
     request = pipeline.request("similarity", "minilm", "none", dataset, {"metric": "cos"}, shared_settings)
-    run = pipeline.run(request, shared_settings, repository).record
+    run = pipeline.run(request, shared_settings, shared_repository).record
     assert 100 * run.metrics["spearman"] == pytest.approx(published, abs=0.05)
     assert run.coverage["pairs_covered"] == run.coverage["pairs"]
 
 
-def test_the_toolkits_word_vectors(shared_settings: Settings, repository: Repository) -> None:
+def test_the_toolkits_word_vectors(shared_settings: Settings, shared_repository: Repository) -> None:
     path = Path(shared_settings.mirror) / "evalrank/src/models/word_emb/toy_emb.txt"
     params = {"metric": "cos", "protocol": "toolkit"}
     request = pipeline.request("similarity", f"vectors:{path}", "none", "ws353", params, shared_settings)
-    metrics = pipeline.run(request, shared_settings, repository).record.metrics
+    metrics = pipeline.run(request, shared_settings, shared_repository).record.metrics
     found = [round(100 * metrics[name], 2) for name in ("pearson", "spearman", "kendall")]
     assert found == [31.86, 22.20, 16.04]

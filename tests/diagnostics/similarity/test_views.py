@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.diagnostics.similarity import bands, intervals, misjudged
-from core.diagnostics.similarity.bands import BANDS, draw, in_bands
+from core.diagnostics.similarity import intervals
+from core.diagnostics.similarity.bands import BANDS, QUANTILES, draw, in_bands
 from core.diagnostics.similarity.intervals import ALL, MEAN
-from core.diagnostics.similarity.misjudged import DISAGREEMENT, PAIR, Fit, Order
-from core.diagnostics.similarity.pairs import ScoredTable
+from core.diagnostics.similarity.pairs import DISAGREEMENT, PAIR, Fit, Order, ScoredTable, described, fitted, ordered
 from core.numerics.statistics.correlations import KINDS, correlations, influences
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.intervals import Interval
@@ -82,14 +81,14 @@ def test_disagreements_between_the_correlations() -> None:
     curved = [1.0, 2, 4, 8, 16, 300]  # in perfect order, far from a line
     straight = [1.0, 2, 3, 4, 6, 5]  # nearly a line, one pair turned round
     table = table_of(gold, curved, straight)
-    (found,) = intervals.disagreements(table, ["x", "y"])
+    (found,) = intervals.disagreements(table)
     assert (found.first, found.second) == ("x", "y")
     assert found.differences["pearson"].value == pytest.approx(
         stats.pearsonr(curved, gold)[0] - stats.pearsonr(straight, gold)[0]
     )
     assert found.differences["pearson"].value < 0 < found.differences["spearman"].value
     assert found.differences["kendall"].value == pytest.approx(1 - 13 / 15)
-    assert intervals.disagreements(table_of(gold, gold, straight), ["x", "y"]) == ()
+    assert intervals.disagreements(table_of(gold, gold, straight)) == ()
 
 
 def test_a_disagreement_is_beyond_chance_where_both_sides_are_sure() -> None:
@@ -121,30 +120,30 @@ def test_the_fits_against_slow_ones() -> None:
     rng = np.random.default_rng(5)
     x = np.round(rng.normal(size=40), 1)
     y = np.round(x + rng.normal(size=40), 1)
-    np.testing.assert_allclose(misjudged.fitted(x, y, Fit.MONOTONE), slow_monotone(x, y), atol=1e-9)
+    np.testing.assert_allclose(fitted(x, y, Fit.MONOTONE), slow_monotone(x, y), atol=1e-9)
     line = stats.linregress(x, y)
-    np.testing.assert_allclose(misjudged.fitted(x, y, Fit.LINE), line.intercept + line.slope * x, atol=1e-9)
+    np.testing.assert_allclose(fitted(x, y, Fit.LINE), line.intercept + line.slope * x, atol=1e-9)
     flat = np.ones(40)
     for fit in Fit:
-        np.testing.assert_allclose(misjudged.fitted(flat, y, fit), y.mean())
+        np.testing.assert_allclose(fitted(flat, y, fit), y.mean())
 
 
 def test_residuals_and_orders_by_hand() -> None:
     # On the line score = 5 similarity but for the third pair, which moves the line; with the monotone fit the last two
     # pairs of A are pooled, since the higher similarity has the lower score.
     table = table_of([0.0, 2, 5, 1], [0.0, 0.4, 0.6, 0.9], [0.0, 0.2, 0.9, 0.1])
-    rows = misjudged.described(table, {"A": "x", "B": "y"}, Fit.MONOTONE)
+    rows = described(table, {"A": "x", "B": "y"}, Fit.MONOTONE)
     assert rows["fitted in A"].tolist() == pytest.approx([0, 2, 3, 3])
     assert rows["residual in A"].tolist() == pytest.approx([0, 0, -2, 2])
     assert rows["fitted in B"].tolist() == pytest.approx([0, 2, 5, 1])
     assert rows[DISAGREEMENT].tolist() == pytest.approx([0, 0, -2, 2])
     assert rows[PAIR].tolist() == [0, 2, 4, 6]
-    orders = {order: misjudged.ordered(rows, order)[PAIR].tolist() for order in Order}
+    orders = {order: ordered(rows, order)[PAIR].tolist() for order in Order}
     assert orders[Order.WORST] == [4, 6, 0, 2]
     assert orders[Order.TOO_ALIKE] == [6, 0, 2, 4]
     assert orders[Order.TOO_DIFFERENT] == [4, 0, 2, 6]
     assert orders[Order.DISAGREE] == [4, 6, 0, 2]
-    alone = misjudged.described(table, {"A": "x"}, Fit.LINE)
+    alone = described(table, {"A": "x"}, Fit.LINE)
     assert DISAGREEMENT not in alone
     assert alone["residual in A"].sum() == pytest.approx(0)
 
@@ -155,12 +154,12 @@ def test_residuals_and_orders_by_hand() -> None:
 def test_bands_are_drawn_once_for_all_and_hold_their_ends() -> None:
     gold = np.array([0, 1, 2, 2.5, 3, 4, 5] * 40, dtype=np.float64)
     drawn = draw(gold, per_band=100)
-    assert [d.band.label for d in drawn] == ["[5,3]", "[4,2]", "[3,1]", "[2,0]"]
+    assert [d.label for d in drawn] == ["[5,3]", "[4,2]", "[3,1]", "[2,0]"]
     assert [d.available for d in drawn] == [120, 160, 160, 120]
-    for one in drawn:
+    for one, band in zip(drawn, BANDS, strict=True):
         inside = gold[one.rows]
         assert len(one.rows) == len(set(one.rows.tolist())) == 100
-        assert (inside.min(), inside.max()) == (one.band.low, one.band.high)
+        assert (inside.min(), inside.max()) == band
     assert all((a.rows == b.rows).all() for a, b in zip(drawn, draw(gold, per_band=100), strict=True))
     assert [len(d.rows) for d in draw(gold)] == [120, 160, 160, 120], "all of a band that has fewer"
 
@@ -173,9 +172,11 @@ def test_a_band_has_its_own_correlations_and_quantiles() -> None:
     ends = np.arange(300), 300 + np.arange(300)
     for one, found in zip(drawn, in_bands(similarity, gold, ends, drawn), strict=True):
         x, y = similarity[one.rows], gold[one.rows]
-        assert found.found == correlations(x, y)
-        assert found.quantiles == pytest.approx(np.quantile(x, bands.QUANTILES))
+        assert {kind: e.value for kind, e in found.estimates.items()} == {
+            k: getattr(correlations(x, y), k) for k in KINDS
+        }
+        assert list(found.quantiles.values()) == pytest.approx(np.quantile(x, list(QUANTILES.values())))
         known = Dependence.of(*(side[one.rows] for side in ends))
-        assert found.estimates["spearman"] == correlation(found.found.spearman, influences(x, y).spearman, known)
+        assert found.estimates["spearman"] == correlation(correlations(x, y).spearman, influences(x, y).spearman, known)
     gold, ends = np.array([4.0, 4.5, 0.5]), (np.arange(3), 3 + np.arange(3))
-    assert [b.band for b in in_bands(np.array([0.1, 0.2, 0.3]), gold, ends, draw(gold))] == [BANDS[0]]
+    assert [b.label for b in in_bands(np.array([0.1, 0.2, 0.3]), gold, ends, draw(gold))] == ["[5,3]"]

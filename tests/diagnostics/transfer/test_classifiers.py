@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from core.diagnostics.transfer import classifiers
-from core.diagnostics.transfer.classifiers import (
-    STRENGTHS,
-    Answers,
-    Examples,
-    logistic_regression,
-    perceptron,
-)
+from core.diagnostics.transfer.classifiers import STRENGTHS, Answers, Examples, logistic_regression, perceptron
 from core.errors import Cancelled
 from core.types import CancelToken, Float32
 
@@ -67,7 +64,7 @@ def test_the_regression_is_scikit_learns_with_the_strength_that_dev_likes_best(c
 
     right = [scored(strength) for strength in STRENGTHS[: classifiers.ALWAYS]]
     assert found.chosen == STRENGTHS[int(np.argmax(right))] < 1
-    learned = fit.beside(dev) if with_dev else fit
+    learned = fit.and_also(dev) if with_dev else fit
     model = LogisticRegression(C=found.chosen, max_iter=1_000, tol=1e-6)
     expected = model.fit(learned.features.astype(np.float64), learned.labels).predict_proba(test.features)
     np.testing.assert_allclose(found.probability, expected.max(axis=1), atol=5e-3)
@@ -99,20 +96,6 @@ def test_a_fit_that_did_not_converge_is_counted(monkeypatch: pytest.MonkeyPatch)
     fit = blobs(4, 1)
     with pytest.warns(match="failed to converge"):
         assert by_regression(fit, fit, fit.features).unconverged > 0
-
-
-def test_the_regression_looks_at_every_step_whether_it_was_cancelled() -> None:
-    cancel, told = CancelToken(), []
-
-    def report(share: float) -> None:
-        told.append(share)
-        if len(told) == 2:
-            cancel.cancel()
-
-    fit = blobs(3, 1)
-    with pytest.raises(Cancelled):
-        logistic_regression(fit, fit, fit.features, with_dev=True, report=report, cancel=cancel)
-    assert told == pytest.approx([0, 1 / 8])
 
 
 # --- the perceptron
@@ -150,20 +133,26 @@ def test_the_weights_are_those_at_the_best_look(monkeypatch: pytest.MonkeyPatch)
     assert best > np.mean(by_perceptron(fit, dev, dev.features).predicted == dev.labels)
 
 
-def test_the_perceptron_looks_at_every_slice_whether_it_was_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("learn", "shares"),
+    [(partial(logistic_regression, with_dev=True), [0, 1 / 8]), (partial(perceptron, seed=1), [0, 1 / 40, 2 / 40])],
+)
+def test_a_cancel_stops_it_within_a_step(
+    monkeypatch: pytest.MonkeyPatch, learn: Callable[..., Answers], shares: list[float]
+) -> None:
     monkeypatch.setattr(classifiers, "_SLICE", 1_000)
-    fit = blobs(3, 1, 90)
-    assert np.mean(by_perceptron(fit, fit, fit.features).predicted == fit.labels) > 0.7
     cancel, told = CancelToken(), []
 
     def report(share: float) -> None:
         told.append(share)
-        if len(told) == 3:
+        if len(told) == len(shares):
             cancel.cancel()
 
+    fit = blobs(3, 1, 90)
+    assert np.mean(by_perceptron(fit, fit, fit.features).predicted == fit.labels) > 0.7
     with pytest.raises(Cancelled):
-        perceptron(fit, fit, fit.features, seed=1, report=report, cancel=cancel)
-    assert told == pytest.approx([0, 1 / 40, 2 / 40])
+        learn(fit, fit, fit.features, report=report, cancel=cancel)
+    assert told == pytest.approx(shares)
 
 
 def test_fewer_examples_than_a_batch() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from unicodedata import normalize
 
 import numpy as np
@@ -11,21 +11,20 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
-from core import diagnostic as diagnostics
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
 from core.datasets.published.labelled_texts import Example, labelled_texts
+from core.diagnostic import find_diagnostic
 from core.diagnostics.transfer import classifiers
 from core.diagnostics.transfer.definition import CLASSIFIERS, check_classes, compute
 from core.errors import BlindspotError, Cancelled, InputError
 from core.runs import pipeline
-from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
 from core.texts import same_text
 from core.types import CancelToken, Float32, no_progress
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
-ENTRY = diagnostics.find("transfer")
+ENTRY = find_diagnostic("transfer")
 TOPICS = {
     "food": "bread cheese apple butter salt pepper soup honey rice noodle".split(),
     "music": "violin drum melody chord piano trumpet choir opera rhythm cello".split(),
@@ -55,40 +54,22 @@ SPLIT = [replace(e, split=part) for e, part in zip(texts(2, 120), ([TRAIN] * 3 +
 SPLIT += [replace(SPLIT[0], split=TEST), replace(SPLIT[1], split=TEST)]  # they stand in training
 
 
-@dataclass
-class Partial(GramEncoder):
-    """Has no vector for some texts."""
-
-    reference: str = "partial"
-    info: object = field(default=replace(GramEncoder().info, is_partial=True))  # type: ignore[assignment]
-    lacks: frozenset[str] = frozenset()
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text in self.lacks for text in texts]] = np.nan
-        return out
-
-
-def run(settings: Settings, repository: Repository, **params: str) -> RunRecord:
-    transform, encoder = params.pop("transform", "none"), params.pop("encoder", "trigrams")
-    request = pipeline.request("transfer", encoder, transform, "topics", params, settings)
-    return pipeline.run(request, settings, repository).record
-
-
-def rows_of(record: RunRecord, repository: Repository) -> pd.DataFrame:
-    return repository.items(ENTRY, [record.run_id], texts=False)
+def rows_of(record: RunRecord, world: World) -> pd.DataFrame:
+    return world.repository.items(ENTRY, [record.run_id], texts=False)
 
 
 @pytest.fixture
-def folded(monkeypatch: pytest.MonkeyPatch) -> LabelledTexts:
-    register_encoder(monkeypatch, GramEncoder())
-    return register_dataset(monkeypatch, dataset_of(FOLDED))
+def folded(world: World) -> LabelledTexts:
+    dataset = dataset_of(FOLDED)
+    world.add(GramEncoder(), dataset)
+    return dataset
 
 
 @pytest.fixture
-def split(monkeypatch: pytest.MonkeyPatch) -> LabelledTexts:
-    register_encoder(monkeypatch, GramEncoder())
-    return register_dataset(monkeypatch, dataset_of(SPLIT))
+def split(world: World) -> LabelledTexts:
+    dataset = dataset_of(SPLIT)
+    world.add(GramEncoder(), dataset)
+    return dataset
 
 
 def expected_scores(rows: pd.DataFrame, dataset: LabelledTexts) -> dict[str, float]:
@@ -104,18 +85,20 @@ def expected_scores(rows: pd.DataFrame, dataset: LabelledTexts) -> dict[str, flo
     }
 
 
+def assert_scores(metrics: Mapping[str, float], rows: pd.DataFrame, dataset: LabelledTexts) -> None:
+    expected = expected_scores(rows, dataset)
+    assert {name: metrics[name] for name in expected} == pytest.approx(expected)
+
+
 # --- what is stored
 
 
-def test_folds_test_every_example_once_and_repeated_texts_together(
-    folded: LabelledTexts, settings: Settings, repository: Repository
-) -> None:
-    record = run(settings, repository)
-    rows = rows_of(record, repository)
+def test_folds_test_every_example_once_and_repeated_texts_together(folded: LabelledTexts, world: World) -> None:
+    record = world.run("transfer", "trigrams", "topics")
+    rows = rows_of(record, world)
     metrics = record.metrics
     assert rows["item_no"].tolist() == list(range(len(FOLDED)))
-    expected_metrics = expected_scores(rows, folded)
-    assert {name: metrics[name] for name in expected_metrics} == pytest.approx(expected_metrics)
+    assert_scores(metrics, rows, folded)
     assert metrics["accuracy"] > metrics["majority"] + 0.2
     assert metrics["accuracy_low"] < metrics["accuracy"] < metrics["accuracy_high"]
     assert metrics["macro_f1_low"] < metrics["macro_f1"] < metrics["macro_f1_high"]
@@ -131,15 +114,12 @@ def test_folds_test_every_example_once_and_repeated_texts_together(
     assert metrics["majority"] == pytest.approx(max(np.bincount(folded.labels)) / len(FOLDED))
 
 
-def test_a_prescribed_split_with_and_without_what_stands_in_training(
-    split: LabelledTexts, settings: Settings, repository: Repository
-) -> None:
-    record = run(settings, repository)
-    rows, metrics = rows_of(record, repository), record.metrics
+def test_a_prescribed_split_with_and_without_what_stands_in_training(split: LabelledTexts, world: World) -> None:
+    record = world.run("transfer", "trigrams", "topics")
+    rows, metrics = rows_of(record, world), record.metrics
     assert rows["item_no"].tolist() == [*range(3, 120, 4), 120, 121]
     assert rows["fold"].unique().tolist() == [0]
-    expected_metrics = expected_scores(rows, split)
-    assert {name: metrics[name] for name in expected_metrics} == pytest.approx(expected_metrics)
+    assert_scores(metrics, rows, split)
     assert (metrics["trained"], metrics["tested"], metrics["overlap"], metrics["folds"]) == (90, 32, 2, 1)
     clean = expected_scores(rows[rows["repeated"] == 0], split)
     assert metrics["accuracy_without_overlap"] == pytest.approx(clean["accuracy"])
@@ -149,10 +129,8 @@ def test_a_prescribed_split_with_and_without_what_stands_in_training(
     assert metrics["majority_without_overlap"] == pytest.approx((tested[:-2] == train.argmax()).mean())
 
 
-def test_the_manifest_says_what_was_drawn_and_what_was_chosen(
-    folded: LabelledTexts, settings: Settings, repository: Repository
-) -> None:
-    record = run(settings, repository, seed="3")
+def test_the_manifest_says_what_was_drawn_and_what_was_chosen(folded: LabelledTexts, world: World) -> None:
+    record = world.run("transfer", "trigrams", "topics", seed="3")
     assert record.manifest["seeds"]["folds and weights"] == 3
     chosen = record.manifest["chosen"]
     assert list(chosen) == [f"C, fold {i}" for i in range(10)]
@@ -161,12 +139,9 @@ def test_the_manifest_says_what_was_drawn_and_what_was_chosen(
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_once_more_gives_the_same_bits(
-    split: LabelledTexts, classifier: str, settings: Settings, repository: Repository
-) -> None:
-    request = pipeline.request("transfer", "trigrams", "none", "topics", {"classifier": classifier}, settings)
-    first = pipeline.run(request, settings, repository)
-    again = pipeline.run(request, settings, repository, again=True)
+def test_once_more_gives_the_same_bits(split: LabelledTexts, classifier: str, world: World) -> None:
+    request = world.request("transfer", "trigrams", "topics", classifier=classifier)
+    first, again = (pipeline.run(request, world.settings, world.repository, again=again) for again in (False, True))
     assert again.computed
     assert again.changed == {}
     assert first.record.metrics["accuracy"] > 0.6
@@ -175,33 +150,28 @@ def test_once_more_gives_the_same_bits(
     assert first.record.metrics["epochs" if classifier.startswith("mlp") else "c"] in chosen.values()
 
 
-def test_another_seed_makes_other_folds(folded: LabelledTexts, settings: Settings, repository: Repository) -> None:
-    folds = [rows_of(run(settings, repository, seed=seed), repository)["fold"].tolist() for seed in "12"]
+def test_another_seed_makes_other_folds(folded: LabelledTexts, world: World) -> None:
+    folds = [rows_of(world.run("transfer", "trigrams", "topics", seed=seed), world)["fold"].tolist() for seed in "12"]
     assert folds[0] != folds[1]
 
 
-def test_what_was_transformed_for_one_classifier_serves_the_others(
-    split: LabelledTexts, settings: Settings, repository: Repository
-) -> None:
+def test_what_was_transformed_for_one_classifier_serves_the_others(split: LabelledTexts, world: World) -> None:
     kept = []
     for classifier in CLASSIFIERS:
-        run(settings, repository, classifier=classifier, transform="center")
+        world.run("transfer", "trigrams~center", "topics", classifier=classifier)
         kept.append(next(iter(pipeline._LAST_TRANSFORMED.values()))[0])
     assert all(array is kept[0] for array in kept)
 
 
-def test_texts_without_a_vector_are_left_out(
-    monkeypatch: pytest.MonkeyPatch, folded: LabelledTexts, settings: Settings, repository: Repository
-) -> None:
+def test_texts_without_a_vector_are_left_out(folded: LabelledTexts, world: World) -> None:
     lacks = frozenset(folded.items[10:90:4])
-    register_encoder(monkeypatch, Partial(lacks=lacks))
-    record = run(settings, repository, encoder="partial")
-    rows = rows_of(record, repository)
+    world.add(GramEncoder("partial", lacks=lacks.__contains__))
+    record = world.run("transfer", "partial", "topics")
+    rows = rows_of(record, world)
     expected = [i for i, example in enumerate(FOLDED) if example.first not in lacks]
     assert rows["item_no"].tolist() == expected
     assert record.coverage["examples_covered"] == len(expected) < record.coverage["examples"] == len(FOLDED)
-    expected_metrics = expected_scores(rows, folded)
-    assert {name: record.metrics[name] for name in expected_metrics} == pytest.approx(expected_metrics)
+    assert_scores(record.metrics, rows, folded)
 
 
 # --- by itself
@@ -348,10 +318,9 @@ def test_progress_goes_up_and_a_cancel_ends_it() -> None:
 
     params = {"classifier": "logreg", "seed": "1"}
     compute(embedded(dataset), dataset, params, progress, CancelToken())
-    for stage in ("training", "drawing resamples"):
-        shares = [share for name, share in told if name == stage]
-        assert shares == sorted(shares)
-        assert (shares[0], shares[-1]) == (0, 1)
+    shares = [share for name, share in told if name == "training"]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
 
     cancel, steps = CancelToken(), []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,56 +10,40 @@ from streamlit.testing.v1 import AppTest
 from core.datasets import uploads
 from core.datasets.own.files import tabulate
 from core.runs import estimates
-from core.settings import Settings
-from core.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support import transfer_world as toy
 from tests.support.gone_world import OWN
-from tests.support.pages import OpenApp, written
+from tests.support.pages import OpenApp, table, written
+from tests.support.world import World
 
 TWO = ["trigrams~none", "bigrams~none"]
 SIDES = {"transfer_a": "trigrams~none", "transfer_b": "bigrams~none"}
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Repository]]:
-    with toy.world(tmp_path_factory.mktemp("transfer-page")) as world:
-        yield world
-
-
 @pytest.fixture
-def cache(stored: tuple[Settings, Repository]) -> Path:
-    return stored[0].cache
-
-
-def frame_with(app: AppTest, *columns: str) -> object:
-    return next(frame.value for frame in app.dataframe if set(columns) <= set(frame.value.columns))
+def cache(toys: World) -> Path:
+    return toys.cache
 
 
 def test_an_empty_store_offers_the_demo_and_the_ten(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "empty", "transfer")
-    assert not app.exception
     assert "No transfer task was run yet" in written(app)
     assert "10 tasks" in written(app)
     labels = {button.label for button in app.button}
     assert {"Run the demo", "Run two tasks", "Run all ten"} <= labels
 
 
-def test_tasks_shows_every_task_whatever_dataset_is_picked(
-    open_app: OpenApp, stored: tuple[Settings, Repository]
-) -> None:
-    settings, repository = stored
-    app = open_app(settings.cache, "transfer", data="demo-pairs", enc=TWO)
-    assert not app.exception
-    table = frame_with(app, "variant", toy.SPLIT, toy.FOLDS)
-    run = toy.run("trigrams", toy.SPLIT, "logreg", settings, repository)
-    assert table.set_index("variant").loc["trigrams", toy.SPLIT] == pytest.approx(100 * run.metrics["accuracy"])
-    assert table.set_index("variant").loc["– always the most frequent class", toy.SPLIT] == pytest.approx(
+def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, toys: World) -> None:
+    app = open_app(toys.cache, "transfer", data="demo-pairs", enc=TWO)
+    rows = table(app, "variant", toy.SPLIT, toy.FOLDS)
+    run = toys.run("transfer", "trigrams", toy.SPLIT)
+    assert rows.set_index("variant").loc["trigrams", toy.SPLIT] == pytest.approx(100 * run.metrics["accuracy"])
+    assert rows.set_index("variant").loc["– always the most frequent class", toy.SPLIT] == pytest.approx(
         100 * run.metrics["majority"]
     )
-    shared = [toy.run("trigrams", name, "logreg", settings, repository) for name in (toy.FOLDS, toy.SPLIT)]
-    assert table["mean of 2"][0] == pytest.approx(50 * sum(one.metrics["accuracy"] for one in shared))
-    counts = frame_with(app, "task", "overlap").set_index("task")
+    shared = [toys.run("transfer", "trigrams", name) for name in (toy.FOLDS, toy.SPLIT)]
+    assert rows["mean of 2"][0] == pytest.approx(50 * sum(one.metrics["accuracy"] for one in shared))
+    counts = table(app, "task", "overlap").set_index("task")
     assert counts["overlap"][[toy.SPLIT, toy.FOLDS]].tolist() == [1, 2]
     shares = {toy.SPLIT: 1 / 43, toy.FOLDS: 2 / 63}
     for task, share in shares.items():
@@ -68,13 +51,11 @@ def test_tasks_shows_every_task_whatever_dataset_is_picked(
     assert f"{toy.PAIRS} by bigrams" in written(app)
 
 
-def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, stored: tuple[Settings, Repository]) -> None:
-    settings, repository = stored
-    app = open_app(settings.cache, "transfer", enc=TWO, overlap="without", transfer_score="macro_f1")
-    assert not app.exception
-    run = toy.run("trigrams", toy.SPLIT, "logreg", settings, repository)
-    table = frame_with(app, "variant", toy.SPLIT)
-    assert table[toy.SPLIT][0] == pytest.approx(100 * run.metrics["macro_f1_without_overlap"])
+def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, toys: World) -> None:
+    app = open_app(toys.cache, "transfer", enc=TWO, overlap="without", transfer_score="macro_f1")
+    run = toys.run("transfer", "trigrams", toy.SPLIT)
+    rows = table(app, "variant", toy.SPLIT)
+    assert rows[toy.SPLIT][0] == pytest.approx(100 * run.metrics["macro_f1_without_overlap"])
     assert "Macro F1, without overlap × 100" in written(app)
 
 
@@ -82,9 +63,8 @@ def test_scores_on_other_examples_are_not_shown_beside(open_app: OpenApp, cache:
     app = open_app(cache, "transfer")
     assert "Scores of lacks are missing where they were tested on other examples" in written(app)
     app = open_app(cache, "transfer", transfer_support="own")
-    assert not app.exception
     assert "**not comparable**" in written(app)
-    part = frame_with(app, "task", "in part").set_index("task").loc[toy.SPLIT, "in part"]
+    part = table(app, "task", "in part").set_index("task").loc[toy.SPLIT, "in part"]
     assert part.startswith("lacks ")
     assert "of 158" in part
 
@@ -98,7 +78,6 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
     app = open_app(cache, "transfer", enc=TWO)
     app.multiselect(key="transfer_run_tasks").set_value([toy.PAIRS, toy.SPLIT]).run()
     app.pills(key="transfer_run_classifiers").set_value(["logreg", "mlp-znorm"]).run()
-    assert not app.exception
     # Two variants, two tasks, two classifiers: eight, of which three are stored.
     assert len(asked[-1]) == 8
     assert "5 runs (3 stored)" in written(app)
@@ -107,12 +86,11 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
 
 def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="classifiers")
-    assert not app.exception
-    agreement = frame_with(app, "least Kendall")
+    agreement = table(app, "least Kendall")
     assert agreement["task"].tolist() == [toy.SPLIT]
     assert agreement["encoders"].tolist() == [2]
     assert agreement["classifiers"].tolist() == [2]
-    assert frame_with(app, "encoder", "logreg", "mlp")["encoder"].tolist() == ["trigrams", "bigrams"]
+    assert table(app, "encoder", "logreg", "mlp")["encoder"].tolist() == ["trigrams", "bigrams"]
     said = written(app)
     assert "same order" in said or "depends on the classifier" in said
     assert f"{toy.SPLIT} with `logreg-znorm`, `mlp-znorm`" in said  # what is missing is offered
@@ -123,16 +101,15 @@ def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
     assert "One encoder has nobody to be ranked against" in written(app)
 
 
-def test_confusion_counts_and_classes(open_app: OpenApp, stored: tuple[Settings, Repository]) -> None:
-    app = open_app(stored[0].cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="confusion", **SIDES)
-    assert not app.exception
-    per_class = frame_with(app, "class", "precision A", "F1, A − B")
+def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
+    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="confusion", **SIDES)
+    per_class = table(app, "class", "precision A", "F1, A − B")
     assert per_class["class"].tolist() == ["number", "animal", "colour"]  # the dataset's order
     assert per_class["examples"].tolist() == [14, 14, 15]
-    run = toy.run("trigrams", toy.SPLIT, "logreg", *stored)
+    run = toys.run("transfer", "trigrams", toy.SPLIT)
     assert per_class["F1 A"].mean() == pytest.approx(run.metrics["macro_f1"])
-    app = open_app(stored[0].cache, "transfer", data=toy.SPLIT, enc=TWO[:1], transfer_view="confusion")
-    assert frame_with(app, "class", "precision")["examples"].sum() == 43
+    app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO[:1], transfer_view="confusion")
+    assert table(app, "class", "precision")["examples"].sum() == 43
 
 
 @pytest.mark.parametrize("view", ["confusion", "items"])
@@ -140,22 +117,18 @@ def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: s
     app = open_app(cache, "transfer", data="demo-pairs", transfer_view=view)
     assert "has no labelled texts" in written(app)
     next(button for button in app.button if button.label == toy.SPLIT).click().run()
-    assert not app.exception
     assert app.selectbox(key="data").value == toy.SPLIT
     assert "has no labelled texts" not in written(app)
 
 
 def test_a_task_without_runs_is_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data="demo-negation", enc=TWO, transfer_view="items")
-    assert not app.exception
     assert "Demo negation was not run with `logreg`, seed 1" in written(app)
     assert "Run it" in {button.label for button in app.button}
 
 
 def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -> AppTest:
-    app = open_app(cache, "transfer", data=task, enc=TWO, transfer_view="items", **SIDES, **query)
-    assert not app.exception
-    return app
+    return open_app(cache, "transfer", data=task, enc=TWO, transfer_view="items", **SIDES, **query)
 
 
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:
@@ -178,10 +151,10 @@ def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
     app.selectbox(key="gold").set_value("all").run()
     app.toggle(key="only_overlap").set_value(True).run()
     assert "**1 of 43 tested examples**" in written(app)
-    assert frame_with(app, "gold")["text"].tolist() == [toy.LEAKED]
+    assert table(app, "gold")["text"].tolist() == [toy.LEAKED]
     app.toggle(key="only_overlap").set_value(False).run()
     app.text_input(key="transfer_search").set_value("SO RED AND").run()
-    assert frame_with(app, "gold")["text"].tolist() == [toy.LEAKED]
+    assert table(app, "gold")["text"].tolist() == [toy.LEAKED]
     app.text_input(key="transfer_search").set_value("nothing like it").run()
     assert "No example is left" in written(app)
 
@@ -192,7 +165,7 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
     app = items(open_app, cache, toy.FOLDS, transfer_rows="all", example=str(number))
     assert toy.MARKED in [text.value for text in app.text]
     assert "Its class is **colour**" in written(app)
-    says = frame_with(app, "variant", "predicts", "probability")
+    says = table(app, "variant", "predicts", "probability")
     assert says["variant"].tolist() == ["trigrams", "bigrams"]
     assert set(says[""]) <= {"right", "wrong"}
     # The repeated text: the test takes its two examples for independent ones.
@@ -212,12 +185,10 @@ def test_own_labelled_texts_can_be_run_before_anything_was(open_app: OpenApp, tm
     data = OWN["transfer"][0].encode()
     upload = uploads.add(tabulate(Path("mine.csv"), data).contents(), data, settings)
     app = open_app(settings.cache, "transfer", data=uploads.short_name(upload.reference, settings))
-    assert not app.exception
     assert not app.error
     app.button(key="transfer_run_mine")  # there is one
     assert app.multiselect(key="transfer_run_tasks").value == [upload.reference]
     app = open_app(settings.cache, "transfer")
     assert "transfer_run_mine" not in {button.key for button in app.button}
     app.multiselect(key="transfer_run_tasks").set_value([upload.reference]).run()
-    assert not app.exception
     assert not app.button(key="transfer_run_form").disabled

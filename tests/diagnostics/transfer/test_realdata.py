@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from core.encoders import catalog as encoders
+from core.encoders.catalog import resolve_encoder
 from core.runs import pipeline
 from core.settings import Settings
 from core.store.repository import Repository
@@ -27,23 +27,16 @@ pytestmark = pytest.mark.realdata
 WITHIN = 0.015
 
 
-@pytest.fixture(scope="module")
-def repository(shared_settings: Settings) -> Iterator[Repository]:
-    repository = Repository.at(shared_settings.store)
-    yield repository
-    repository.database.close()
-
-
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
     with threadpool_limits(1):
         yield
 
 
-def metrics_of(dataset: str, classifier: str, settings: Settings, repository: Repository) -> dict[str, float]:
+def metrics_of(dataset: str, classifier: str, settings: Settings, shared_repository: Repository) -> dict[str, float]:
     params = {"classifier": classifier}
     request = pipeline.request("transfer", "random-projection", "none", dataset, params, settings)
-    return dict(pipeline.run(request, settings, repository).record.metrics)
+    return dict(pipeline.run(request, settings, shared_repository).record.metrics)
 
 
 def folder(settings: Settings, name: str) -> Path:
@@ -51,16 +44,16 @@ def folder(settings: Settings, name: str) -> Path:
 
 
 def encoded(texts: list[str], settings: Settings) -> Float32:
-    return encoders.resolve("random-projection", settings).encode(texts, CancelToken())
+    return resolve_encoder("random-projection", settings).encode(texts, CancelToken())
 
 
 def lines(path: Path, encoding: str = "utf-8") -> list[str]:
     return [line.strip() for line in path.read_bytes().decode(encoding).split("\n") if line.strip()]
 
 
-def test_customers_reviews_by_hand(shared_settings: Settings, repository: Repository) -> None:
+def test_customers_reviews_by_hand(shared_settings: Settings, shared_repository: Repository) -> None:
     """Ten folds of scikit-learn's own, its scaler and one C for all of them."""
-    metrics = metrics_of("cr", "logreg-znorm", shared_settings, repository)
+    metrics = metrics_of("cr", "logreg-znorm", shared_settings, shared_repository)
     negative, positive = (lines(folder(shared_settings, f"CR/custrev.{sign}")) for sign in ("neg", "pos"))
     labels = [0] * len(negative) + [1] * len(positive)
     assert (metrics["tested"], metrics["folds"]) == (len(labels), 10)
@@ -75,9 +68,9 @@ def test_customers_reviews_by_hand(shared_settings: Settings, repository: Reposi
     assert metrics["accuracy"] > metrics["majority"] + 0.05
 
 
-def test_questions_by_hand(shared_settings: Settings, repository: Repository) -> None:
+def test_questions_by_hand(shared_settings: Settings, shared_repository: Repository) -> None:
     """The files' own split, scikit-learn's own C, and vectors that nobody scaled."""
-    metrics = metrics_of("trec", "logreg", shared_settings, repository)
+    metrics = metrics_of("trec", "logreg", shared_settings, shared_repository)
     parts = [lines(folder(shared_settings, f"TREC/{name}.label"), "latin-1") for name in ("train_5500", "TREC_10")]
     train, test = ([line.partition(" ")[2].strip() for line in part] for part in parts)
     learned, asked = ([line.partition(":")[0] for line in part] for part in parts)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnostics.words.categorization import categorise, counts, order_clusters, purity, shares
-from core.errors import Cancelled
 from core.types import Bool, CancelToken, Int32, no_progress
 
 
@@ -82,10 +81,3 @@ def test_the_lowest_inertia_counts_not_the_highest_purity() -> None:
     again = categorise(vectors, membership, no_progress, CancelToken())
     assert again.clusters.tolist() == found.clusters.tolist()
     assert again.chance == found.chance
-
-
-def test_it_is_cancelled_between_starts() -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        categorise(np.eye(3), member([[0], [1], [0]], 2), no_progress, cancel)

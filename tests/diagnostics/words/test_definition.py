@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +11,9 @@ from core.datasets.published.word_relations import Question, analogies, categori
 from core.diagnostics.words import analogy, categorization
 from core.errors import BlindspotError, InputError
 from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, no_progress
-from tests.support.small_world import GramEncoder, register_dataset, register_encoder
+from core.types import CancelToken, no_progress
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 QUESTIONS = [
     Question("capital", "semantic", "rome", "italy", "oslo", "norway"),
@@ -29,24 +28,10 @@ KINDS = categories(
 )
 
 
-@dataclass
-class Lacks(GramEncoder):
-    """Has no vector for mice and winter."""
-
-    reference: str = "lacks"
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text in {"mice", "winter", "walker"} for text in texts]] = np.nan
-        return out
-
-
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> None:
-    register_dataset(monkeypatch, ASKED)
-    register_dataset(monkeypatch, KINDS)
-    register_encoder(monkeypatch, GramEncoder())
-    register_encoder(monkeypatch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
+def toys(world: World) -> World:
+    lacks = GramEncoder("lacks", lacks=lambda text: text in {"mice", "winter", "walker"})
+    return world.add(ASKED, KINDS, GramEncoder(), lacks)
 
 
 def test_accuracies_by_hand() -> None:
@@ -87,48 +72,36 @@ def test_vectors_that_cannot_be_used_are_named() -> None:
         categorization.compute(np.ones((6, 3)), KINDS, {}, no_progress, CancelToken())
 
 
-def test_words_without_a_vector_are_left_out_and_counted(
-    world: None, settings: Settings, repository: Repository
-) -> None:
-    run = pipeline.run(
-        pipeline.request("analogy", "lacks", "none", "toy-analogies", {}, settings), settings, repository
-    ).record
+def test_words_without_a_vector_are_left_out_and_counted(toys: World) -> None:
+    run = toys.run("analogy", "lacks", "toy-analogies")
     assert run.coverage == {"questions": 4, "questions_covered": 3, "items": 12, "items_covered": 10}
-    rows = repository.items(analogy.ENTRY, [run.run_id], texts=True)
+    rows = toys.repository.items(analogy.ENTRY, [run.run_id], texts=True)
     assert rows["item_no"].tolist() == [0, 1, 2]
     assert rows[["a", "b", "c", "d"]].values.tolist()[2] == ["dog", "dogs", "cat", "cats"]
     assert rows["section"].tolist() == ["capital", "capital", "plural"]
     # On common support the other encoder answers the same questions among the same words.
-    other = pipeline.run(
-        pipeline.request("analogy", "trigrams", "none", "toy-analogies", {}, settings, ["lacks"]), settings, repository
-    ).record
+    request = replace(toys.request("analogy", "trigrams", "toy-analogies"), support=("lacks",))
+    other = pipeline.run(request, toys.settings, toys.repository).record
     assert other.plan.support_digest == run.plan.support_digest != ""
     assert other.metrics["accuracy"] == run.metrics["accuracy"]
     assert other.metrics["candidates"] == run.metrics["candidates"] == 10
 
 
-def test_categories_through_the_store(world: None, settings: Settings, repository: Repository) -> None:
-    run = pipeline.run(
-        pipeline.request("categorization", "lacks", "none", "toy-kinds", {}, settings), settings, repository
-    ).record
+def test_categories_through_the_store(toys: World) -> None:
+    run = toys.run("categorization", "lacks", "toy-kinds")
     assert run.coverage == {"items": 6, "items_covered": 5}
-    rows = repository.items(categorization.ENTRY, [run.run_id], texts=True)
+    rows = toys.repository.items(categorization.ENTRY, [run.run_id], texts=True)
     assert rows["word"].tolist() == ["walking", "talking", "barking", "talker", "<b>er</b>"]
     assert rows["class"].tolist() == ["in", "in", "in", "er", "er"]
     assert rows["item_no"].tolist() == [0, 1, 2, 4, 5]
     right = (rows["class"] == rows["cluster_class"]).mean()
     assert run.metrics["purity"] == pytest.approx(right)
     assert run.metrics["purity_low"] <= run.metrics["purity_mean"] <= run.metrics["purity_high"]
-    again = pipeline.run(
-        pipeline.request("categorization", "lacks", "none", "toy-kinds", {}, settings), settings, repository, again=True
-    )
-    assert not again.changed
+    request = toys.request("categorization", "lacks", "toy-kinds")
+    assert not pipeline.run(request, toys.settings, toys.repository, again=True).changed
 
 
-def test_an_encoder_that_knows_no_question_is_refused(
-    world: None, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = analogies("mice-only", [QUESTIONS[3]], ["the"])
-    register_dataset(monkeypatch, alone)
+def test_an_encoder_that_knows_no_question_is_refused(toys: World) -> None:
+    toys.add(analogies("mice-only", [QUESTIONS[3]], ["the"]))
     with pytest.raises(InputError, match="no question of 'mice-only' is left: none has vectors of all its four words"):
-        pipeline.run(pipeline.request("analogy", "lacks", "none", "mice-only", {}, settings), settings, repository)
+        toys.run("analogy", "lacks", "mice-only")

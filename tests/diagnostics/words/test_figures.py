@@ -34,15 +34,6 @@ def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> 
 
 
 @SCHEMES
-def test_sections_have_a_row_each(scheme: Scheme) -> None:
-    values = {A: {"capital": 0.5, "<i>x</i>": 1.0}, B: {"capital": 0.0}}
-    figure = words.sections(values, ["capital", "<i>x</i>"], styles([A, B], scheme), scheme)
-    assert list(figure.data[0].y) == ["capital", "&lt;i&gt;x&lt;/i&gt;"]
-    assert list(figure.data[0].x) == [50.0, 100.0]
-    assert list(figure.data[1].x) == [0.0]
-
-
-@SCHEMES
 def test_confusion_has_classes_down_and_clusters_across(scheme: Scheme) -> None:
     table = np.array([[3, 1], [0, 4]])
     figure = words.confusion(table, shares(table), ["bird", "<b>"], [7, 2], scheme)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from core.datasets import catalog
 from core.datasets.published.word_relations import Question, analogies, categories
+from core.diagnostics.words.analogy import ENTRY
 from core.runs import pipeline
-from core.settings import Settings
 from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import CancelToken, Float32
-from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart, table, written
-from tests.support.small_world import GramEncoder, dataset_entry, register_encoder
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 MARKED = "<b>dogs</b> *x*"
 ASKED = analogies(
@@ -38,49 +33,25 @@ KINDS = categories(
 )
 
 
-@dataclass
-class Lacks(GramEncoder):
-    """Has no vector for mice."""
-
-    reference: str = "lacks"
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text == "mice" for text in texts]] = np.nan
-        return out
-
-
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, RunRecord]]]:
+def runs(module_world: World) -> dict[str, RunRecord]:
     """Two encoders on small sets in the built-in ones' places; lacks has seen its own words only."""
-    with pytest.MonkeyPatch.context() as patch:
-        for dataset in (ASKED, KINDS):
-            patch.setitem(catalog.DATASETS, dataset.id, dataset_entry(dataset))
-        register_encoder(patch, GramEncoder())
-        register_encoder(patch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
-        folder = tmp_path_factory.mktemp("words") / "cache"
-        settings = make_settings(folder)
-        repository = Repository.at(settings.store)
-        runs = {
-            f"{diagnostic} {encoder}": run(settings, repository, diagnostic, encoder)
-            for diagnostic in ("analogy", "categorization")
-            for encoder in ("lacks", "trigrams")
-        }
-        repository.database.close()
-        yield folder, runs
+    module_world.add(ASKED, KINDS, GramEncoder(), GramEncoder("lacks", lacks=lambda text: text == "mice"))
+    return {
+        f"{diagnostic} {encoder}": module_world.run(diagnostic, encoder, dataset)
+        for diagnostic, dataset in (("analogy", ASKED.id), ("categorization", KINDS.id))
+        for encoder in ("lacks", "trigrams")
+    }
 
 
-def run(
-    settings: Settings, repository: Repository, diagnostic: str, encoder: str, support: tuple[str, ...] = ()
-) -> RunRecord:
-    dataset = {"analogy": "demo-analogies", "categorization": "demo-categories"}[diagnostic]
-    request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings, support)
-    return pipeline.run(request, settings, repository).record
+@pytest.fixture
+def cache(module_world: World, runs: dict[str, RunRecord]) -> Path:
+    module_world.repository.database.close()
+    return module_world.cache
 
 
 def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "words")
-    assert not app.exception
     assert "No word relation was measured yet" in written(app)
     assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run", "Run", "Run", "Run the demo"]
     assert table(app, "embedding")["embedding"].tolist()[0] == "○ CBOW, published"
@@ -89,10 +60,8 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     assert "esslli has no published cell" in written(app)
 
 
-def test_measured_rows_stand_above_published_ones(open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]) -> None:
-    cache, runs = world
+def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     app = open_app(cache, "words", words_support="own")
-    assert not app.exception
     assert "not comparable" in written(app)
     frame = table(app, "embedding")
     assert frame["embedding"].tolist()[:3] == ["lacks", "trigrams", "○ CBOW, published"]
@@ -108,35 +77,31 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, world: tupl
     assert table(app, "embedding")["embedding"].tolist() == ["trigrams"]
 
 
-def test_scores_on_other_words_are_not_laid_beside_each_other(
-    open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]
-) -> None:
-    cache, _ = world
+def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "words")
-    assert not app.exception
     assert table(app, "embedding")["demo an"].notna().sum() == 1
     assert "they were tested on other words" in written(app)
-    settings = make_settings(cache)
-    repository = Repository.at(settings.store)
-    common = run(settings, repository, "analogy", "trigrams", ("lacks",))
-    repository.database.close()
+    request = replace(module_world.request("analogy", "trigrams", ASKED.id), support=("lacks",))
+    common = pipeline.run(request, module_world.settings, module_world.repository).record
+    module_world.repository.database.close()
     app = open_app(cache, "words")
     both = table(app, "embedding")["demo an"].tolist()[:2]
     assert both[1] == pytest.approx(100 * common.metrics["accuracy"])
     assert not np.isnan(both[0])
 
 
-def test_wrong_questions_are_listed_as_text(open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]) -> None:
-    cache, runs = world
+def test_wrong_questions_are_listed_as_text(
+    open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
+) -> None:
     app = open_app(
         cache, "words", words_support="own", analogies_by="trigrams~none", data="demo-analogies", words_view="analogies"
     )
-    assert not app.exception
-    assert chart(app, 1)["data"][1]["name"] == "trigrams"
-    frame = next(d.value for d in app.dataframe if "answered" in d.value)
-    items = Repository.at(make_settings(cache).store).items(
-        catalog_entry("analogy"), [runs["analogy trigrams"].run_id], texts=True
-    )
+    line = chart(app, 1)["data"][1]
+    assert line["name"] == "trigrams"
+    of_sections = [runs["analogy trigrams"].metrics[f"accuracy@{name}"] for name in ("capital", "plural")]
+    assert line["x"] == pytest.approx([100 * accuracy for accuracy in of_sections])
+    frame = table(app, "answered")
+    items = module_world.repository.items(ENTRY, [runs["analogy trigrams"].run_id], texts=True)
     wrong = items[items["greater"] + items["ties"] > 0]
     assert 0 < len(wrong) < len(items)
     assert frame["right"].tolist() == wrong["d"].tolist()
@@ -144,44 +109,31 @@ def test_wrong_questions_are_listed_as_text(open_app: OpenApp, world: tuple[Path
     assert frame["rank"].tolist() == (1 + wrong["greater"] + wrong["ties"] / 2).tolist()
     assert MARKED not in written(app, raw=False)
     app = open_app(cache, "words", words_support="own", analogies_by="trigrams~none", analogy_section="capital")
-    frame = next(d.value for d in app.dataframe if "answered" in d.value)
+    frame = table(app, "answered")
     assert set(frame["section"]) <= {"capital"}
 
 
-def catalog_entry(diagnostic: str) -> Any:
-    from core.diagnostic import find
-
-    return find(diagnostic)
-
-
-def test_classes_and_clusters_are_shown(open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]) -> None:
-    cache, runs = world
+def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_support": "own", "words_view": "categories", "categories_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
-    assert not app.exception
     assert f"Purity **{runs['categorization trigrams'].metrics['purity']:.1%}** of 6 words in 2 classes" in written(app)
     heat = chart(app, 1)["data"][0]
     assert sorted(heat["y"]) == ["er", "in"]
     assert sum(int(v or 0) for row in heat["text"] for v in row) == 6
     app = open_app(cache, "words", **query, cluster="0")
-    frame = next(d.value for d in app.dataframe if "cluster's class" in d.value)
+    frame = table(app, "cluster's class")
     assert set(frame["cluster"]) == {0}
 
 
-def test_coverage_and_relatedness(open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]) -> None:
-    cache, _ = world
+def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "words", words_support="own", words_view="coverage")
-    assert not app.exception
-    frame = next(d.value for d in app.dataframe if "questions or pairs" in d.value)
+    frame = table(app, "questions or pairs")
     assert "3 of 4" in frame["questions or pairs"].tolist()
     app = open_app(cache, "words", words_view="relatedness")
-    assert not app.exception
     assert "page *Similarity*" in written(app)
 
 
-def test_the_page_data_shows_their_rows(open_app: OpenApp, world: tuple[Path, dict[str, RunRecord]]) -> None:
-    cache, _ = world
+def test_the_page_data_shows_their_rows(open_app: OpenApp, cache: Path) -> None:
     for name, words in (("demo-analogies", "**4** questions in 2 sections"), ("demo-categories", "**6** distinct")):
         app = open_app(cache, "data", data=name)
-        assert not app.exception
         assert words in written(app)

@@ -1,4 +1,4 @@
-"""Batches of tokens against loops over lists, and what the real tokenizer gives."""
+"""Batches of tokens against loops over lists, and the real tokenizer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.encoders import catalog
+from core.encoders.catalog import resolve_encoder
 from core.encoders.transformer import batches as token_batches
 from core.encoders.transformer.batches import Tokens, batches_by_tokens, tokenize
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
@@ -53,10 +53,10 @@ def test_a_batch_is_padded_to_its_longest_text(texts: list[Text], data: st.DataO
 def test_the_longest_come_first_and_texts_of_the_same_tokens_stand_together(texts: list[Text], added_too: bool) -> None:
     tokens = tokens_of(texts, added_too=added_too)
     same = texts if added_too else [[(number, False) for number, _ in text] for text in texts]
-    assert tokens.twins.tolist() == [same.index(text) for text in same]
+    assert tokens.copies.tolist() == [same.index(text) for text in same]
     assert sorted(tokens.order.tolist()) == list(range(len(texts)))
     assert tokens.lengths[tokens.order].tolist() == sorted(map(len, texts), reverse=True)
-    runs = [row for row, _ in itertools.groupby(tokens.twins[tokens.order])]
+    runs = [row for row, _ in itertools.groupby(tokens.copies[tokens.order])]
     assert len(runs) == len(set(runs))
 
 
@@ -69,7 +69,7 @@ def test_pieces_are_not_guessed() -> None:
 def test_texts_are_tokenised_as_the_tokenizer_does_it(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    encoder = catalog.resolve("minilm", shared_settings)
+    encoder = resolve_encoder("minilm", shared_settings)
     assert isinstance(encoder, SentenceTransformerEncoder)
     tokenizer = encoder._model.tokenizer
     texts = ["", "rain and snow", "Rain and snow", "rain", "rain and snow and hail", "[SEP]", "unbelievable"]
@@ -83,7 +83,7 @@ def test_texts_are_tokenised_as_the_tokenizer_does_it(
         assert found.added[place].tolist() == [bool(added) for added in theirs["special_tokens_mask"]]
         assert found.truncated[row] == (len(tokenizer(text)["input_ids"]) > 5)
     assert found.truncated.sum() == 1
-    assert found.twins.tolist() == [0, 1, 1, 3, 1, 5, 6]  # cut off, two are the same
+    assert found.copies.tolist() == [0, 1, 1, 3, 1, 5, 6]  # cut off, two are the same
     assert found.pad == tokenizer.pad_token_id
 
 

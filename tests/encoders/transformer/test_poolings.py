@@ -1,4 +1,4 @@
-"""The poolings of MiniLM against a slow obvious computation, and what sharing one forward pass must keep."""
+"""Poolings of MiniLM against a slow reference, and encoders that share a forward pass."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from core.encoders import catalog
 from core.encoders.base import EncoderFamily
 from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import _MINILM_POOLINGS, resolve_encoder
 from core.encoders.references import Dtype
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import BlindspotError, Cancelled
+from core.errors import BlindspotError
 from core.settings import Settings
 from core.types import CancelToken, Float64, digest_of_strings, no_progress
 from tests.support.odd_texts import ODD_TEXTS
@@ -26,7 +26,7 @@ TOO_LONG = 2  # of them: one word of 5,000 letters is a single unknown piece
 
 
 def encoder_of(reference: str, settings: Settings) -> SentenceTransformerEncoder:
-    encoder = catalog.resolve(reference, settings)
+    encoder = resolve_encoder(reference, settings)
     assert isinstance(encoder, SentenceTransformerEncoder)
     return encoder
 
@@ -38,7 +38,7 @@ def minilm(shared_settings: Settings) -> SentenceTransformerEncoder:
 
 @pytest.fixture(scope="module")
 def reference(minilm: SentenceTransformerEncoder) -> dict[str, Float64]:
-    """Plain transformers in float64, one text at a time without padding, by the definitions of DESIGN 6."""
+    """Plain transformers in float64, one text at a time without padding, by definition."""
     from transformers import AutoModel, AutoTokenizer
 
     model = AutoModel.from_pretrained(minilm.folder, dtype=torch.float64, local_files_only=True).eval()
@@ -73,7 +73,7 @@ def test_every_pooling_is_what_its_definition_says(
         assert vectors.dtype == np.float32
         np.testing.assert_allclose(vectors, reference[name], rtol=0, atol=1e-5, err_msg=name)
         np.testing.assert_allclose(
-            replace(minilm, reference=name, own=catalog._MINILM_POOLINGS[name], others=()).encode(TEXTS, CancelToken()),
+            replace(minilm, reference=name, own=_MINILM_POOLINGS[name], others=()).encode(TEXTS, CancelToken()),
             vectors,
             rtol=0,
             atol=1e-5,
@@ -87,19 +87,11 @@ def test_the_definitions_differ(reference: dict[str, Float64]) -> None:
             assert (np.abs(reference[one] - reference[other]).max() < 1e-3) == (one == other)
 
 
-def test_the_published_vectors_are_the_librarys_also_in_company(minilm: SentenceTransformerEncoder) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(minilm.folder), device="cpu", local_files_only=True)
-    theirs = model.encode(list(TEXTS), convert_to_numpy=True, show_progress_bar=False)
-    np.testing.assert_allclose(minilm.encode_family(TEXTS, CancelToken()).vectors[0], theirs, rtol=0, atol=1e-5)
-
-
 def test_the_identity_of_minilm_is_what_it_was(settings: Settings) -> None:
     """The key without the fields that came later: what was stored before is found."""
     import json
 
-    identity = catalog.resolve("minilm", settings).identity
+    identity = resolve_encoder("minilm", settings).identity
     old = {
         "reference": "minilm",
         "revision": "53aa51172d142c89",
@@ -226,10 +218,3 @@ def test_a_single_text_that_does_not_fit_is_told(minilm: SentenceTransformerEnco
     assert "max_length" in caught.value.remedy
     assert caught.value.exit_code == 1
     assert device.refused >= 1
-
-
-def test_a_cancel_is_seen_by_a_family(minilm: SentenceTransformerEncoder) -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        minilm.encode_family(TEXTS, cancel)

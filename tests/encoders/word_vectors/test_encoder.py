@@ -1,4 +1,4 @@
-"""Looking texts up in word vectors (DESIGN 4.1), what such an encoder is known by, and how the rest meets it."""
+"""Lookup of texts in word vectors against a slow loop, identity, references, and real files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import cli
 from core.encoders import source_files
 from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import canonical, resolve
+from core.encoders.catalog import canonical_encoder, resolve_encoder
 from core.encoders.word_vectors import words as vector_words
 from core.encoders.word_vectors.encoder import WordVectors
 from core.errors import Cancelled, InputError
-from core.settings import Mode, Settings
+from core.settings import Settings
 from core.types import CancelToken, Float32, digest_of_strings, no_progress
 
 FILE = """Paris 1 0
@@ -180,32 +179,30 @@ def test_the_identity_is_that_of_the_file_and_the_way_of_looking_up(path: Path) 
 
 
 def test_the_file_is_neither_parsed_nor_hashed_twice_for_a_page(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    resolve(f"vectors:{path}", Settings.from_environment({})).identity  # noqa: B018
+    resolve_encoder(f"vectors:{path}", Settings.from_environment({})).identity  # noqa: B018
     hashed = []
     monkeypatch.setattr(source_files, "sha256_of", hashed.append)
     monkeypatch.setattr(vector_words.Collector, "add", lambda *_: pytest.fail("parsed"))
-    encoder = resolve(f"vectors:{path}", Settings.from_environment({}))
+    encoder = resolve_encoder(f"vectors:{path}", Settings.from_environment({}))
     assert encoder.info.dimension == 2
     assert encoder.identity.revision
     assert hashed == []
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_those_that_the_identity_names(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that changes after it was looked at, or while it is read, is refused."""
     table = vector_words.Collector.table
 
     def change(self: vector_words.Collector) -> vector_words.WordTable:
         path.write_text(FILE + "dog 1 1\n", "utf-8")
         return table(self)
 
-    monkeypatch.setattr(vector_words.Collector, "table", change)
-    with pytest.raises(InputError, match="changed before it was read to its end"):
-        WordVectors.at(path).load()
-
-
-def test_vectors_are_those_that_the_identity_names(path: Path) -> None:
     encoder = WordVectors.at(path)
     assert encoder.identity.revision
-    path.write_text(FILE + "dog 1 1\n", "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(vector_words.Collector, "table", change)
+        with pytest.raises(InputError, match="changed before it was read to its end"):
+            WordVectors.at(path).load()
     with pytest.raises(InputError, match="changed before it was read to its end"):
         encoder.load()
     assert encoded(WordVectors.at(path), "dog") == [[1, 1]]
@@ -232,12 +229,12 @@ def test_the_cache_keeps_what_has_no_vector(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["vectors", "table"])
 def test_a_reference_has_one_spelling(scheme: str, tmp_path: Path) -> None:
-    assert canonical(f"{scheme}:x.csv") == f"{scheme}:{Path.cwd() / 'x.csv'}"
-    assert canonical(f"{scheme}:/a//b/../x.csv?") == f"{scheme}:/a/x.csv"
-    assert canonical(f"{scheme}:~/x.csv") == f"{scheme}:{Path.home() / 'x.csv'}"
+    assert canonical_encoder(f"{scheme}:x.csv") == f"{scheme}:{Path.cwd() / 'x.csv'}"
+    assert canonical_encoder(f"{scheme}:/a//b/../x.csv?") == f"{scheme}:/a/x.csv"
+    assert canonical_encoder(f"{scheme}:~/x.csv") == f"{scheme}:{Path.home() / 'x.csv'}"
     asked = tmp_path / "what?dim=3.csv"
     asked.touch()
-    assert canonical(f"{scheme}:{asked}") == f"{scheme}:{asked}"
+    assert canonical_encoder(f"{scheme}:{asked}") == f"{scheme}:{asked}"
 
 
 @pytest.mark.parametrize("scheme", ["vectors", "table"])
@@ -252,47 +249,8 @@ def test_a_reference_has_one_spelling(scheme: str, tmp_path: Path) -> None:
 )
 def test_a_reference_that_means_nothing_is_refused(scheme: str, target: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        canonical(f"{scheme}:{target}")
+        canonical_encoder(f"{scheme}:{target}")
     assert said.format(scheme=scheme) in str(caught.value)
-
-
-@pytest.mark.parametrize("scheme", ["vectors", "table"])
-def test_a_hosted_demo_reads_no_files(scheme: str, path: Path, settings: Settings) -> None:
-    with pytest.raises(InputError, match="hosted demo"):
-        resolve(f"{scheme}:{path}", replace(settings, mode=Mode.DEMO))
-
-
-@pytest.mark.parametrize("kind", ["missing", "folder", "ELF", "NaN", "short row", "zero character"])
-@pytest.mark.parametrize("scheme", ["vectors", "table"])
-def test_the_command_line_refuses_with_exit_code_2(
-    scheme: str,
-    kind: str,
-    tmp_path: Path,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
-    path = tmp_path / "bad.csv"
-    content = {
-        ("ELF", scheme): b"\x7fELF" + bytes(range(256)),
-        ("NaN", "vectors"): b"a 1 2\nb nan 1\n",
-        ("NaN", "table"): b'text,embedding\na,"[1,2]"\nb,"[NaN,1]"\n',
-        ("short row", "vectors"): b"a 1 2\nb 1\n",
-        ("short row", "table"): b'text,embedding\na,"[1,2]"\nb,"[1]"\n',
-    }.get((kind, scheme))
-    if content:
-        path.write_bytes(content)
-    elif kind == "folder":
-        path.mkdir()
-    name = f"{path}\0" if kind == "zero character" else str(path)
-    code = cli.main(["run", "evalrank", "--encoder", f"{scheme}:{name}", "--dataset", "demo-pairs"])
-    said = capsys.readouterr()
-    assert code == 2, said.err
-    assert said.out == ""
-    assert said.err.splitlines()[-1].startswith("error: ")
-    assert "bad.csv" in said.err
-    assert "Traceback" not in said.err
 
 
 # --- real files
@@ -307,9 +265,10 @@ def mirror(shared_settings: Settings) -> Path:
 
 def coverage(encoder: Encoder, shared_settings: Settings) -> tuple[int, int, int]:
     """Items, items with a vector, and pairs of which both have one, of the EvalRank words."""
-    from core.datasets import catalog, fetch
+    from core.datasets import fetch
+    from core.datasets.catalog import find_dataset
 
-    words = fetch.load(catalog.find("evalrank-word"), shared_settings)
+    words = fetch.load(find_dataset("evalrank-word"), shared_settings)
     vectors = encoder.encode(words.items, CancelToken())
     covered = ~np.isnan(vectors[:, 0])
     assert np.isfinite(vectors[covered]).all()

@@ -8,7 +8,7 @@ import pytest
 from core.numerics.neighbours import approximate
 from core.numerics.neighbours.approximate import ApproximateIndex, quality
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def matrix() -> np.ndarray:
     return rng.normal(size=(1_500, 12)).astype(np.float32)
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_recall_is_the_share_of_the_exact_neighbours(matrix: np.ndarray, metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_recall_is_the_share_of_the_exact_neighbours(matrix: np.ndarray, metric: Similarity) -> None:
     exact, index = ExactIndex(matrix, metric), ApproximateIndex(matrix, metric)
     rows = np.arange(0, 1_500, 30)
     truth, guess = exact.of_rows(rows, 10), index.of_rows(rows, 10)
@@ -36,8 +36,8 @@ def test_recall_is_the_share_of_the_exact_neighbours(matrix: np.ndarray, metric:
         assert (np.diff(similarity) <= 0).all()
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_in_all_cells_it_is_exact(matrix: np.ndarray, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_in_all_cells_it_is_exact(matrix: np.ndarray, metric: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(approximate, "SHARE_LOOKED_AT", 1)
     index, exact = ApproximateIndex(matrix, metric), ExactIndex(matrix, metric)
     for found, truth in (
@@ -50,10 +50,10 @@ def test_in_all_cells_it_is_exact(matrix: np.ndarray, metric: Metric, monkeypatc
 
 @pytest.mark.parametrize("rows", [np.eye(9, dtype=np.float32), np.ones((9, 4), dtype=np.float32)])
 def test_cells_that_hold_too_few_are_made_up_for(rows: np.ndarray) -> None:
-    found = ApproximateIndex(rows, Metric.COS).of_rows(np.arange(9), 8)
+    found = ApproximateIndex(rows, Similarity.COS).of_rows(np.arange(9), 8)
     assert [sorted(items) for items in found.rows.tolist()] == [[j for j in range(9) if j != i] for i in range(9)]
 
 
 def test_k_must_be_there() -> None:
     with pytest.raises(ValueError, match="must be 1 to 2"):
-        ApproximateIndex(np.eye(3, dtype=np.float32), Metric.COS).of_rows(np.arange(3), 3)
+        ApproximateIndex(np.eye(3, dtype=np.float32), Similarity.COS).of_rows(np.arange(3), 3)

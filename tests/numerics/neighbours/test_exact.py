@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from core.numerics import coarse
 from core.numerics.neighbours import exact as nearest
 from core.numerics.neighbours.exact import SLACK, ExactIndex
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 
 
-def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Metric, own: int | None) -> list[int]:
+def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Similarity, own: int | None) -> list[int]:
     """The query as one more row; every similarity in float64, then sorted: the lower number first among equals."""
     similarity = similarity_to_all(np.vstack([matrix, vector[None, :]]), len(matrix), metric)[:-1]
     return sorted((i for i in range(len(matrix)) if i != own), key=lambda i: (-similarity[i], i))[:k]
@@ -25,14 +25,14 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Metric, 
     seed=st.integers(0, 10_000),
     n=st.integers(2, 120),
     d=st.integers(1, 9),
-    metric=st.sampled_from(list(Metric)),
+    metric=st.sampled_from(list(Similarity)),
     levels=st.sampled_from([0, 2, 5]),
     far=st.sampled_from([0.0, 1e3]),
     tile=st.sampled_from([None, 3, 4_096]),
     is_coded=st.booleans(),
 )
 def test_neighbours_are_those_of_a_full_sort(
-    seed: int, n: int, d: int, metric: Metric, levels: int, far: float, tile: int | None, is_coded: bool
+    seed: int, n: int, d: int, metric: Similarity, levels: int, far: float, tile: int | None, is_coded: bool
 ) -> None:
     """By the loop for many queries too, in tiles of few items (``tile``) and of all; by products of codes too."""
     rng = np.random.default_rng(seed)
@@ -65,10 +65,10 @@ def test_neighbours_are_those_of_a_full_sort(
 
 def test_by_hand() -> None:
     matrix = np.array([[1, 0], [0.8, 0.6], [0, 1], [-1, 0]], dtype=np.float32)
-    found = ExactIndex(matrix, Metric.COS).of_rows(np.array([0]), 3)
+    found = ExactIndex(matrix, Similarity.COS).of_rows(np.array([0]), 3)
     assert found.rows.tolist() == [[1, 2, 3]]
     np.testing.assert_allclose(found.similarity, [[0.8, 0.0, -1.0]], atol=1e-7)
-    found = ExactIndex(matrix, Metric.L2).of_vectors(np.array([[1, 1]], dtype=np.float32), 2)
+    found = ExactIndex(matrix, Similarity.L2).of_vectors(np.array([[1, 1]], dtype=np.float32), 2)
     assert found.rows.tolist() == [[1, 0]]
     np.testing.assert_allclose(found.similarity, [[1 / (1 + np.sqrt(0.2)), 0.5]], atol=1e-7)
 
@@ -76,29 +76,31 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize("compiled_from", [0, nearest.COMPILED_FROM])
 def test_all_alike_are_in_order_of_their_numbers(compiled_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "COMPILED_FROM", compiled_from)
-    index = ExactIndex(np.ones((500, 8), dtype=np.float32), Metric.COS)
+    index = ExactIndex(np.ones((500, 8), dtype=np.float32), Similarity.COS)
     assert index.of_rows(np.array([3]), 5).rows.tolist() == [[0, 1, 2, 4, 5]]
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_float32_stays_within_the_slack(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_float32_stays_within_the_slack(metric: Similarity) -> None:
     """What decides whether candidates are enough: faiss's scores against float64, in 768 dimensions."""
     import faiss
 
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(2_000, 768)) + 0.3
     rows = (rows / np.linalg.norm(rows, axis=1).max()).astype(np.float32)
-    kind = faiss.METRIC_INNER_PRODUCT if metric is Metric.COS else faiss.METRIC_L2
+    kind = faiss.METRIC_INNER_PRODUCT if metric is Similarity.COS else faiss.METRIC_L2
     scores, found = faiss.knn(rows[:200], rows, 50, metric=kind)
     wide = rows.astype(np.float64)
     for i in range(200):
         others = wide[found[i]]
-        exact = others @ wide[i] if metric is Metric.COS else ((others - wide[i]) ** 2).sum(axis=1)
+        exact = others @ wide[i] if metric is Similarity.COS else ((others - wide[i]) ** 2).sum(axis=1)
         assert np.abs(scores[i] - exact).max() < SLACK / 4
 
 
-@pytest.mark.parametrize(("metric", "is_coded"), [(Metric.COS, False), (Metric.COS, True), (Metric.L2, False)])
-def test_many_queries_find_what_few_find(metric: Metric, is_coded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("metric", "is_coded"), [(Similarity.COS, False), (Similarity.COS, True), (Similarity.L2, False)]
+)
+def test_many_queries_find_what_few_find(metric: Similarity, is_coded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways on the same rows: clusters of near copies, copies, a zero vector, more items than a tile holds."""
     made: list[int] = []
     multiply = coarse.multiply
@@ -128,15 +130,15 @@ def test_codes_are_left_where_a_coordinate_stands_out(monkeypatch: pytest.Monkey
     monkeypatch.setattr(coarse, "pays", lambda: True)
     monkeypatch.setattr(coarse, "multiply", lambda *_: pytest.fail("no products of codes are wanted"))
     matrix = np.random.default_rng(0).standard_normal((300, 1_000)).astype(np.float32)
-    index = ExactIndex(matrix, Metric.COS)
+    index = ExactIndex(matrix, Similarity.COS)
     assert index._is_fine
     matrix[:, 0] = 60.0
-    index = ExactIndex(matrix, Metric.COS)
+    index = ExactIndex(matrix, Similarity.COS)
     assert not index._is_fine
-    assert index.of_rows(np.array([5]), 3).rows.tolist() == [brute_force(matrix, matrix[5], 3, Metric.COS, 5)]
+    assert index.of_rows(np.array([5]), 3).rows.tolist() == [brute_force(matrix, matrix[5], 3, Similarity.COS, 5)]
 
 
 @pytest.mark.parametrize("k", [0, 3])
 def test_k_must_be_there(k: int) -> None:
     with pytest.raises(ValueError, match="must be 1 to 2"):
-        ExactIndex(np.eye(3, dtype=np.float32), Metric.COS).of_rows(np.arange(3), k)
+        ExactIndex(np.eye(3, dtype=np.float32), Similarity.COS).of_rows(np.arange(3), k)

@@ -7,10 +7,10 @@ import pytest
 
 from core.numerics.neighbours import occurrences as neighbors
 from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 
 
-def loop(matrix: np.ndarray, queries: np.ndarray, k: int, metric: Metric) -> list[int]:
+def loop(matrix: np.ndarray, queries: np.ndarray, k: int, metric: Similarity) -> list[int]:
     counts = [0] * len(matrix)
     for query in queries.tolist():
         similarity = similarity_to_all(matrix, query, metric)
@@ -20,9 +20,9 @@ def loop(matrix: np.ndarray, queries: np.ndarray, k: int, metric: Metric) -> lis
     return counts
 
 
-@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("metric", Similarity)
 @pytest.mark.parametrize("k", [1, 5, 29])
-def test_counts_are_those_of_a_loop(metric: Metric, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_are_those_of_a_loop(metric: Similarity, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbors, "SCORES_AT_ONCE", 100)  # several tiles
     rng = np.random.default_rng(k)
     matrix = (rng.normal(size=(30, 4)) * rng.uniform(0.1, 50, (30, 1))).astype(np.float32)
@@ -34,4 +34,4 @@ def test_k_must_leave_somebody_out() -> None:
     matrix = np.eye(3, dtype=np.float32)
     for k in (0, 3):
         with pytest.raises(ValueError, match="must be 1 to 2"):
-            k_occurrence(matrix, np.arange(3), k, Metric.COS)
+            k_occurrence(matrix, np.arange(3), k, Similarity.COS)

@@ -18,22 +18,22 @@ from core.numerics.ranking import problem as rank_problem
 from core.numerics.ranking.gpu import PRECISIONS, Precision, rank_pairs_on, slack_of
 from core.numerics.ranking.problem import RankCounts
 from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
+from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs
 from core.types import CancelToken, Float32, no_progress
 from tests.support.ranking import Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
 DEVICE = "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
-def rank(matrix: Float32, pairs: Pairs, metric: Metric, precision: Precision) -> RankCounts:
+def rank(matrix: Float32, pairs: Pairs, metric: Similarity, precision: Precision) -> RankCounts:
     queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     return rank_pairs_on(DEVICE, matrix, queries, mates, metric, no_progress, CancelToken(), precision)
 
 
-@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Metric), precision=st.sampled_from(PRECISIONS))
+@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity), precision=st.sampled_from(PRECISIONS))
 @hypothesis_settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(
-    data: st.DataObject, matrix: Float32, metric: Metric, precision: Precision
+    data: st.DataObject, matrix: Float32, metric: Similarity, precision: Precision
 ) -> None:
     """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many small tiles."""
     item = st.integers(0, len(matrix) - 1)
@@ -49,8 +49,8 @@ def test_ranks_equal_the_float64_loop(
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("metric", Metric)
-def test_counts_are_those_of_the_processor(metric: Metric, precision: Precision) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_counts_are_those_of_the_processor(metric: Similarity, precision: Precision) -> None:
     """Vectors like an encoder's, more of them than a tile holds, some copies; queries that have several mates."""
     rng = np.random.default_rng(5)
     matrix = rng.standard_normal((gpu_ranking.ITEMS_PER_TILE + 500, 32)).astype(np.float32)
@@ -66,8 +66,8 @@ def test_counts_are_those_of_the_processor(metric: Metric, precision: Precision)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1_024])
-@pytest.mark.parametrize("metric", Metric)
-def test_float16_scores_stay_within_the_slack(metric: Metric, dimension: int) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_float16_scores_stay_within_the_slack(metric: Similarity, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every score must lie between."""
     matrix = vectors_that_round_badly(dimension)
     norms = row_norms(matrix)
@@ -76,7 +76,7 @@ def test_float16_scores_stay_within_the_slack(metric: Metric, dimension: int) ->
     operand = torch.from_numpy(rank_problem.scaled(matrix, np.arange(len(matrix)), factors)).half().to(DEVICE)
     with gpu_ranking._full_precision():
         scores = (operand @ operand.T).float().cpu().numpy()
-    if metric is Metric.L2:
+    if metric is Similarity.L2:
         scores = scores - (lengths**2 / 2).astype(np.float32)
     queries, mates = np.indices(scores.shape).reshape(2, -1)
     exact = similarity_of_pairs(matrix, queries, mates, metric)
@@ -108,16 +108,16 @@ def test_progress_and_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
 
     two = np.arange(2, dtype=np.int32)
     limit = -1
-    rank_pairs_on(DEVICE, np.eye(10, dtype=np.float32), two, two + 1, Metric.COS, listen, cancel)
+    rank_pairs_on(DEVICE, np.eye(10, dtype=np.float32), two, two + 1, Similarity.COS, listen, cancel)
     assert seen == [("ranking", done, 20) for done in (0, 4, 8, 10, 14, 18, 20)]
     limit = 4
     with pytest.raises(Cancelled):
-        rank_pairs_on(DEVICE, np.eye(10, dtype=np.float32), two, two + 1, Metric.COS, listen, cancel)
+        rank_pairs_on(DEVICE, np.eye(10, dtype=np.float32), two, two + 1, Similarity.COS, listen, cancel)
 
 
 def test_no_pairs_have_no_ranks_and_nan_is_refused() -> None:
     matrix = np.ones((3, 2), dtype=np.float32)
-    assert greater_and_ties(rank(matrix, [], Metric.COS, "float16")) == []
+    assert greater_and_ties(rank(matrix, [], Similarity.COS, "float16")) == []
     matrix[1, 1] = np.nan
     with pytest.raises(BlindspotError, match="1 of 3 embeddings"):
-        rank(matrix, [(0, 1)], Metric.COS, "float32")
+        rank(matrix, [(0, 1)], Similarity.COS, "float32")

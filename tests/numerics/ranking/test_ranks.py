@@ -23,21 +23,15 @@ from core.numerics.ranking import problem as rank_problem
 from core.numerics.ranking import ranks as ranking
 from core.numerics.ranking import tiles as rank_tiles
 from core.numerics.ranking.problem import TAU, RankCounts
-from core.numerics.ranking.ranks import (
-    Exclusions,
-    expected_hit,
-    expected_reciprocal_rank,
-    rank_pairs,
-    without,
-)
-from core.numerics.similarity import Metric, row_norms, similarity_of_pairs
+from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs
 from core.settings import ROOT
 from core.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.ranking import SIZES, Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
 
-def rank(matrix: Float32, pairs: Pairs, metric: Metric, tau: float = TAU) -> RankCounts:
+def rank(matrix: Float32, pairs: Pairs, metric: Similarity, tau: float = TAU) -> RankCounts:
     """By float32 products and, where there is that way, by products of codes: the same to the last count."""
     queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     found = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
@@ -75,7 +69,7 @@ def test_cosine_by_hand() -> None:
         ],
         dtype=np.float32,
     )
-    counts = rank(matrix, [(0, 1)], Metric.COS)
+    counts = rank(matrix, [(0, 1)], Similarity.COS)
     assert counts.similarity[0] == pytest.approx(0.8, abs=1e-15)
     assert greater_and_ties(counts) == [(1, 2)]
     assert counts.optimistic.tolist() == [2]
@@ -95,7 +89,7 @@ def test_l2_by_hand() -> None:
         ],
         dtype=np.float32,
     )
-    counts = rank(matrix, [(0, 1)], Metric.L2)
+    counts = rank(matrix, [(0, 1)], Similarity.L2)
     assert counts.similarity[0] == pytest.approx(1 / 6, abs=1e-15)
     assert greater_and_ties(counts) == [(2, 1)]
     assert counts.shown.tolist() == [3.5]
@@ -106,40 +100,48 @@ def test_every_pair_gets_the_counts_of_its_own_query_and_mate() -> None:
     matrix = np.array([[0], [1], [3], [7]], dtype=np.float32)
     pairs = [(3, 0), (0, 1), (3, 2), (0, 3), (1, 0), (0, 2), (2, 2)]
     # From 7: 3, 1, 0. From 0: 1, 3, 7. From 1: 0, 3, 7. A text is nearest to itself.
-    assert greater_and_ties(rank(matrix, pairs, Metric.L2)) == [(2, 0), (0, 0), (0, 0), (2, 0), (0, 0), (1, 0), (0, 0)]
+    assert greater_and_ties(rank(matrix, pairs, Similarity.L2)) == [
+        (2, 0),
+        (0, 0),
+        (0, 0),
+        (2, 0),
+        (0, 0),
+        (1, 0),
+        (0, 0),
+    ]
 
 
 def test_query_and_mate_are_no_candidates() -> None:
     matrix = np.array([[1, 0], [0, 1]], dtype=np.float32)
-    for metric in Metric:
+    for metric in Similarity:
         assert greater_and_ties(rank(matrix, [(0, 1), (1, 0), (0, 0)], metric)) == [(0, 0)] * 3
 
 
 def test_self_pair_is_tied_with_copies_of_the_text() -> None:
     matrix = np.array([[2, 1], [2, 1], [4, 2], [1, 2]], dtype=np.float32)
-    assert greater_and_ties(rank(matrix, [(0, 0)], Metric.COS)) == [(0, 2)], "item 2 has the same direction"
-    assert greater_and_ties(rank(matrix, [(0, 0)], Metric.L2)) == [(0, 1)]
+    assert greater_and_ties(rank(matrix, [(0, 0)], Similarity.COS)) == [(0, 2)], "item 2 has the same direction"
+    assert greater_and_ties(rank(matrix, [(0, 0)], Similarity.L2)) == [(0, 1)]
 
 
 def test_a_zero_query_ties_everything_under_cosine() -> None:
     matrix = np.array([[0, 0], [1, 0], [0, 1], [-1, 0]], dtype=np.float32)
-    assert greater_and_ties(rank(matrix, [(0, 1)], Metric.COS)) == [(0, 2)]
+    assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.COS)) == [(0, 2)]
 
 
 def test_a_zero_vector_is_tied_with_a_mate_at_a_right_angle() -> None:
     matrix = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.float32)
-    assert greater_and_ties(rank(matrix, [(0, 1), (0, 2)], Metric.COS)) == [(0, 1), (0, 1)]
+    assert greater_and_ties(rank(matrix, [(0, 1), (0, 2)], Similarity.COS)) == [(0, 1), (0, 1)]
 
 
 @pytest.mark.parametrize(
     ("distance_in_tau", "expected"),
     [(2.0, (1, 0)), (1.2, (1, 0)), (0.8, (0, 1)), (0.0, (0, 1)), (-0.8, (0, 1)), (-1.2, (0, 0)), (-2.0, (0, 0))],
 )
-@pytest.mark.parametrize("metric", Metric)
-def test_tau_decides_what_is_tied(metric: Metric, distance_in_tau: float, expected: tuple[int, int]) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_tau_decides_what_is_tied(metric: Similarity, distance_in_tau: float, expected: tuple[int, int]) -> None:
     """A rival whose similarity differs from the mate's by a multiple of tau (rounding to float32 is 0.1 tau)."""
     wanted = 0.5 + distance_in_tau * TAU
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         matrix = np.array([[1, 0], [0.5, math.sqrt(0.75)], [wanted, -math.sqrt(1 - wanted**2)]])
     else:
         matrix = np.array([[0, 0], [0, 1], [1 / wanted - 1, 0]])
@@ -148,19 +150,19 @@ def test_tau_decides_what_is_tied(metric: Metric, distance_in_tau: float, expect
 
 def test_tau_can_be_chosen() -> None:
     matrix = np.array([[0], [1], [0.9], [2]], dtype=np.float32)  # similarities 0.5, 0.526, 0.333
-    assert greater_and_ties(rank(matrix, [(0, 1)], Metric.L2, tau=0.1)) == [(0, 1)]
-    assert greater_and_ties(rank(matrix, [(0, 1)], Metric.L2, tau=0.01)) == [(1, 0)]
-    assert greater_and_ties(rank(matrix, [(0, 1)], Metric.L2, tau=0.6)) == [(0, 2)], "tau beyond the similarity"
+    assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.L2, tau=0.1)) == [(0, 1)]
+    assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.L2, tau=0.01)) == [(1, 0)]
+    assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.L2, tau=0.6)) == [(0, 2)], "tau beyond the similarity"
 
 
-@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("metric", Similarity)
 @pytest.mark.parametrize("row", [[1.0, 2.0], [0.0, 0.0], [3.0], [0.0]])
-def test_one_item_is_first_among_nobody(row: list[float], metric: Metric) -> None:
+def test_one_item_is_first_among_nobody(row: list[float], metric: Similarity) -> None:
     assert greater_and_ties(rank(np.array([row], dtype=np.float32), [(0, 0)], metric)) == [(0, 0)]
 
 
 def test_no_pairs_have_no_ranks() -> None:
-    counts = rank(np.ones((3, 2), dtype=np.float32), [], Metric.COS)
+    counts = rank(np.ones((3, 2), dtype=np.float32), [], Similarity.COS)
     assert greater_and_ties(counts) == []
 
 
@@ -170,15 +172,15 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
     matrix = np.ones((3, 2), dtype=np.float32)
     matrix[1, 1] = value
     with pytest.raises(BlindspotError, match="1 of 3 embeddings"):
-        rank(matrix, [(0, 1)], Metric.COS)
+        rank(matrix, [(0, 1)], Similarity.COS)
 
 
 # --- equality with the loop ---
 
 
-@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Metric))
+@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Metric) -> None:
+def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
     """Duplicates, zero vectors, near ties, huge and tiny norms, self pairs, several mates, many tiles, threads."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
@@ -195,8 +197,8 @@ def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metr
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("metric", Metric)
-def test_norms_of_every_size(metric: Metric, size: float) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_norms_of_every_size(metric: Similarity, size: float) -> None:
     """Products of such vectors overflow or vanish in float32; every size is tried, not only those drawn above."""
     random = np.random.default_rng(7)
     matrix = (random.uniform(-1, 1, (30, 16)) * size).astype(np.float32)
@@ -208,8 +210,8 @@ def test_norms_of_every_size(metric: Metric, size: float) -> None:
     assert greater_and_ties(rank(matrix, pairs, metric)) == [(pair.greater, pair.ties) for pair in expected]
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarity) -> None:
     """1,200 items whose similarity is within 0.3 tau of mate + tau or mate - tau, in 2,048 dimensions."""
     random = np.random.default_rng(1)
     dimension = 2_048
@@ -218,7 +220,7 @@ def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Metric) -
     others = directions - np.outer(directions @ x, x)
     others /= np.linalg.norm(others, axis=1, keepdims=True)
     wanted = 0.5 + np.append(0, random.choice([-TAU, TAU], 1_200) + random.uniform(-0.3, 0.3, 1_200) * TAU)
-    if metric is Metric.COS:
+    if metric is Similarity.COS:
         rows = wanted[:, None] * x + np.sqrt(1 - wanted[:, None] ** 2) * others
     else:
         rows = x + (1 / wanted[:, None] - 1) * others
@@ -230,8 +232,8 @@ def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Metric) -
     assert greater_and_ties(rank(matrix, [(0, 1)], metric)) == [(expected.greater, expected.ties)]
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_more_items_and_queries_than_a_tile_holds(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_more_items_and_queries_than_a_tile_holds(metric: Similarity) -> None:
     """Real tile sizes; rivals, ties and mates stand on both sides of the seams, and pairs on both of theirs."""
     n = 2 * ranking.ITEMS_PER_TILE + 3
     random = np.random.default_rng(2)
@@ -255,8 +257,8 @@ def test_more_items_and_queries_than_a_tile_holds(metric: Metric) -> None:
         assert (counts.greater[pair], counts.ties[pair]) == (expected_greater, expected_ties), (query, mate)
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_the_number_of_threads_decides_nothing(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_the_number_of_threads_decides_nothing(metric: Similarity) -> None:
     """One, two and more threads than there are tiles, on vectors with many near ties; BLAS has its threads after."""
     random = np.random.default_rng(8)
     matrix = np.round(random.standard_normal((5_000, 16)), 1).astype(np.float32)
@@ -278,7 +280,7 @@ def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
     pairs = [(i, i + 1) for i in range(0, 300, 3)] + [(2_000 + i, 1_000 + i) for i in range(100)]
     queries, mates = np.array(pairs, dtype=np.int32).T
     matrix[mates[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
-    problem = rank_problem.prepare(matrix, queries, mates, Metric.COS, TAU, 1, rank_problem.slack_of_float32(128))
+    problem = rank_problem.prepare(matrix, queries, mates, Similarity.COS, TAU, 1, rank_problem.slack_of_float32(128))
     tile = rank_tiles.Tile(problem, slice(0, 2_000), TAU, np.empty(200 * 2_000, dtype=np.float32))
     screening = rank_tiles.Screening()
     (asked,) = rank_tiles.query_tiles(problem, 200)
@@ -298,7 +300,7 @@ def test_codes_that_decide_little_are_given_up() -> None:
         multiply = coarse.multiply
         patch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
         counts = ranking._rank_pairs(
-            matrix, *np.array([[0, 1], [2, 3]], dtype=np.int32), Metric.COS, no_progress, CancelToken(), TAU, 1
+            matrix, *np.array([[0, 1], [2, 3]], dtype=np.int32), Similarity.COS, no_progress, CancelToken(), TAU, 1
         )
     assert len(made) == 1
     assert counts.ties.tolist() == [3_998, 3_998]
@@ -309,17 +311,13 @@ def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
     np.save(tmp_path / "matrix.npy", matrix)
     mapped = np.load(tmp_path / "matrix.npy", mmap_mode="r")
     pairs = [(i, 49 - i) for i in range(50)]
-    for metric in Metric:
+    for metric in Similarity:
         assert greater_and_ties(rank(mapped, pairs, metric)) == greater_and_ties(rank(matrix, pairs, metric))
 
 
-@given(
-    data=st.data(),
-    matrix=matrices(),
-    metric=st.sampled_from(Metric),
-)
+@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, metric: Metric) -> None:
+def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
     """``without`` any set of items gives what the loop gives over the candidates that are left."""
     item = st.integers(0, len(matrix) - 1)
     pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=6))
@@ -343,15 +341,15 @@ def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, me
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1_024, 4_096])
-@pytest.mark.parametrize("metric", Metric)
-def test_float32_scores_stay_within_the_slack(metric: Metric, dimension: int) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_float32_scores_stay_within_the_slack(metric: Similarity, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every float32 score must lie between."""
     matrix = vectors_that_round_badly(dimension)
     norms = row_norms(matrix)
     factors = rank_problem._factors(norms, metric)
     lengths = norms * factors
     operand = rank_problem.scaled(matrix, np.arange(len(matrix)), factors)
-    half_squares = (lengths**2 / 2 if metric is Metric.L2 else np.zeros(len(matrix))).astype(np.float32)
+    half_squares = (lengths**2 / 2 if metric is Similarity.L2 else np.zeros(len(matrix))).astype(np.float32)
     scores = operand @ operand.T - half_squares
     queries, mates = np.indices(scores.shape).reshape(2, -1)
     exact = similarity_of_pairs(matrix, queries, mates, metric)
@@ -367,7 +365,7 @@ def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
     """The bound is no formality (float32 does differ), and not so wide that everything is computed twice."""
     matrix = vectors_that_round_badly(dimension)[:-1]
     norms = row_norms(matrix)
-    operand = rank_problem.scaled(matrix, np.arange(len(matrix)), rank_problem._factors(norms, Metric.COS))
+    operand = rank_problem.scaled(matrix, np.arange(len(matrix)), rank_problem._factors(norms, Similarity.COS))
     wide = matrix.astype(np.float64) / norms[:, None]
     error = np.abs(operand @ operand.T - wide @ wide.T).max()
     slack = rank_problem.slack_of_float32(dimension)
@@ -376,10 +374,10 @@ def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
 
 
 def test_the_mates_own_score_is_exact_to_a_quarter_of_tau() -> None:
-    """DESIGN 4.1: the mate's similarity differs from float64's by less than tau / 4."""
+    """The mate's similarity differs from float64's by less than tau / 4."""
     matrix = vectors_that_round_badly(384)
     pairs = [(i, len(matrix) - 1 - i) for i in range(len(matrix))]
-    for metric in Metric:
+    for metric in Similarity:
         similarity = rank(matrix, pairs, metric).similarity
         exact = [pair.similarity for pair in rank_slowly(matrix, pairs, metric)]
         assert np.abs(similarity - exact).max() < TAU / 4
@@ -436,7 +434,7 @@ def test_progress_names_every_tile_and_ends_at_the_total(monkeypatch: pytest.Mon
         seen.append((stage, done, total))
 
     one = np.zeros(1, dtype=np.int32)
-    rank_pairs(np.eye(10, dtype=np.float32), one, one + 1, Metric.COS, listen, CancelToken())
+    rank_pairs(np.eye(10, dtype=np.float32), one, one + 1, Similarity.COS, listen, CancelToken())
     assert seen == [("ranking", done, 10) for done in (0, 4, 8, 10)]
 
 
@@ -451,7 +449,7 @@ def test_cancel_stops_before_the_next_tile(monkeypatch: pytest.MonkeyPatch) -> N
 
     one = np.zeros(1, dtype=np.int32)
     with pytest.raises(Cancelled):
-        rank_pairs(np.eye(10, dtype=np.float32), one, one + 1, Metric.COS, cancel_at_the_second_tile, cancel)
+        rank_pairs(np.eye(10, dtype=np.float32), one, one + 1, Similarity.COS, cancel_at_the_second_tile, cancel)
     assert seen == [0, 4]
 
 
@@ -471,7 +469,7 @@ def test_cancel_is_looked_at_between_tiles_of_queries(monkeypatch: pytest.Monkey
     queries = np.arange(10, dtype=np.int32)
     token = CountingToken()
     with pytest.raises(Cancelled):
-        rank_pairs(np.eye(10, dtype=np.float32), queries, queries[::-1].copy(), Metric.COS, no_progress, token)
+        rank_pairs(np.eye(10, dtype=np.float32), queries, queries[::-1].copy(), Similarity.COS, no_progress, token)
     assert token.looks == 3
 
 
@@ -505,8 +503,8 @@ print(json.dumps({"above": peak_bytes() - before, "mean_rank": result.metrics["m
 """
 
 
-@pytest.mark.parametrize("metric", Metric)
-def test_ranking_the_size_of_evalrank_needs_at_most_600_mb(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", Similarity)
+def test_ranking_the_size_of_evalrank_needs_at_most_600_mb(metric: Similarity) -> None:
     """24,957 items, 6,989 pairs, in a process of its own: its peak above its resident size before ranking.
 
     All the scores at once would be 700 MB in float32; filtered ranks are part of it.

@@ -14,14 +14,9 @@ import numpy as np
 from scipy.stats import norm
 
 from core.numerics.statistics.correlations import correlations, influences
-from core.numerics.statistics.pairs import (
-    Dependence,
-    correlation,
-    p_values,
-    share,
-    smallest_detectable,
-)
+from core.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
 from core.types import Float64, Int64
+from tests.support.pair_graphs import random_graph, stars
 
 COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"
 BOUNDS = {COVERAGE: (0.92, 0.98), FALSE: (0.0, 0.065), POWER: (0.72, 0.88)}
@@ -68,20 +63,6 @@ def both_ways(groups: int) -> tuple[Int64, Int64]:
     """A pair and its reverse per group."""
     first, second = np.arange(groups), groups + np.arange(groups)
     return np.concatenate([first, second]), np.concatenate([second, first])
-
-
-def stars(queries: int, mates: int, of: int | None = None) -> tuple[Int64, Int64]:
-    """Queries with mates of their own, or of a common stock of ``of``."""
-    left = np.repeat(np.arange(queries), mates)
-    if of is None:
-        return left, queries + np.arange(queries * mates)
-    draw = np.random.default_rng(9)
-    return left, queries + np.concatenate([draw.choice(of, mates, replace=False) for _ in range(queries)])
-
-
-def random_graph(texts: int, pairs: int) -> tuple[Int64, Int64]:
-    draw = np.random.default_rng(7)
-    return draw.integers(texts, size=pairs), draw.integers(texts, size=pairs)
 
 
 # --- data on them

@@ -11,14 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from core.numerics.statistics.intervals import (
-    McNemar,
-    holm,
-    mcnemar,
-    percentile_interval,
-    resample_counts,
-    wilson_interval,
-)
+from core.numerics.statistics.intervals import McNemar, holm, mcnemar, percentile_interval, wilson_interval
 
 # --- the Wilson interval
 
@@ -47,15 +40,6 @@ def test_half_successes_lie_between_whole_ones() -> None:
 
 
 # --- the bootstrap
-
-
-def test_counts_are_those_of_drawing_one_resample_after_another() -> None:
-    rng = np.random.default_rng(5)
-    rows = [np.bincount(rng.integers(7, size=7), minlength=7) for _ in range(20)]
-    np.testing.assert_array_equal(resample_counts(7, 20, np.random.default_rng(5)), rows)
-    rng = np.random.default_rng(5)  # some at a time, an odd number of draws
-    parts = [resample_counts(7, many, rng) for many in (1, 3, 16)]
-    np.testing.assert_array_equal(np.concatenate(parts), rows)
 
 
 def test_the_middle_95_percent() -> None:

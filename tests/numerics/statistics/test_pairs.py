@@ -16,6 +16,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from core.numerics.statistics import pairs as module
 from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import wilson_interval
 from core.numerics.statistics.pairs import (
     FEWEST,
     Dependence,
@@ -24,28 +25,11 @@ from core.numerics.statistics.pairs import (
     p_values,
     share,
     smallest_detectable,
-    wilson,
     worth,
 )
 from core.numerics.statistics.resampling import sign_flip_p_values
 from core.types import Float64, Int64
-
-FEW_TEXTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30)
-
-
-def ends(pairs: list[tuple[int, int]]) -> tuple[Int64, Int64]:
-    array = np.array(pairs, dtype=np.int64)
-    return 100 - 7 * array[:, 0], 100 - 7 * array[:, 1]  # numbers with gaps
-
-
-def stars(queries: int, mates: int) -> tuple[Int64, Int64]:
-    """Queries with mates of their own."""
-    return np.repeat(np.arange(queries), mates), 1_000 + np.arange(queries * mates)
-
-
-def random_graph(texts: int, pairs: int, seed: int = 1) -> tuple[Int64, Int64]:
-    rng = np.random.default_rng(seed)
-    return rng.integers(texts, size=pairs), rng.integers(texts, size=pairs)
+from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph, stars
 
 
 def of_texts(left: Int64, right: Int64) -> Dependence:
@@ -61,7 +45,11 @@ def of_texts(left: Int64, right: Int64) -> Dependence:
 
 @pytest.mark.parametrize(
     ("graph", "unit", "units"),
-    [(stars(8, 5), Unit.COMPONENTS, 8), (stars(200, 1), Unit.COMPONENTS, 200), (random_graph(60, 200), Unit.TEXTS, 60)],
+    [
+        (stars(8, 5), Unit.COMPONENTS, 8),
+        (stars(200, 1), Unit.COMPONENTS, 200),
+        (random_graph(60, 200, seed=1), Unit.TEXTS, 60),
+    ],
 )
 def test_groups_where_there_are_enough_else_texts(graph: tuple[Int64, Int64], unit: Unit, units: int) -> None:
     found = Dependence.of(*graph)
@@ -185,7 +173,7 @@ def test_how_many_units_carry_a_variance() -> None:
 @given(st.integers(1, 200), st.data())
 def test_wilson_of_whole_counts_is_statsmodels(n: int, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, n))
-    found = wilson(k / n, n, 1.959963984540054)
+    found = wilson_interval(k / n, n, 1.959963984540054)
     assert (found.low, found.high) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-12)
 
 
@@ -198,7 +186,7 @@ def test_independent_pairs_are_worth_themselves_less_one() -> None:
     assert n == pytest.approx(99, rel=0.01)
     reach = student.ppf(0.975, 99)
     found = share(values, known)
-    expected = wilson(0.7, n, reach)
+    expected = wilson_interval(0.7, n, reach)
     assert (found.value, found.interval) == (0.7, expected)
     assert found.units == 100
 
@@ -295,7 +283,7 @@ FLIPS_OF_9 = list(product((-1, 1), repeat=9))
 
 
 def test_p_of_texts_is_students() -> None:
-    left, right = random_graph(60, 200)
+    left, right = random_graph(60, 200, seed=1)
     values = np.random.default_rng(6).normal(0.1, 1, size=(200, 3))
     values[:, 2] = 0.0
     known = Dependence.of(left, right)

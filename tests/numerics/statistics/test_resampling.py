@@ -7,32 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
 from core.numerics.statistics import resampling
-from core.numerics.statistics.resampling import (
-    bootstrap_means,
-    bootstrap_medians,
-    components,
-    sign_flip_p_values,
-    sums_within,
-    units,
-)
+from core.numerics.statistics.resampling import bootstrap_medians, components, sign_flip_p_values, sums_within, units
 from core.types import Int64
-
-FEW_TEXTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30)
-
-
-def ends(pairs: list[tuple[int, int]]) -> tuple[Int64, Int64]:
-    array = np.array(pairs, dtype=np.int64)
-    return 100 - 7 * array[:, 0], 100 - 7 * array[:, 1]  # numbers with gaps
-
-
-def pair_graph(seed: int, texts: int, pairs: int) -> tuple[Int64, Int64]:
-    rng = np.random.default_rng(seed)
-    return rng.integers(texts, size=pairs), rng.integers(texts, size=pairs)
-
+from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph
 
 # --- what belongs together
 
@@ -80,13 +60,11 @@ def test_the_bootstrap_is_a_loop_that_concatenates_the_drawn_components(
     """However many resamples are computed at a time."""
     monkeypatch.setattr(resampling, "_NUMBERS_AT_A_TIME", numbers_at_a_time)
     rng = np.random.default_rng(seed)
-    groups = components(*pair_graph(seed, 90, 40))
+    groups = components(*random_graph(90, 40, seed))
     assert groups.max() > 5
     values = np.column_stack([rng.normal(size=40), rng.integers(1, 8, size=40) / 2])  # the second with many ties
-    means = bootstrap_means(values, groups, 25, seed)
     medians = bootstrap_medians(values, groups, 25, seed)
-    for mean, median, pairs in zip(means, medians, drawn_pairs(groups, 25, seed), strict=True):
-        assert mean == pytest.approx(values[pairs].mean(axis=0), rel=1e-12)
+    for median, pairs in zip(medians, drawn_pairs(groups, 25, seed), strict=True):
         assert median.tolist() == np.median(values[pairs], axis=0).tolist()
 
 
@@ -100,24 +78,6 @@ def test_a_median_far_from_the_sample_s_is_found_too() -> None:
     assert medians[:, 0].tolist() == expected
     low, high = resampling._near_the_median(values[:, 0])
     assert min(expected) < low < high < max(expected), "some lie beyond what is told apart at first"
-
-
-def test_differences_stand_on_the_same_resamples() -> None:
-    rng = np.random.default_rng(5)
-    groups, values = components(*pair_graph(5, 90, 40)), rng.normal(size=(40, 2))
-    both = bootstrap_means(values, groups)
-    alone = bootstrap_means(values[:, :1] - values[:, 1:], groups)
-    assert alone[:, 0] == pytest.approx(both[:, 0] - both[:, 1], abs=1e-12)
-    assert len(both) == 2_000
-
-
-def test_bootstrap_intervals_hold_the_true_mean_about_95_times_in_100() -> None:
-    rng = np.random.default_rng(9)
-    groups = np.repeat(np.arange(80), rng.integers(1, 6, size=80))
-    effects = rng.normal(size=(80, 600))
-    values = effects[groups] + 0.5 * rng.normal(size=(len(groups), 600))
-    low, high = np.quantile(bootstrap_means(values, groups), [0.025, 0.975], axis=0)
-    assert 0.92 <= np.mean((low <= 0) & (high >= 0)) <= 0.97
 
 
 # --- sign flips

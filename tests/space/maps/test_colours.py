@@ -1,14 +1,14 @@
-"""What a map is coloured by, per item of the dataset."""
+"""Colourings of a map, per item of the dataset."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from core import diagnostic as diagnostics
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.published import pairs as loaders
 from core.datasets.published import scored_pairs
+from core.diagnostic import find_diagnostic
 from core.runs import pipeline
 from core.settings import Settings
 from core.space.maps import colours as map_colours
@@ -40,7 +40,7 @@ def test_the_rank_of_the_mate_is_that_of_the_best_mate_in_the_stored_run(
     found = map_colours.by_rank_of_mate(SMALL_PAIRS, variant, PARAMS, repository)
     assert found is not None
     assert found.logarithmic
-    rows = repository.items(diagnostics.find("evalrank"), [record.run_id], texts=True)
+    rows = repository.items(find_diagnostic("evalrank"), [record.run_id], texts=True)
     best: dict[str, float] = {}
     for row in rows.to_dict("records"):
         rank = 1 + row["greater"] + row["ties"] / 2

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 import pytest
 
 from core.figures.theme import Scheme
-from core.space.maps.figures import Dots, GroupColours, NumberColours, Tie, hover_text, map_figure
+from core.space.maps.colours import Groups, Numbers
+from core.space.maps.figures import Dots, Tie, hover_text, map_figure
 
 ITEMS = np.array([3, 5, 8, 9])
 PLACES = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
@@ -23,7 +24,9 @@ def dots(figure: go.Figure) -> list[go.Scattergl]:
 
 
 def test_every_item_is_a_dot_with_its_number_and_its_text_is_no_markup() -> None:
-    (trace,) = dots(drawn())
+    figure = drawn()
+    assert figure.layout.yaxis.scaleanchor == "x", "distances are to scale"
+    (trace,) = dots(figure)
     assert trace.customdata.tolist() == ITEMS.tolist()
     assert trace.x.tolist() == PLACES[:, 0].tolist()
     assert trace.text[0] == "&lt;b&gt;bold&lt;/b&gt; &amp; more"
@@ -32,13 +35,9 @@ def test_every_item_is_a_dot_with_its_number_and_its_text_is_no_markup() -> None
     assert dots(drawn(texts=None))[0].text is None
 
 
-def test_distances_are_to_scale() -> None:
-    assert drawn().layout.yaxis.scaleanchor == "x"
-
-
 @pytest.mark.parametrize("scheme", list(Scheme))
 def test_numbers_have_a_scale_and_what_has_none_is_grey_and_counted(scheme: Scheme) -> None:
-    numbers = NumberColours(np.array([1.0, 1_000, np.nan, np.nan]), "rank of <mate>", 1.0, 1_000.0, True)
+    numbers = Numbers(np.array([1.0, 1_000, np.nan, np.nan]), "rank of <mate>", "", True)
     grey, coloured = dots(drawn(numbers, scheme=scheme))
     assert (grey.name, grey.customdata.tolist()) == ("no value: 2", [8, 9])
     np.testing.assert_allclose(coloured.marker.color, [0.0, 3.0])
@@ -46,23 +45,23 @@ def test_numbers_have_a_scale_and_what_has_none_is_grey_and_counted(scheme: Sche
     assert bar.title.text == "rank of &lt;mate&gt;"
     assert list(bar.ticktext) == ["1", "10", "100", "1,000"]
     assert (coloured.marker.cmin, coloured.marker.cmax) == (0.0, 3.0)
-    few = NumberColours(np.array([1.0, 8, 2, 3]), "rank", 1.0, 8.0, True)
+    few = Numbers(np.array([1.0, 8, 2, 3]), "rank", "", True)
     assert list(dots(drawn(few))[0].marker.colorbar.ticktext)[:3] == ["1", "2", "5"]
 
 
 def test_one_number_for_all_is_a_scale_too() -> None:
-    (trace,) = dots(drawn(NumberColours(np.full(4, 2.0), "x", 2.0, 2.0, False)))
+    (trace,) = dots(drawn(Numbers(np.full(4, 2.0), "x", "")))
     assert trace.marker.cmin < trace.marker.cmax
 
 
 def test_groups_differ_by_colour_and_symbol_and_are_counted() -> None:
-    found = dots(drawn(GroupColours(np.array([0, 1, 1, -1]), ["one", "<i>two</i>", "empty"])))
+    found = dots(drawn(Groups(np.array([0, 1, 1, -1]), ("one", "<i>two</i>", "empty"), "", "")))
     assert [trace.name for trace in found] == ["none: 1", "one: 1", "&lt;i&gt;two&lt;/i&gt;: 2"]
     assert len({trace.marker.color for trace in found[1:]}) == len({trace.marker.symbol for trace in found[1:]}) == 2
 
 
 def test_the_selected_items_stand_out_in_whichever_group_they_are() -> None:
-    first, second = dots(drawn(GroupColours(np.array([0, 1, 0, 1]), ["a", "b"]), selected=np.array([8, 9])))
+    first, second = dots(drawn(Groups(np.array([0, 1, 0, 1]), ("a", "b"), "", ""), selected=np.array([8, 9])))
     assert (list(first.selectedpoints), list(second.selectedpoints)) == ([1], [1])
     assert dots(drawn())[0].selectedpoints is None
     (none,) = dots(drawn(selected=np.array([77])))
@@ -90,14 +89,14 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 
 @pytest.mark.parametrize("axes", [("", ""), ("component 1", "component 2")])
 def test_the_legend_stands_below_the_map_and_the_toolbar_above(axes: tuple[str, str]) -> None:
-    colours = GroupColours(np.arange(len(ITEMS)) % 3, ["a", "b", "c"])
+    colours = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
     figure = map_figure(Dots(ITEMS, PLACES, None), colours, "#123456", None, None, axes, Scheme.LIGHT)
     assert (figure.layout.legend.yanchor, figure.layout.margin.t >= 30) == ("top", True)
     assert figure.layout.legend.y <= (-0.1 if axes[0] else 0.0), "below an axis' title"
 
 
 def test_without_webgl_the_same_dots_are_drawn() -> None:
-    colours = GroupColours(np.arange(len(ITEMS)) % 3, ["a", "b", "c"])
+    colours = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
     given = Dots(ITEMS, PLACES, None), colours, "#123456", ITEMS[:2], None, ("", ""), Scheme.LIGHT
     quick, plain = (map_figure(*given, with_webgl=with_webgl) for with_webgl in (True, False))
     assert {trace.type for trace in plain.data} == {"scatter"}

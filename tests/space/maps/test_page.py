@@ -2,65 +2,37 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets.published import pairs as loaders
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
-from core.settings import Settings
 from core.space.maps import maps
 from core.space.maps import page as map_view
 from core.space.maps.maps import MapRequest, Method
 from core.space.maps.projection import Quality
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Variant
-from tests.conftest import make_settings
-from tests.support.pages import OpenApp, values, written
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from core.types import Variant
+from tests.support.pages import OpenApp, charts, values, written
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
 
 WORDS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in "abcd"]
 MANY = loaders.pair_set("many", pairs=[(WORDS[0], WORDS[1]), ("<b>red</b>", WORDS[3])], background=WORDS[2:])
 
 
-@dataclass
-class Constant(GramEncoder):
-    """Gives every text the same vector."""
-
-    reference: str = "constant"
-    device: str = field(default="cpu")
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        return np.full((len(texts), self.info.dimension), 0.5, dtype=np.float32)
-
-
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Small datasets with runs by two variants, and by an encoder that knows no difference."""
-    patch = pytest.MonkeyPatch()
-    settings = make_settings(tmp_path_factory.mktemp("map-page"))
-    repository = Repository.at(settings.store)
+def world(module_world: World) -> World:
+    """Small datasets with runs by two variants, and by an encoder that gives every text the same vector."""
     three = loaders.pair_set("three", pairs=[("red dog", "green dog")], background=["a cow"])
-    for dataset in (SMALL_PAIRS, three, MANY):
-        register_dataset(patch, dataset)
-    register_encoder(patch, Constant())
-    register_encoder(patch, GramEncoder())
-    for encoder, transform in (("trigrams", "none"), ("trigrams", "center"), ("constant", "none")):
-        pipeline.run(pipeline.request("evalrank", encoder, transform, MANY.id, {}, settings), settings, repository)
-        pipeline.encode(EncodeRequest(encoder, "three"), settings, repository)
-    yield settings
-    patch.undo()
+    module_world.add(three, MANY, GramEncoder(), GramEncoder("constant", constant=True))
+    for variant in ("trigrams~none", "trigrams~center", "constant~none"):
+        module_world.run("evalrank", variant, MANY.id)
+        module_world.encode(Variant.parse(variant).encoder, three.id)
+    return module_world
 
 
 @pytest.fixture
-def open_map(open_app: OpenApp, world: Settings) -> OpenApp:
+def open_map(open_app: OpenApp, world: World) -> OpenApp:
     def opened(**query: str | list[str]) -> AppTest:
         asked = {"data": MANY.id, "enc": ["trigrams~none", "trigrams~center"], "picture": "pca"} | query
         app = open_app(world.cache, "map", **asked)
@@ -68,18 +40,6 @@ def open_map(open_app: OpenApp, world: Settings) -> OpenApp:
         return app
 
     return opened
-
-
-def charts(app: AppTest) -> list[object]:
-    return list(app.get("plotly_chart"))
-
-
-def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:
-    app = open_app(tmp_path / "cache", "map")
-    assert not app.exception
-    assert "demo-pairs is not encoded by minilm yet" in written(app)
-    assert [button.label for button in app.button] == ["Encode"]
-    assert not charts(app)
 
 
 def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
@@ -92,10 +52,6 @@ def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     assert "Click a dot to see its true neighbours" in text
 
 
-def test_a_single_encoder_is_enough(open_map: OpenApp) -> None:
-    assert len(charts(open_map(enc="trigrams~none"))) == 1
-
-
 def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(open_map: OpenApp) -> None:
     app = open_map(picture="umap")
     assert "UMAP of 2 variants is not computed yet: about" in written(app)
@@ -104,20 +60,21 @@ def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(op
     assert len(charts(app)) == 2
 
 
-def test_a_finished_umap_is_shown(open_map: OpenApp, world: Settings) -> None:
+def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     """One that was made before; here its coordinates are drawn by lot."""
     request = MapRequest(Variant("trigrams", "none"), MANY.id)
-    space = maps.space_of(request, MANY, world)
+    space = maps.space_of(request, MANY, world.settings)
     places = np.random.default_rng(0).normal(size=(len(space.items), 2))
     places[4] = np.nan
     quality = Quality(0.9, 0.4, 10, len(places), len(places))
     made = maps.Map(np.arange(len(places)), places, quality, explained=None, seconds=1.0)
-    maps.store(request, space, made, world)
+    maps.store(request, space, made, world.settings)
     app = open_map(picture="umap", enc="trigrams~none")
     text = written(app)
     assert "trigrams: UMAP" in text
     assert "is not computed yet" not in text
     assert "1 items are connected with nothing" in text
+    assert len(charts(app)) == 1, "a single encoder is enough"
     assert "Believe the groups, not the single neighbours: of ten near dots about 6 are no true neighbours." in text
 
 
@@ -145,13 +102,16 @@ def test_a_search_that_finds_nothing(open_map: OpenApp, wanted: str, answer: str
     app.text_input(key="map_find").set_value(wanted).run()
     assert not app.exception
     assert answer in written(app)
-    assert not app.dataframe
+    assert not any(str(box.key).startswith("found") for box in app.selectbox)
 
 
 def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
     app = open_map()
     app.text_input(key="map_find").set_value("RED DOG").run()
-    assert sorted(app.dataframe[0].value["text"]) == [f"red dog {c}" for c in "abcd"]
+    (box,) = (b for b in app.selectbox if str(b.key).startswith("found"))
+    assert sorted(box.options) == [f"red dog {c}" for c in "abcd"]
+    box.select_index(box.options.index("red dog c")).run()
+    assert app.query_params["item"] == str(MANY.items.index("red dog c"))
 
 
 @pytest.mark.parametrize("colour", ["none", "frequency", "rank of the mate", "cluster", "source"])
@@ -189,12 +149,6 @@ def test_three_items(open_map: OpenApp) -> None:
     assert "Compute UMAP" not in [button.label for button in app.button]
 
 
-def test_what_is_not_encoded_is_offered(open_map: OpenApp) -> None:
-    app = open_map(data=SMALL_PAIRS.id, enc="trigrams~none")
-    assert "small-pairs is not encoded by trigrams yet" in written(app)
-    assert "Encode" in [button.label for button in app.button]
-
-
 def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> None:
     app = open_map(data="evalrank-word")
     assert "are not on this machine" in written(app)
@@ -227,20 +181,16 @@ def test_the_verdict(kept: float, trust: float, begins: str) -> None:
     assert "UMAP" not in map_view.verdict(quality, (0.1, 0.1))
 
 
-def test_pca_is_kept_between_visits(open_map: OpenApp, world: Settings) -> None:
+def test_pca_is_kept_between_visits(open_map: OpenApp, world: World) -> None:
     open_map()
     request = MapRequest(Variant("trigrams", "none"), MANY.id, method=Method.PCA)
-    assert maps.find(request, maps.space_of(request, MANY, world), world) is not None
-
-
-def specs(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+    assert maps.find(request, maps.space_of(request, MANY, world.settings), world.settings) is not None
 
 
 def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
     app = open_map(colour="rank of the mate")
     scales = []
-    for spec in specs(app):
+    for spec in charts(app):
         (marker,) = (trace["marker"] for trace in spec["data"] if "cmin" in trace.get("marker", {}))
         assert marker["cmin"] <= min(values(marker["color"]))
         assert max(values(marker["color"])) <= marker["cmax"] + 1e-6
@@ -256,7 +206,7 @@ def test_webgl_is_for_few_maps_of_many_dots(
     monkeypatch.setattr(map_view, "DOTS_WITHOUT_WEBGL", dots)
     monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", maps_with_webgl)
     app = open_map()
-    assert {trace["type"] for spec in specs(app) for trace in spec["data"]} == {expected}
+    assert {trace["type"] for spec in charts(app) for trace in spec["data"]} == {expected}
     monkeypatch.setattr(map_view, "MAPS_WITH_WEBGL", 1)
-    found = specs(open_map())
+    found = charts(open_map())
     assert {trace["type"] for spec in found for trace in spec["data"]} == {"scatter"}, "more maps than that have none"

@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 
-from core.numerics.similarity import Metric
-from core.space.maps.projection import (
-    Quality,
-    are_constant,
-    as_compared,
-    clusters,
-    principal_plane,
-    quality,
-)
+from core.numerics.similarity import Similarity
+from core.space.maps.projection import are_constant, as_compared, clusters, principal_plane, quality
 from core.types import Float32, Float64
 
 
@@ -49,8 +42,8 @@ def slow_quality(space: Float64, picture: Float64, k: int, queries: list[int]) -
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(8, 24), st.integers(1, 3), st.integers(0, 1_000), st.sampled_from(list(Metric)))
-def test_the_quality_is_the_definitions(n: int, k: int, seed: int, metric: Metric) -> None:
+@given(st.integers(8, 24), st.integers(1, 3), st.integers(0, 1_000), st.sampled_from(list(Similarity)))
+def test_the_quality_is_the_definitions(n: int, k: int, seed: int, metric: Similarity) -> None:
     space = vectors(n, 5, seed)
     picture = np.random.default_rng(seed + 1).normal(size=(n, 2))
     queries = np.sort(np.random.default_rng(seed).choice(n, n // 2, replace=False))
@@ -62,12 +55,14 @@ def test_the_quality_is_the_definitions(n: int, k: int, seed: int, metric: Metri
     assert (found.k, found.queries, found.items) == (k, n // 2, n)
 
 
-@pytest.mark.parametrize("metric", list(Metric))
-def test_over_all_items_the_trustworthiness_is_scikit_learns(metric: Metric) -> None:
+@pytest.mark.parametrize("metric", list(Similarity))
+def test_over_all_items_the_trustworthiness_is_scikit_learns(metric: Similarity) -> None:
     space = vectors(300, 12)
     picture = principal_plane(space).coordinates
     found = quality(space, metric, picture, 10, np.arange(300))
-    other = trustworthiness(space, picture, n_neighbors=10, metric="cosine" if metric is Metric.COS else "euclidean")
+    other = trustworthiness(
+        space, picture, n_neighbors=10, metric="cosine" if metric is Similarity.COS else "euclidean"
+    )
     assert found.trustworthiness == pytest.approx(other, abs=1e-6)
 
 
@@ -76,7 +71,7 @@ def test_by_hand() -> None:
     space = np.array([[0.0], [1.0], [3.0], [6.0]], dtype=np.float32)
     # nearest in the space: 0->1, 1->0, 2->1, 3->2. In the picture 0 and 3 change places: 0->2, 1->3, 2->1, 3->1.
     picture = np.array([[6.0, 0], [1, 0], [3, 0], [0, 0]])
-    found = quality(space, Metric.L2, picture, 1, np.arange(4))
+    found = quality(space, Similarity.L2, picture, 1, np.arange(4))
     # Ranks in the space of what the picture shows: 2 for 0 is second; 3 for 1 is third; 1 for 2 first; 1 for 3 second.
     assert found.trustworthiness == pytest.approx(1 - 2 / (4 * 1 * (8 - 3 - 1)) * (1 + 2 + 0 + 1))
     assert found.kept == 0.25
@@ -85,27 +80,27 @@ def test_by_hand() -> None:
 
 def test_a_picture_that_is_the_space_is_perfect_and_a_random_one_is_as_chance() -> None:
     space = vectors(400, 2)
-    whole = quality(space, Metric.L2, space.astype(np.float64), 10, np.arange(400))
+    whole = quality(space, Similarity.L2, space.astype(np.float64), 10, np.arange(400))
     assert (whole.trustworthiness, whole.kept) == (1.0, 1.0)
     strewn = np.random.default_rng(3).normal(size=(400, 2))
-    random = quality(space, Metric.L2, strewn, 10, np.arange(400))
+    random = quality(space, Similarity.L2, strewn, 10, np.arange(400))
     assert random.kept == pytest.approx(random.by_chance, abs=0.01)
     assert 0.45 < random.trustworthiness < 0.55
 
 
 def test_items_on_one_spot_count_the_lower_number_as_nearer() -> None:
     space = vectors(6, 3)
-    found = quality(space, Metric.L2, np.zeros((6, 2)), 2, np.arange(6))
+    found = quality(space, Similarity.L2, np.zeros((6, 2)), 2, np.arange(6))
     trust, kept = slow_quality(space.astype(np.float64), np.zeros((6, 2)), 2, list(range(6)))
     assert (found.trustworthiness, found.kept) == (pytest.approx(trust), pytest.approx(kept))
 
 
 def test_trustworthiness_is_not_defined_for_half_of_the_items() -> None:
-    found = quality(vectors(4, 3), Metric.COS, vectors(4, 2).astype(np.float64), 2, np.arange(4))
+    found = quality(vectors(4, 3), Similarity.COS, vectors(4, 2).astype(np.float64), 2, np.arange(4))
     assert np.isnan(found.trustworthiness)
     assert 0 <= found.kept <= 1
     with pytest.raises(ValueError, match="with 4 items it must be 1 to 3"):
-        quality(vectors(4, 3), Metric.COS, np.zeros((4, 2)), 4, np.arange(4))
+        quality(vectors(4, 3), Similarity.COS, np.zeros((4, 2)), 4, np.arange(4))
 
 
 def test_the_plane_is_scikit_learns_but_for_signs() -> None:
@@ -135,7 +130,7 @@ def test_constants_are_noticed_and_small_differences_are_none() -> None:
     assert not are_constant(vectors(50, 7) * 1e-2 + 1)
     same_direction = np.outer(np.arange(1, 9), [1.0, 2.0]).astype(np.float32)
     assert not are_constant(same_direction)
-    assert are_constant(as_compared(same_direction, Metric.COS))
+    assert are_constant(as_compared(same_direction, Similarity.COS))
 
 
 def test_clusters_are_those_that_are_there_the_largest_first() -> None:
@@ -150,7 +145,3 @@ def test_clusters_are_those_that_are_there_the_largest_first() -> None:
     np.testing.assert_array_equal(found, np.repeat([0, 1, 2], sizes)[shuffle])
     with pytest.raises(ValueError, match="it must be 1 to 2"):
         clusters(space[:2], 3, seed=0)
-
-
-def test_chance_is_one_neighbour_per_place() -> None:
-    assert Quality(0.9, 0.5, 10, 100, 101).by_chance == pytest.approx(0.1)

@@ -27,7 +27,7 @@ def test_boxes_are_quantiles_and_the_query_is_marked(scheme: Scheme) -> None:
 
 @pytest.mark.parametrize("scheme", Scheme)
 def test_a_matrix_writes_its_numbers_and_a_dash_for_what_is_undefined(scheme: Scheme) -> None:
-    figure = encoder_matrix([[1.0, math.nan], [0.456, 1.0]], ["1", "2"], scheme, "CKA")
+    figure = encoder_matrix(np.array([[1.0, math.nan], [0.456, 1.0]]), ["1", "2"], scheme, "CKA")
     (heat,) = figure.data
     assert heat.text[1][0] == "0.46"
     assert heat.z[0][1] is None

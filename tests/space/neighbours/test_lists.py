@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,54 +10,41 @@ import pytest
 
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import pairs as loaders
-from core.encoders import catalog as encoders
+from core.encoders.catalog import resolve_encoder
 from core.encoders.word_vectors.encoder import WordVectors
 from core.errors import InputError
-from core.numerics.similarity import Metric, similarity_to_all
+from core.numerics.similarity import Similarity, similarity_to_all
 from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
+from core.runs.requests import EncodeRequest
 from core.runs.spaces import Space, open_spaces
 from core.settings import Settings
 from core.space.neighbours import free_text
 from core.space.neighbours import lists as neighbours
 from core.store.repository import Repository
 from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float32, Variant
-from tests.conftest import make_settings
-from tests.support.small_world import (
-    DOG,
-    DOG_IS,
-    DOG_THE,
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-)
+from core.types import CancelToken, Variant
+from tests.support.small_world import DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncoder, register_encoder
+from tests.support.world import World
 
 VARIANTS = [Variant(*names) for names in (("trigrams", "none"), ("bigrams", "none"), ("trigrams", "center+whiten:5"))]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    settings = make_settings(tmp_path_factory.mktemp("neighbours"))
-    repository = Repository.at(settings.store)
-    with pytest.MonkeyPatch.context() as patch:
-        register_dataset(patch, SMALL_PAIRS)
-        for encoder in (GramEncoder(), GramEncoder("bigrams", size=2)):
-            register_encoder(patch, encoder)
-            pipeline.encode(EncodeRequest(encoder.reference, SMALL_PAIRS.id), settings, repository)
-        pipeline.encode(EncodeRequest("lsa", SMALL_PAIRS.id), settings, repository)
-        yield settings
+def settings(module_world: World) -> Settings:
+    module_world.add(SMALL_PAIRS, GramEncoder(), GramEncoder("bigrams", size=2))
+    for encoder in ("trigrams", "bigrams", "lsa"):
+        module_world.encode(encoder, SMALL_PAIRS.id)
+    return module_world.settings
 
 
 @pytest.fixture(scope="module")
-def spaces(world: Settings) -> tuple[Space, ...]:
-    return open_spaces(VARIANTS, SMALL_PAIRS, world)
+def spaces(settings: Settings) -> tuple[Space, ...]:
+    return open_spaces(VARIANTS, SMALL_PAIRS, settings)
 
 
-@pytest.mark.parametrize("metric", Metric)
+@pytest.mark.parametrize("metric", Similarity)
 @pytest.mark.parametrize("approximate", [False, True])
-def test_the_neighbours_of_an_item(spaces: tuple[Space, ...], metric: Metric, approximate: bool) -> None:
+def test_the_neighbours_of_an_item(spaces: tuple[Space, ...], metric: Similarity, approximate: bool) -> None:
     n = len(SMALL_PAIRS.items)
     for space in spaces:
         truth = similarity_to_all(np.asarray(space.vectors), 3, metric)
@@ -72,53 +58,53 @@ def test_the_neighbours_of_an_item(spaces: tuple[Space, ...], metric: Metric, ap
             assert found.items.tolist()[:3] == others[:3]
 
 
-def test_an_items_own_text_lands_where_the_item_is(spaces: tuple[Space, ...], world: Settings) -> None:
-    for space, placed in zip(spaces, free_text.place(DOG, spaces, world), strict=True):
+def test_an_items_own_text_lands_where_the_item_is(spaces: tuple[Space, ...], settings: Settings) -> None:
+    for space, placed in zip(spaces, free_text.place(DOG, spaces, settings), strict=True):
         item = SMALL_PAIRS.items.index(DOG)
         assert placed.vector is not None
         np.testing.assert_allclose(placed.vector, space.vectors[item], atol=1e-5)
-        found = neighbours.of_vector(space, Metric.L2, placed.vector, 2)
+        found = neighbours.of_vector(space, Similarity.L2, placed.vector, 2)
         assert item in found.items
         assert found.similarity[0] == pytest.approx(1.0, abs=1e-4)
 
 
-def test_a_transform_is_applied_as_it_was_fitted_on_the_items(spaces: tuple[Space, ...], world: Settings) -> None:
+def test_a_transform_is_applied_as_it_was_fitted_on_the_items(spaces: tuple[Space, ...], settings: Settings) -> None:
     raw = np.asarray(spaces[0].vectors)
-    own = encoders.resolve("trigrams", world).encode(["A park far away"], CancelToken())
+    own = resolve_encoder("trigrams", settings).encode(["A park far away"], CancelToken())
     expected = TransformChain.parse("center+whiten:5").fit(raw).apply(own)[0]
-    placed = free_text.place("A park far away", spaces, world)
+    placed = free_text.place("A park far away", spaces, settings)
     np.testing.assert_array_equal(placed[2].vector, expected)
     assert placed[2].variant == VARIANTS[2]
 
 
-def test_what_is_fitted_on_the_dataset_is_fitted_on_it_again(world: Settings) -> None:
-    (space,) = open_spaces([Variant("lsa", "none")], SMALL_PAIRS, world)
-    (placed,) = free_text.place(DOG_IS, [space], world)
+def test_what_is_fitted_on_the_dataset_is_fitted_on_it_again(settings: Settings) -> None:
+    (space,) = open_spaces([Variant("lsa", "none")], SMALL_PAIRS, settings)
+    (placed,) = free_text.place(DOG_IS, [space], settings)
     np.testing.assert_allclose(placed.vector, space.vectors[SMALL_PAIRS.items.index(DOG_IS)], atol=1e-5)
 
 
-def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch, world: Settings, spaces: tuple[Space, ...]) -> None:
+def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch, settings: Settings, spaces: tuple[Space, ...]) -> None:
     encoder = register_encoder(monkeypatch, GramEncoder())
     for _ in range(2):
-        free_text.place("never seen before", spaces[:1], world)
+        free_text.place("never seen before", spaces[:1], settings)
     assert encoder.encoded <= 1
 
 
 @pytest.mark.parametrize(("text", "message"), [("", "empty"), (" \n\t", "empty"), ("a" * 20_001, "20,001 characters")])
-def test_texts_that_cannot_be_placed(spaces: tuple[Space, ...], world: Settings, text: str, message: str) -> None:
+def test_texts_that_cannot_be_placed(spaces: tuple[Space, ...], settings: Settings, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        free_text.place(text, spaces, world)
+        free_text.place(text, spaces, settings)
 
 
-def test_word_vectors_name_what_they_do_not_know(world: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_word_vectors_name_what_they_do_not_know(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("words") / "words.txt"
     path.write_text("dog 1 0\nruns 0 1\nin 1 1\n", "utf-8")
     reference = WordVectors.at(path).identity.reference
-    repository = Repository.at(world.store)
-    pipeline.encode(EncodeRequest(reference, SMALL_PAIRS.id), world, repository)
-    (space,) = open_spaces([Variant(reference, "none")], SMALL_PAIRS, world)
+    repository = Repository.at(settings.store)
+    pipeline.encode(EncodeRequest(reference, SMALL_PAIRS.id), settings, repository)
+    (space,) = open_spaces([Variant(reference, "none")], SMALL_PAIRS, settings)
     known, part, nothing = (
-        free_text.place(text, [space], world)[0] for text in ("DOG runs", "a dog a wug", "wugs blick")
+        free_text.place(text, [space], settings)[0] for text in ("DOG runs", "a dog a wug", "wugs blick")
     )
     np.testing.assert_allclose(known.vector, [0.5, 0.5])
     assert known.unknown == ()
@@ -127,7 +113,7 @@ def test_word_vectors_name_what_they_do_not_know(world: Settings, tmp_path_facto
     assert nothing.vector is None
 
 
-def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(world: Settings) -> None:
+def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(settings: Settings) -> None:
     """The real model: one is loaded, the vectors are those of each pooling on its own."""
     free_text._ENCODED.clear()
     free_text._ready.cache_clear()
@@ -135,11 +121,11 @@ def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(world: Sett
     spaces = [
         Space(Variant(name, "none"), SMALL_PAIRS, np.arange(1), np.zeros((1, 384), np.float32), name) for name in names
     ]
-    placed = free_text.place("word " * 2_000, spaces, world)  # 10,000 characters
+    placed = free_text.place("word " * 2_000, spaces, settings)  # 10,000 characters
     assert free_text._ready.cache_info().currsize == 1
     assert [one.truncated for one in placed] == [True] * 3
-    for name, one in zip(names, free_text.place(DOG, spaces, world), strict=True):
-        alone = encoders.resolve(name, world).encode([DOG], CancelToken())[0]
+    for name, one in zip(names, free_text.place(DOG, spaces, settings), strict=True):
+        alone = resolve_encoder(name, settings).encode([DOG], CancelToken())[0]
         np.testing.assert_allclose(one.vector, alone, atol=1e-5)
         assert not one.truncated
 
@@ -147,11 +133,11 @@ def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(world: Sett
 def test_overlaps_of_one_query_are_those_of_many(spaces: tuple[Space, ...]) -> None:
     rows = neighbours.sample(spaces[0])
     assert rows.tolist() == list(range(len(SMALL_PAIRS.items)))
-    many = {space.variant: neighbours.of_many(space, Metric.COS, rows, 6) for space in spaces}
+    many = {space.variant: neighbours.of_many(space, Similarity.COS, rows, 6) for space in spaces}
     of_many = neighbours.agreements(many, 4)
     assert [(f.a, f.b) for f in of_many] == list(combinations(VARIANTS, 2))
     for item in (0, 5):
-        lists = [neighbours.of_item(space, Metric.COS, item, 6) for space in spaces]
+        lists = [neighbours.of_item(space, Similarity.COS, item, 6) for space in spaces]
         for one, many_queries in zip(neighbours.overlaps(lists, 4), of_many, strict=True):
             first, second = (set(found.items[:4].tolist()) for found in lists if found.variant in {one.a, one.b})
             assert one.shared == len(first & second) == many_queries.shared[item]
@@ -169,12 +155,12 @@ def test_a_sample_of_many_is_seeded_and_without_repetition(spaces: tuple[Space, 
     assert rows.max() > 25_000
 
 
-def test_equally_similar_ones_are_told(spaces: tuple[Space, ...]) -> None:
+def test_equally_similar_items_are_noticed(spaces: tuple[Space, ...]) -> None:
     flat = Space(VARIANTS[0], SMALL_PAIRS, spaces[0].items, np.ones((len(spaces[0].items), 3), np.float32), "flat")
-    found = neighbours.of_item(flat, Metric.COS, 2, 5)
+    found = neighbours.of_item(flat, Similarity.COS, 2, 5)
     assert found.are_alike(5)
     assert found.items.tolist() == [0, 1, 3, 4, 5]
-    assert not neighbours.of_item(spaces[0], Metric.COS, 0, 5).are_alike(5)
+    assert not neighbours.of_item(spaces[0], Similarity.COS, 0, 5).are_alike(5)
     assert np.isnan(neighbours.cka(flat, spaces[0]))
     assert neighbours.cka(spaces[0], spaces[0]) == pytest.approx(1.0)
 
@@ -194,19 +180,10 @@ def test_what_the_dataset_says_of_items() -> None:
     assert minimal.related(2) == {1: "typo"}
 
 
-@dataclass
-class _Nothing(GramEncoder):
-    reference: str = "nothing"
-    device: str = field(default="cpu")
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        return np.full((len(texts), self.info.dimension), np.nan, dtype=np.float32)
-
-
-def test_a_partial_encoder_without_the_text(monkeypatch: pytest.MonkeyPatch, world: Settings) -> None:
-    register_encoder(monkeypatch, _Nothing())
+def test_a_partial_encoder_without_the_text(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    register_encoder(monkeypatch, GramEncoder("nothing", lacks=lambda _text: True))
     space = Space(Variant("nothing", "none"), SMALL_PAIRS, np.arange(1), np.zeros((1, 96), np.float32), "nothing")
-    (placed,) = free_text.place("anything", [space], world)
+    (placed,) = free_text.place("anything", [space], settings)
     assert (placed.vector, placed.unknown) == (None, ())
 
 

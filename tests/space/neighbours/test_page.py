@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,77 +10,33 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets.published import pairs as loaders
-from core.numerics.similarity import Metric
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
+from core.numerics.similarity import Similarity
 from core.runs.spaces import open_spaces
 from core.space.neighbours import lists as neighbours
 from core.space.neighbours.page import lists as neighbours_lists
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Variant
+from core.types import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, written
-from tests.support.small_world import (
-    CAT,
-    DOG,
-    DOG_IS,
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-)
+from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder
+from tests.support.world import World
 
 THREE = loaders.pair_set("three", pairs=[("a dog", "the dog")], background=["some cat"])
 UNKNOWN = SMALL_PAIRS.items[2:5]  # to the encoder that lacks them
 SMALL = {"data": "small-pairs"}
 
 
-@dataclass
-class Lacks(GramEncoder):
-    """Has no vector for some texts, nor for a text of the reader's."""
-
-    reference: str = "lacks"
-    device: str = field(default="cpu")
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text in UNKNOWN or text == "unheard of" for text in texts]] = np.nan
-        return out
-
-
-@dataclass
-class Constant(GramEncoder):
-    """Knows one vector only."""
-
-    reference: str = "constant"
-    device: str = field(default="cpu")
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        return np.ones((len(texts), self.info.dimension), dtype=np.float32)
-
-
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def world(module_world: World) -> Path:
     """A store with runs of four encoders on two datasets."""
-    cache = tmp_path_factory.mktemp("neighbours")
-    settings = make_settings(cache)
-    repository = Repository.at(settings.store)
-    with pytest.MonkeyPatch.context() as patch:
-        register_dataset(patch, SMALL_PAIRS)
-        register_dataset(patch, THREE)
-        grams = register_encoder(patch, GramEncoder())
-        register_encoder(patch, GramEncoder("bigrams", size=2))
-        register_encoder(patch, Lacks(info=replace(grams.info, is_partial=True)))
-        register_encoder(patch, Constant())
-        for encoder in ("trigrams", "bigrams", "constant", "lacks"):
-            # By the toolkit's way of counting, for which nothing has to be compiled.
-            params = {"protocol": "toolkit"}
-            request = pipeline.request("evalrank", encoder, "none", "small-pairs", params, settings)
-            pipeline.run(request, settings, repository)
-        for encoder in ("trigrams", "bigrams"):
-            pipeline.encode(EncodeRequest(encoder, "three"), settings, repository)
-        repository.database.close()
-        yield cache
+    lacks = GramEncoder("lacks", lacks=lambda text: text in UNKNOWN or text == "unheard of")
+    constant = GramEncoder("constant", constant=True)
+    module_world.add(SMALL_PAIRS, THREE, GramEncoder(), GramEncoder("bigrams", size=2), lacks, constant)
+    for encoder in ("trigrams", "bigrams", "constant", "lacks"):
+        module_world.run("evalrank", encoder, "small-pairs", protocol="toolkit")  # which needs no compiled kernels
+    for encoder in ("trigrams", "bigrams"):
+        module_world.encode(encoder, "three")
+    module_world.repository.database.close()
+    return module_world.cache
 
 
 def lists(app: AppTest) -> list[Any]:
@@ -95,7 +49,7 @@ def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> No
     assert not app.exception
     variants = [Variant("trigrams", "none"), Variant("bigrams", "none")]
     spaces = open_spaces(variants, SMALL_PAIRS, make_settings(world))
-    expected = [neighbours.of_item(space, Metric.COS, number, 6) for space in spaces]
+    expected = [neighbours.of_item(space, Similarity.COS, number, 6) for space in spaces]
     for frame, one in zip(lists(app), expected, strict=True):
         assert frame["text"].tolist() == [SMALL_PAIRS.items[item] for item in one.items]
         np.testing.assert_allclose(frame["similarity"], one.similarity)
@@ -220,7 +174,7 @@ def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
 def test_without_picks_the_first_four_that_are_encoded(
     open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.space.neighbours.page.shown.MOST_SIDE_BY_SIDE", 3)
+    monkeypatch.setattr("core.space.page.MOST_SIDE_BY_SIDE", 3)
     app = open_app(world, "neighbours", **SMALL)
     assert not app.exception
     assert len(lists(app)) == 3

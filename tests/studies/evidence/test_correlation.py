@@ -9,13 +9,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.studies.evidence.correlation import (
-    Comparison,
-    compare,
-    correlations,
-    in_words,
-    without_each_family,
-)
+from core.studies.evidence.correlation import Comparison, compare, correlations, in_words, without_each_family
 from core.studies.evidence.scores import Measure, ScoreTable
 from core.types import Float64, Variant
 
@@ -38,17 +32,6 @@ def many(families: int, per_family: int = 2, seed: int = 0) -> ScoreTable:
     task = rng.random(n)
     columns = {FIRST: task + rng.normal(0, 0.05, n), TURNED: rng.random(n), CR: task, TREC: 1 - task}
     return table_of(columns, [f"family {i // per_family}" for i in range(n)])
-
-
-def test_by_hand() -> None:
-    """rho of 1 2 3 4 and 1 3 2 4 is 0.8; of what counts as better the less there is, it is turned."""
-    table = table_of({FIRST: [1, 2, 3, 4], TURNED: [1, 2, 3, 4], CR: [1, 3, 2, 4]}, list("aabb"))
-    first, turned = correlations(table)
-    assert (first.rho, first.n, first.families) == (pytest.approx(0.8), 4, 2)
-    assert turned.rho == pytest.approx(-0.8)
-    assert first.interval is None
-    assert "2 families" in first.why
-    assert "10" in first.why
 
 
 @effort(max_examples=30, deadline=None)

@@ -17,7 +17,8 @@ import pytest
 
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import every
+from core.diagnostic import all_diagnostics
+from core.diagnostics.words.schnabel_table import table_1
 from core.studies.evidence import published
 from core.studies.evidence.published import PublishedCorrelation
 
@@ -105,9 +106,9 @@ def test_every_score_of_schnabel_is_the_papers() -> None:
     text = _paper(SCHNABEL)
     first = [row for row in _markdown_rows(text, 1) if len(row) > 2 and re.fullmatch(r"-?\d+\.\d", row[1])]
     assert len(first) == 6
-    for row, mine in zip(first, published.intrinsic_scores(), strict=True):
-        assert row[0] == mine.model
-        assert [float(v) for v in row[1:]] == pytest.approx([100 * v for v in mine.scores.values()])
+    for row, (model, scores) in zip(first, table_1().items(), strict=True):
+        assert row[0] == model
+        assert [float(v) for v in row[1:]] == pytest.approx([100 * v for v in scores.values()])
     chunking = {(row[0], part): (row[i], row[3]) for row in _markdown_rows(text, 4)[1:] for part, i in PARTS}
     sentiment = {(row[0], "test"): (row[1], _power(row[2])) for row in _markdown_rows(text, 5)[1:]}
     assert (len(chunking), len(sentiment)) == (14, 7)
@@ -171,8 +172,8 @@ def test_rows_that_two_tables_share_agree() -> None:
 
 def test_the_average_of_table_1_is_the_mean_of_the_other_columns() -> None:
     """A column that was lost or misread would show."""
-    for row in published.intrinsic_scores():
-        *columns, average = row.scores.values()
+    for scores in table_1().values():
+        *columns, average = scores.values()
         assert len(columns) == 14
         assert fmean(columns) == pytest.approx(average, abs=0.0005)
 
@@ -181,9 +182,9 @@ def test_what_stands_here_for_evaluators_and_tasks_is_there() -> None:
     cells: list[PublishedCorrelation] = [cell for cell in published.correlations() if cell.measure_id]
     for cell in cells:
         diagnostic, dataset, metric = cell.measure_id.split(":")
-        assert DATASETS[dataset].kind is every()[diagnostic].dataset_kind
+        assert DATASETS[dataset].kind is all_diagnostics()[diagnostic].dataset_kind
         assert DATASETS[dataset].unit == cell.level
-        assert metric in {m.name for m in every()[diagnostic].metrics}
+        assert metric in {m.name for m in all_diagnostics()[diagnostic].metrics}
     assert all(DATASETS[c.task_id].kind is DatasetKind.LABELLED_TEXTS for c in published.correlations())
     names = {(c.level, c.evaluator): c.measure_id for c in cells}
     assert len(set(names.values())) == len(names)  # no two evaluators are taken for one
@@ -191,7 +192,7 @@ def test_what_stands_here_for_evaluators_and_tasks_is_there() -> None:
 
 
 def test_of_six_embeddings_the_best_of_table_1_is_not_the_best_at_chunking() -> None:
-    average = {row.model: row.scores[published.AVERAGE] for row in published.intrinsic_scores()}
+    average = {model: scores["average"] for model, scores in table_1().items()}
     f1 = {(s.task, s.model): s.f1 for s in published.task_scores() if s.part == "test"}
     assert max(average, key=average.__getitem__) == "CBOW"
     assert max(average, key=lambda model: f1["noun phrase chunking", model]) == "C&W"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.encoders.catalog import ENCODERS
 from core.errors import InputError
-from core.settings import Settings
-from core.store.digests import store_digest
 from core.store.repository import Repository
 from core.studies.evidence.scores import (
     Downstream,
@@ -15,6 +14,8 @@ from core.studies.evidence.scores import (
     Measure,
     Outcome,
     ScoreTable,
+    family_names,
+    family_of,
     score_table,
 )
 from core.studies.judgement.store import Judgements
@@ -24,11 +25,6 @@ from tests.support.evidence_world import Made, many_models, store
 from tests.support.judgement_samples import A, B, intruder_set, votes
 
 X, Y = Variant("minilm", "none"), Variant("lsa", "center")
-
-
-@pytest.fixture
-def repository(settings: Settings) -> Repository:
-    return Repository.at(settings.store)
 
 
 def value(table: ScoreTable, measure_id: str, variant: Variant) -> float:
@@ -41,7 +37,7 @@ def test_an_empty_store_gives_an_empty_table(repository: Repository) -> None:
     table = score_table(repository)
     assert table.values.shape == (0, 0)
     assert table.at(Level.SENTENCE).comparable.variants == ()
-    assert store_digest(repository.database) == ""
+    assert repository.digest() == ""
 
 
 def test_scores_of_all_diagnostics_by_their_datasets(repository: Repository) -> None:
@@ -151,25 +147,25 @@ def test_people_count_where_their_votes_may_be_seen(repository: Repository) -> N
     judgements.merge(items, votes([("Anna", 1, own), ("Ben", 1, other), ("Cleo", 1, None)]))
     judgements.add_session("hidden", {Task.INTRUDER: items.set_id}, "key")
     judgements.merge(items, votes([("Dora", 2, items.items[2].own[1])], "hidden"))
-    before = store_digest(repository.database)
+    before = repository.digest()
     table = score_table(repository)
     assert table.variants == (A,)
     assert value(table, f"intruder:{items.set_id}:precision", A) == 0.5
     assert table.measures[0].unit == "word"
     judgements.reveal("hidden", True)
-    assert store_digest(repository.database) != before
+    assert repository.digest() != before
     assert value(score_table(repository), f"intruder:{items.set_id}:precision", B) == 1.0
 
 
 def test_the_digest_of_the_store_follows_its_runs(repository: Repository) -> None:
     store(repository, [Made("transfer", X, "trec", {"accuracy": 0.8})])
-    before = store_digest(repository.database)
-    assert store_digest(repository.database) == before
+    before = repository.digest()
+    assert repository.digest() == before
     store(repository, [Made("transfer", Y, "trec", {"accuracy": 0.8})])
-    after = store_digest(repository.database)
+    after = repository.digest()
     assert after != before
     repository.delete(repository.runs(limit=1)[0])
-    assert store_digest(repository.database) == before
+    assert repository.digest() == before
 
 
 def table_of(values: list[list[float]], families: str) -> ScoreTable:
@@ -199,3 +195,41 @@ def test_what_batches_of_another_size_move_is_tied() -> None:
     table = table_of([[0.5, 1, 1], [0.5 + 1e-9, 1 - 1e-9, 2]], "ab")
     assert np.ptp(table.better(table.measures[0])) == 0.0
     assert table.better(table.measures[1]).tolist() == [-1.0, -1.0]
+
+
+# --- families
+
+
+def test_every_encoder_of_the_catalog_declares_its_family() -> None:
+    families = {entry.id: entry.family for entry in ENCODERS.values()}
+    assert {families[i] for i in families if i.startswith("minilm")} == {"sentence-transformers/all-MiniLM-L6-v2"}
+    assert {families[i] for i in families if i.startswith("random-projection")} == {"random-projection"}
+    assert families["lsa"] == "lsa"
+    assert all(families.values())
+
+
+@pytest.mark.parametrize(
+    ("reference", "revision", "family"),
+    [
+        ("minilm-cls", "", "sentence-transformers/all-MiniLM-L6-v2"),
+        ("hf:sentence-transformers/all-MiniLM-L6-v2@main?pooling=cls", "abc", "sentence-transformers/all-MiniLM-L6-v2"),
+        ("hf:made/model", "", "made/model"),
+        ("dir:/models/mine?pooling=cls&max_length=64", "", "dir:/models/mine"),
+        ("dir:/models/mine?pooling=cls", "0a1b", "dir:0a1b"),
+        ("vectors:/data/glove.txt", "", "vectors:/data/glove.txt"),
+        ("table:/data/own.parquet", "77", "table:77"),
+        ("gone-from-the-catalog", "", "gone-from-the-catalog"),
+        ("hf:what/was/that", "", "hf:what/was/that"),
+    ],
+)
+def test_family(reference: str, revision: str, family: str) -> None:
+    assert family_of(reference, revision) == family
+
+
+def test_copies_of_a_file_are_one_family_and_files_of_one_name_are_two() -> None:
+    encoders = ["vectors:/a/glove.txt", "vectors:/b/copy.txt", "vectors:/c/glove.txt", "minilm", "minilm-static"]
+    revisions = {encoders[0]: "1111", encoders[1]: "1111", encoders[2]: "2222"}
+    names = family_names(encoders, revisions)
+    assert names[0] == names[1] == "vectors:glove.txt"
+    assert names[2] == "vectors:glove.txt (2222)"
+    assert names[3] == names[4] == "sentence-transformers/all-MiniLM-L6-v2"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.datasets.published import pairs as loaders
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.spaces import Space
 from core.studies.judgement.automatic import answer, similarities, vote_of
 from core.studies.judgement.types import Item, ItemSet, Query, Task
@@ -48,8 +48,8 @@ def test_the_candidate_most_similar_to_the_query_is_chosen_and_ties_share() -> N
 
 def test_similarities_are_the_obvious_ones() -> None:
     vectors = np.array([[3, 4], [0, 0], [4, 3]], dtype=np.float32)
-    np.testing.assert_allclose(similarities(vectors, Metric.COS)[0], [1, 0, 24 / 25])
-    np.testing.assert_allclose(similarities(vectors, Metric.L2)[0], [1, 1 / 6, 1 / (1 + np.sqrt(2))])
+    np.testing.assert_allclose(similarities(vectors, Similarity.COS)[0], [1, 0, 24 / 25])
+    np.testing.assert_allclose(similarities(vectors, Similarity.L2)[0], [1, 1 / 6, 1 / (1 + np.sqrt(2))])
 
 
 @pytest.mark.parametrize("items", [intruder_set(8), comparative_set(5)], ids=lambda i: i.task)
@@ -68,11 +68,11 @@ def test_it_answers_all_items(items: ItemSet) -> None:
     assert (found.unanswered, found.is_judged) == (0, False)
     for place, score in enumerate(found.scores.variants):
         own = [(item, chosen[item.item_no] == item.own[place]) for item in items.items if item.own[place] >= 0]
-        assert score.headline.value == pytest.approx(np.mean([hit for _, hit in own]))
+        assert score.value == pytest.approx(np.mean([hit for _, hit in own]))
         assert (score.votes, score.items) == (len(own), len(own))
 
 
-def test_a_reference_that_is_judged_is_told() -> None:
+def test_a_reference_can_be_judged_itself() -> None:
     items = intruder_set(2)
     assert answer(items, space_of(items, A)).is_judged
     assert not answer(items, space_of(items, replace(B, transform="center"))).is_judged
@@ -86,7 +86,7 @@ def test_what_it_has_no_vector_for_is_counted_and_left_out() -> None:
     assert found.scores.items == len(items.items) - 1
     nothing = answer(items, space_of(intruder_set(2)))
     assert nothing.unanswered == len(items.items)
-    assert [s.headline.value for s in nothing.scores.variants] == [None] * 3
+    assert [s.value for s in nothing.scores.variants] == [None] * 3
 
 
 def test_a_shared_vote_counts_in_part() -> None:
@@ -97,4 +97,4 @@ def test_a_shared_vote_counts_in_part() -> None:
     vectors = space.vectors.copy()
     vectors[[space.dataset.items.index("a"), space.dataset.items.index("b")]] = 1.0
     found = answer(items, replace(space, vectors=vectors))
-    assert [s.headline.value for s in found.scores.variants] == [0.5, 0.5]
+    assert [s.value for s in found.scores.variants] == [0.5, 0.5]

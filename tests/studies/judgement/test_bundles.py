@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -23,53 +22,16 @@ from core.studies.judgement.bundles import Bundle, Part
 from core.studies.judgement.store import Judgements, Merged
 from core.studies.judgement.types import NOT_ASKED, Ballot, Item, ItemSet, Query, Task, Vote
 from core.types import Variant
-from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set, votes
-
-SAMPLE = Bundle(
-    comparative_set(),
-    tuple(votes([("Anna", 0, 0), ("Anna", 1, None), ("Ben", 0, 2)]) + votes([("Anna", 0, 1)], "reading group")),
-)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Judgements]:
-    judgements = Judgements.at(tmp_path / "results.duckdb")
-    yield judgements
-    judgements.database.close()
-
-
-def members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(BytesIO(data)) as file:
-        return {name: file.read(name) for name in file.namelist()}
-
-
-def zipped(contents: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    sink = BytesIO()
-    with zipfile.ZipFile(sink, "w", compression) as file:
-        for name, content in contents.items():
-            file.writestr(name, content)
-    return sink.getvalue()
-
+from tests.support.bundle_files import SAMPLE, described, edited, members, sample, swapped, zipped
+from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 
 # --- there and back
 
-ODD = [
-    "=1+1",
-    "@x",
-    "-2",
-    "'=1",
-    "",
-    "None",
-    "nan",
-    "a,b",
-    'say "a"',
-    "two\nlines\r\n",
-    "\u202eright\u200f",
-    "\ufeff",
-    "|",
-    "\\",
-]
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(ODD)
+FORMULAS = ["=1+1", "@x", "-2", "'=1"]
+ODD = ["", "None", "nan", "a,b", 'say "a"', "two\nlines\r\n", "\u202eright\u200f", "\ufeff", "|", "\\"]
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(FORMULAS + ODD)
+TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+VALUES = TEXTS | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none()
 NAMES = st.sampled_from(["Anna", "Ben", "Zoë", "=Carl", "-D", "李", "'Eve"])
 
 
@@ -82,32 +44,13 @@ def made_bundles(draw: st.DrawFn) -> Bundle:
         own = draw(st.tuples(*[st.integers(NOT_ASKED, len(options) - 1)] * len(variants)))
         query = draw(st.builds(Query, TEXTS, TEXTS, TEXTS, TEXTS))
         items.append(Item(number, query, draw(TEXTS), draw(st.none() | st.integers(1, 50)), tuple(options), own))
-    made = ItemSet(
-        draw(st.sampled_from(Task)),
-        draw(TEXTS),
-        tuple(variants),
-        tuple(items),
-        draw(
-            st.dictionaries(TEXTS, TEXTS | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none())
-        ),
-        draw(st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))),
-    )
-    keys = draw(
-        st.lists(
-            st.tuples(st.sampled_from(["", "group", "=1"]), NAMES, st.sampled_from(made.items)), unique=True, max_size=4
-        )
-    )
-    cast = [
-        Vote(
-            session,
-            rater,
-            item.item_no,
-            draw(st.none() | st.integers(0, len(item.options) - 1)),
-            draw(st.none() | st.floats(0, 1e6)),
-            draw(st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))),
-        )
-        for session, rater, item in keys
-    ]
+    task, title, manifest = draw(st.tuples(st.sampled_from(Task), TEXTS, st.dictionaries(TEXTS, VALUES)))
+    made = ItemSet(task, title, tuple(variants), tuple(items), manifest, draw(TIMES))
+    keys = st.tuples(st.sampled_from(["", "group", "=1"]), NAMES, st.sampled_from(made.items))
+    cast = []
+    for session, rater, item in draw(st.lists(keys, unique=True, max_size=4)):
+        option = draw(st.none() | st.integers(0, len(item.options) - 1))
+        cast.append(Vote(session, rater, item.item_no, option, draw(st.none() | st.floats(0, 1e6)), draw(TIMES)))
     return Bundle(made, tuple(cast))
 
 
@@ -152,8 +95,7 @@ def test_from_one_machine_to_another(store: Judgements, tmp_path: Path, made: It
     for session, rater, option in (("", "Anna", 0), ("group", "Ben", None), ("group", "=1+1", 1)):
         store.vote(Ballot(made.set_id, session, rater), 0, option, 1.5)
     data = bundles.pack(bundles.collect(store, made.set_id), form)
-    digest = store.database
-    with digest.cursor() as cursor:
+    with store.database.cursor() as cursor:
         ((kept,),) = cursor.execute("SELECT key_digest FROM judgement_session").fetchall()
     assert not any(kept.encode() in content or b"facilitator" in content for content in members(data).values())
 
@@ -169,9 +111,8 @@ def test_from_one_machine_to_another(store: Judgements, tmp_path: Path, made: It
     again = bundles.pack(bundles.collect(store, made.set_id), form)
     assert bundles.take_in(again, other)[1] == Merged(False, 0, 2, 1)
     assert len(other.votes(made.set_id)) == 4
-    assert bundles.pack(bundles.collect(other, made.set_id), form) == bundles.pack(
-        bundles.collect(other, made.set_id), form
-    )
+    once, again = (bundles.pack(bundles.collect(other, made.set_id), form) for _ in range(2))
+    assert once == again
     other.database.close()
 
 
@@ -210,74 +151,37 @@ def test_the_tables_as_a_reader_sees_them() -> None:
 # --- what is wrong
 
 
-def edited(**changes: Callable[[bytes], bytes] | bytes | None) -> bytes:
-    """The sample's file with members changed: ``set``, ``items``, ``votes``; None takes one away."""
-    contents = members(bundles.pack(SAMPLE, TableFormat.CSV))
-    for what, change in changes.items():
-        name = next(name for name in contents if name.startswith(what))
-        if change is None:
-            del contents[name]
-        else:
-            contents[name] = change(contents[name]) if callable(change) else change
-    return zipped(contents)
-
-
-def described(**changes: object) -> bytes:
-    """The sample's file with other words in set.json."""
-
-    def change(data: bytes) -> bytes:
-        return json.dumps({k: v for k, v in (json.loads(data) | changes).items() if v is not ...}).encode()
-
-    return edited(set=change)
-
-
-def swapped(old: str, new: str) -> Callable[[bytes], bytes]:
-    def change(data: bytes) -> bytes:
-        assert old.encode() in data
-        return data.replace(old.encode(), new.encode(), 1)
-
-    return change
-
-
-def more(**contents: bytes) -> bytes:
-    names = {"traversal": "../../set.json", "absolute": "/etc/passwd", "second": "items.parquet", "other": "x.py"}
-    named = {names[name]: content for name, content in contents.items()}
-    return zipped(members(bundles.pack(SAMPLE, TableFormat.CSV)) | named)
+def more(name: str) -> bytes:
+    return zipped(members(sample()) | {name: b"{}"})
 
 
 def twice() -> bytes:
-    sink = BytesIO(bundles.pack(SAMPLE, TableFormat.CSV))
+    sink = BytesIO(sample())
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(sink, "a") as file:
         file.writestr("set.json", b"{}")
     return sink.getvalue()
 
 
 def locked() -> bytes:
-    data = bytearray(bundles.pack(SAMPLE, TableFormat.CSV))
+    data = bytearray(sample())
     data[6] |= 1
     data[data.index(b"PK\x01\x02") + 8] |= 1  # its flag says that there is a password
     return bytes(data)
 
 
-ONE_VOTE = ",Ben,0,2,c0at1,"
 BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "nothing": (lambda: b"", "the file is no zip, or a broken one: File is not a zip file; expected a zip of set.json"),
     "text": (lambda: b"item_no,query\r\n" * 100, "the file is no zip, or a broken one"),
-    "half": (lambda: bundles.pack(SAMPLE, TableFormat.CSV)[:800], "the file is no zip, or a broken one"),
+    "half": (lambda: sample()[:800], "the file is no zip, or a broken one"),
     "password": (locked, "password required"),
-    "packing": (lambda: zipped(members(bundles.pack(SAMPLE, TableFormat.CSV)), zipfile.ZIP_LZMA), "unusual way"),
+    "packing": (lambda: zipped(members(sample()), zipfile.ZIP_LZMA), "unusual way"),
     "no set": (lambda: edited(set=None), "the zip holds no files of 'set'; expected set.json with items"),
-    "no votes": (lambda: edited(votes=None), "the zip holds no files of 'votes'"),
-    "traversal": (lambda: more(traversal=b"{}"), "the zip holds '../../set.json'; expected nothing but set.json"),
-    "absolute": (lambda: more(absolute=b""), "the zip holds '/etc/passwd'; expected nothing but"),
-    "other": (lambda: more(other=b""), "the zip holds 'x.py'; expected nothing but"),
-    "two tables": (lambda: more(second=b""), "the zip holds 2 files of 'items'"),
+    "traversal": (lambda: more("../../set.json"), "the zip holds '../../set.json'; expected nothing but set.json"),
+    "other": (lambda: more("x.py"), "the zip holds 'x.py'; expected nothing but"),
+    "two tables": (lambda: more("items.parquet"), "the zip holds 2 files of 'items'"),
     "twice": (twice, "the zip holds 2 files of 'set'"),
-    "many": (lambda: zipped({f"{i}.csv": b"" for i in range(30)}), "the zip holds very many files"),
     "bomb": (lambda: edited(set=b" " * 5_000_000), "set.json unpacks to more than 4,194,304 bytes"),
     "json": (lambda: edited(set=b"{"), "set.json is broken"),
-    "json NaN": (lambda: described(manifest={"x": float("nan")}), "set.json is broken: NaN is no number"),
-    "json deep": (lambda: edited(set=b"[" * 100_000), "set.json is broken"),
     "json surrogate": (lambda: described(title="\ud800"), "set.json is broken"),
     "json list": (lambda: edited(set=b"[]"), "set.json holds no object"),
     "json twice": (lambda: edited(set=b'{"version": 1, "version": 1}'), "a name is there twice"),
@@ -292,7 +196,6 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "manifest": (lambda: described(manifest=[]), "set.json says '[]' for 'manifest'; expected a JSON object"),
     "time": (lambda: described(created_at="today"), "set.json says 'today' for 'created_at'; expected a time"),
     "time zone": (lambda: described(created_at="2026-01-02"), "set.json says '2026-01-02' for 'created_at'"),
-    "id": (lambda: described(set_id="0" * 12), "the items are not those of the set '000000000000' that set.json names"),
     "another rule": (lambda: described(manifest={"seed": 8}), "the items are not those of the set"),
     "another task": (lambda: described(task="intruder"), "the items are not those of the set"),
     "edited": (lambda: edited(items=swapped("a0at1", "z0at1")), "the items are not those of the set"),
@@ -305,26 +208,14 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
     "variant": (lambda: edited(items=swapped("lsa~center", "elmo~none")), "the variant 'elmo~none' is unknown"),
     "own twice": (lambda: edited(items=swapped("lsa~center", "minilm~none")), "has two options of its own"),
     "vote columns": (lambda: edited(votes=swapped("rater,", "name,")), "votes.csv has the columns session, name"),
-    "vote item": (
-        lambda: edited(votes=swapped(ONE_VOTE, ",Ben,12,2,c0at1,")),
-        "a vote is on item 12; expected 0 to 11",
-    ),
-    "vote option": (lambda: edited(votes=swapped(ONE_VOTE, ",Ben,0,3,c0at1,")), "is for option 3; expected 0 to 2"),
-    "vote text": (lambda: edited(votes=swapped(ONE_VOTE, ",Ben,0,1,c0at1,")), "for 'c0at1', which is not its option 1"),
-    "don't know": (lambda: edited(votes=swapped(ONE_VOTE, ",Ben,0,,c0at1,")), "for 'c0at1', which is not its option"),
-    "vote twice": (
-        lambda: edited(votes=swapped(",Ben,0,2,c0at1,", ",ANNA,0,2,c0at1,")),
-        "two votes of 'ANNA' on item 0",
-    ),
-    "seconds": (lambda: edited(votes=swapped("c0at1,2.5", "c0at1,nan")), "'nan' in the column 'seconds'"),
+    "vote item": (lambda: edited(votes=swapped("Ben,0,2,", "Ben,12,2,")), "a vote is on item 12; expected 0 to 11"),
+    "vote option": (lambda: edited(votes=swapped("Ben,0,2,", "Ben,0,3,")), "is for option 3; expected 0 to 2"),
+    "vote text": (lambda: edited(votes=swapped("Ben,0,2,", "Ben,0,1,")), "for 'c0at1', which is not its option 1"),
+    "don't know": (lambda: edited(votes=swapped("Ben,0,2,", "Ben,0,,")), "for 'c0at1', which is not its option"),
     "nickname": (lambda: edited(votes=swapped("Ben", "B" * 500)), "has 500 characters; expected at most 40"),
     "no nickname": (lambda: edited(votes=swapped("Ben", "")), "there is no nickname"),
     "spaces": (lambda: edited(votes=swapped("Ben", " Ben")), "the nickname ' Ben' has spaces"),
     "session": (lambda: edited(votes=swapped("reading group", "r" * 101)), "there is no session by the name"),
-    "a large cell": (
-        lambda: edited(votes=swapped("Ben", "B" * 1_000_000)),
-        "1,000,000 characters in the column",
-    ),
 }
 
 
@@ -342,7 +233,7 @@ def test_a_file_that_is_wrong_is_refused_in_a_line_and_nothing_is_stored(store: 
 def test_a_file_that_is_too_large_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundles, "MOST_BYTES", 100)
     with pytest.raises(InputError, match=r"the file has [\d,]+ bytes; expected at most 100"):
-        bundles.unpack(bundles.pack(SAMPLE, TableFormat.CSV))
+        bundles.unpack(sample())
 
 
 @pytest.mark.parametrize("form", TableFormat)

@@ -6,9 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from core.studies.judgement import doubts as doubts_module
 from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, doubts
 from core.studies.judgement.raters import option_order
 from core.studies.judgement.types import Ballot, Vote
@@ -25,7 +23,7 @@ def answers(rater: str, options: list[int | None], seconds: float | None = 6.0) 
 
 
 def at_place(rater: str, place: int, count: int) -> list[int | None]:
-    """The options whose card stands there."""
+    """The options whose cards are at that place."""
     return [option_order(item, Ballot(ITEMS.set_id, "", rater))[place - 1] for item in ITEMS.items[:count]]
 
 
@@ -61,8 +59,3 @@ def test_raters_are_told_apart_as_in_the_scores() -> None:
     mixed = answers("Bot", reading(20), 0.2)[:10] + answers("BOT", reading(20), 0.2)[10:]
     (found,) = doubts(ITEMS, mixed)
     assert found.answers == 20
-
-
-@pytest.mark.parametrize(("count", "n", "p"), [(0, 5, 0.25), (5, 5, 0.25), (12, 30, 0.25), (30, 39, 0.5)])
-def test_the_tail_is_that_of_scipy(count: int, n: int, p: float) -> None:
-    assert doubts_module._at_least(count, n, p) == pytest.approx(binom.sf(count - 1, n, p), rel=1e-12)

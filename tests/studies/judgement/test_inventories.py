@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import catalog, fetch
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
 from core.datasets.published import simlex
@@ -46,24 +47,14 @@ def test_the_default_has_the_papers_design() -> None:
     assert Counter(concreteness for _, concreteness in categories.values()) == {"abstract": 5, "concrete": 5}
 
 
-def rare_per_category(vocabulary: Vocabulary) -> dict[str, int]:
+@pytest.mark.parametrize("dataset", ["vocab-wordfreq", pytest.param("vocab-wiki", marks=pytest.mark.realdata)])
+def test_exactly_three_of_each_ten_are_rare(shared_settings: Settings, dataset: str) -> None:
+    vocabulary = fetch.load(find_dataset(dataset), shared_settings)
+    assert isinstance(vocabulary, Vocabulary)
     per_billion = dict(zip(vocabulary.items, vocabulary.counts / vocabulary.corpus_size * 1e9, strict=True))
     queries = inventories.default().queries
     rare = Counter(q.category for q in queries if per_billion[q.text] < RARE)
-    return {q.category: rare[q.category] for q in queries}
-
-
-def test_exactly_three_of_each_ten_are_rare_by_wordfreq(settings: Settings) -> None:
-    vocabulary = fetch.load(catalog.find("vocab-wordfreq"), settings)
-    assert isinstance(vocabulary, Vocabulary)
-    assert set(rare_per_category(vocabulary).values()) == {3}
-
-
-@pytest.mark.realdata
-def test_exactly_three_of_each_ten_are_rare_by_wikipedia(shared_settings: Settings) -> None:
-    vocabulary = fetch.load(catalog.find("vocab-wiki"), shared_settings)
-    assert isinstance(vocabulary, Vocabulary)
-    assert set(rare_per_category(vocabulary).values()) == {3}
+    assert {q.category: rare[q.category] for q in queries} == dict.fromkeys({q.category for q in queries}, 3)
 
 
 SIMLEX = (
@@ -111,7 +102,7 @@ def test_simlex_as_published(shared_settings: Settings) -> None:
     assert (by_text["dog"], by_text["belief"]) == ("concrete", "abstract")
 
 
-def test_sentences_are_a_seeded_sample_without_twins() -> None:
+def test_sentences_are_a_seeded_sample_without_near_duplicates() -> None:
     found = inventories.sentences(PAIRS, 2, seed=1)
     assert found == inventories.sentences(PAIRS, 2, seed=1)
     assert len(found.queries) == 2
@@ -137,11 +128,8 @@ def test_queries_are_found_to_the_letter_else_in_any_capitals() -> None:
         ("Dog", "noun", "Dog"),
     ]
     assert (found.unknown, found.repeated) == (("bird",), 1)
-
-
-def test_queries_are_found_in_another_unicode_form() -> None:
-    dataset = loaders.pair_set("forms", [("cafe", "Cafe\u0301")], [])
-    assert inventories.find(named("caf\u00e9"), dataset, every(2)).items.tolist() == [1]
+    forms = loaders.pair_set("forms", [("cafe", "Cafe\u0301")], [])
+    assert inventories.find(named("caf\u00e9"), forms, every(2)).items.tolist() == [1], "in another Unicode form"
 
 
 def test_an_item_without_a_vector_is_not_found() -> None:

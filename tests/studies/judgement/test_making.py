@@ -10,31 +10,22 @@ import pytest
 
 from core.encoders.cache import EmbeddingCache
 from core.errors import BlindspotError, Cancelled, InputError
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
+from core.runs.requests import EncodeRequest
 from core.runs.spaces import open_spaces
 from core.settings import Settings
 from core.store.repository import Repository
 from core.studies.judgement import making
 from core.studies.judgement.inventories import Inventory, Ready
 from core.studies.judgement.making import ItemsRequest, make
-from core.studies.judgement.rules import Closeness, Rule
+from core.studies.judgement.rules import Closeness, Quartet, Reason, Rule
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
 from core.texts import near_duplicate_key
-from core.types import CancelToken, Float64
-from tests.support.making_world import (
-    CENTERED,
-    COUNTS,
-    NEITHER,
-    OWN,
-    WORDS,
-    WORDS_300,
-    A,
-    B,
-    register,
-)
+from core.types import CancelToken
+from tests.support.judgement_slow import Slow
+from tests.support.making_world import CENTERED, COUNTS, NEITHER, OWN, WORDS, WORDS_300, A, B, register
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 
 INTRUDER = ItemsRequest(Task.INTRUDER, (A, B), "words-300", inventory=OWN)
@@ -46,62 +37,38 @@ def world(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch)
 
 
-def float64_vectors(settings: Settings) -> list[Float64]:
-    return [s.vectors.astype(np.float64) for s in open_spaces([A, B], WORDS_300, settings)]
-
-
-def slow_lists(vectors: list[Float64], query: int, metric: Metric) -> list[list[int]]:
-    """Per variant the neighbours of a word, the nearest first, twins passed over."""
-    usable = [i for i in range(len(WORDS)) if metric is Metric.L2 or all(np.abs(v[i]).any() for v in vectors)]
-    out = []
-    for v in vectors:
-
-        def similarity(i: int, v: Float64 = v) -> float:
-            if metric is Metric.L2:
-                return 1 / (1 + float(np.sqrt(((v[i] - v[query]) ** 2).sum())))
-            return float(v[i] @ v[query] / np.sqrt((v[i] @ v[i]) * (v[query] @ v[query])))
-
-        near: list[int] = []
-        seen = {near_duplicate_key(WORDS[query])}
-        for i in sorted((i for i in usable if i != query), key=lambda i: (-round(similarity(i), 12), i)):
-            if near_duplicate_key(WORDS[i]) not in seen:
-                seen.add(near_duplicate_key(WORDS[i]))
-                near.append(i)
-        out.append(near)
-    return out
-
-
-def slow_intruder(near: list[int], query: int, rule: Rule) -> tuple[set[str], str] | None:
-    """The four words and the intruder."""
-    mean = float(np.mean([COUNTS[i] for i in (query, *near[:2])]))
-    for i in near[99:]:
-        apart = abs(np.log10(COUNTS[i]) - np.log10(mean)) if rule.closeness == "log10" else abs(COUNTS[i] - mean)
-        if apart <= rule.tolerance:
-            return {WORDS[j] for j in (query, *near[:2], i)}, WORDS[i]
-    return None
+def slow_spaces(settings: Settings, metric: Similarity = Similarity.COS) -> list[Slow]:
+    """Of A and B. A word without n-grams, as "of" without trigrams, is a zero vector, which has no cosine."""
+    vectors = [s.vectors.astype(np.float64) for s in open_spaces([A, B], WORDS_300, settings)]
+    usable = [i for i in range(len(WORDS)) if metric is Similarity.L2 or all(v[i].any() for v in vectors)]
+    return [Slow(WORDS, COUNTS.tolist(), v, metric, usable) for v in vectors]
 
 
 @pytest.mark.parametrize(
     ("metric", "rule"),
-    [(Metric.COS, Rule()), (Metric.L2, Rule(Closeness.LOG10, 0.01)), (Metric.COS, Rule.of(Closeness.COUNT))],
+    [
+        (Similarity.COS, Rule()),
+        (Similarity.L2, Rule(Closeness.LOG10, 0.01)),
+        (Similarity.COS, Rule.of(Closeness.COUNT)),
+    ],
 )
 def test_intruder_items_are_those_of_loops(
-    settings: Settings, repository: Repository, metric: Metric, rule: Rule
+    settings: Settings, repository: Repository, metric: Similarity, rule: Rule
 ) -> None:
     made = make(dataclasses.replace(INTRUDER, metric=metric, rule=rule), settings, repository)
-    vectors = float64_vectors(settings)
+    spaces = slow_spaces(settings, metric)
+    asked = [query for query in range(60) if query in (spaces[0].usable or ())]
     expected: dict[tuple[str, int], tuple[set[str], str]] = {}
     skipped = 0
-    short = 0
-    for query in range(60):
-        if metric is Metric.COS and not all(np.abs(v[query]).any() for v in vectors):
-            short += 1  # "of" has no trigrams, so no direction
-            continue
-        found = [slow_intruder(near, query, rule) for near in slow_lists(vectors, query, metric)]
-        if None in found:
+    for query in asked:
+        found = [space.intruder(query, rule, 100) for space in spaces]
+        if any(isinstance(one, Reason) for one in found):
             skipped += 1
-        else:
-            expected |= {(WORDS[query], v): one for v, one in enumerate(found) if one is not None}
+            continue
+        for v, one in enumerate(found):
+            assert isinstance(one, Quartet)
+            shown = {WORDS[i] for i in (query, *one.neighbours, one.intruder)}
+            expected[WORDS[query], v] = (shown, WORDS[one.intruder])
     got = {
         (item.query.text, v): (set(item.options), item.options[own])
         for item in made.items
@@ -112,19 +79,17 @@ def test_intruder_items_are_those_of_loops(
     assert len(got) >= 10
     assert sum(made.manifest["skipped"].values()) == skipped
     assert skipped > 0 or rule == Rule()
-    assert made.manifest["unknown_total"] == short + 2
-    assert made.manifest["queries"] == 60 - short
+    assert made.manifest["unknown_total"] == 60 - len(asked) + len(NEITHER)
+    assert made.manifest["queries"] == len(asked)
 
 
 def test_comparative_items_are_those_of_loops(settings: Settings, repository: Repository) -> None:
     made = make(COMPARATIVE, settings, repository)
-    vectors = float64_vectors(settings)
+    spaces = slow_spaces(settings)
     got = {(i.query.text, i.k): [i.options[own] for own in i.own] for i in made.items}
     same = 0
-    for query in range(60):
-        if not all(np.abs(v[query]).any() for v in vectors):
-            continue
-        one, other = slow_lists(vectors, query, Metric.COS)
+    for query in sorted(set(range(60)).intersection(spaces[0].usable or ())):
+        one, other = (space.neighbours(query) for space in spaces)
         for k in (1, 5, 50):
             words = [WORDS[one[k - 1]], WORDS[other[k - 1]]]
             same += words[0] == words[1]
@@ -157,8 +122,8 @@ def test_a_set_says_what_decided_it_and_is_stored(settings: Settings, repository
     assert made.manifest["support"] < 300, "words of two letters have no trigrams"
     assert set(NEITHER) < set(made.manifest["unknown"])
     assert made.title == "Mine · words-300", "raters see the title: it names no encoder"
-    assert "zebra" in making.told(made)
-    assert making.told(made).startswith(f"{len(made.items)} items of 20 queries.")
+    assert "zebra" in making.in_words(made)
+    assert making.in_words(made).startswith(f"{len(made.items)} items of 20 queries.")
 
 
 def test_the_same_request_is_the_same_set(settings: Settings, repository: Repository) -> None:
@@ -169,7 +134,7 @@ def test_the_same_request_is_the_same_set(settings: Settings, repository: Reposi
         dataclasses.replace(INTRUDER, seed=1),
         dataclasses.replace(INTRUDER, variants=(B, A)),
         dataclasses.replace(INTRUDER, variants=(A, CENTERED)),
-        dataclasses.replace(INTRUDER, metric=Metric.L2),
+        dataclasses.replace(INTRUDER, metric=Similarity.L2),
         dataclasses.replace(INTRUDER, rule=Rule.of(Closeness.COUNT)),
         dataclasses.replace(INTRUDER, queries=30),
         COMPARATIVE,

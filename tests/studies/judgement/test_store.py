@@ -1,4 +1,4 @@
-"""The store under votes: written at once, the first answer stands, nothing lost by crashes, threads and processes."""
+"""Votes in the store: written at once, the first answer kept, nothing lost in crashes, threads and processes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -21,23 +20,11 @@ from core.store import db
 from core.store.db import migrate, migrations
 from core.store.repository import Repository
 from core.studies.judgement import store as judgements_module
-from core.studies.judgement.store import Judgements, Merged
+from core.studies.judgement.store import LISTED, Judgements, Merged
 from core.studies.judgement.types import Ballot, ItemSet, Recorded, Task, Vote
 from tests.support import store_samples
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.judgement_samples import votes as sample_votes
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "results.duckdb"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Judgements]:
-    judgements = Judgements.at(path)
-    yield judgements
-    judgements.database.close()
 
 
 @pytest.fixture
@@ -80,19 +67,15 @@ def test_a_set_comes_back_as_it_was_made(store: Judgements, path: Path, made: It
 
 
 def test_sets_are_listed_newest_first_by_task(store: Judgements) -> None:
-    old, new = intruder_set(), replace(comparative_set(), created_at=MADE_AT + timedelta(days=1))
+    elsewhere = MADE_AT.astimezone(timezone(timedelta(hours=5)))
+    old = replace(intruder_set(), created_at=elsewhere)
+    new = replace(comparative_set(), created_at=MADE_AT + timedelta(days=1))
     store.add_set(old)
     store.add_set(new)
     assert [one.set_id for one in store.sets()] == [new.set_id, old.set_id]
     (one,) = store.sets(Task.INTRUDER)
     assert (one.set_id, one.items, one.raters, one.votes) == (old.set_id, len(old.items), 0, 0)
     assert (one.variants, one.created_at, one.title) == (old.variants, MADE_AT, old.title)
-
-
-def test_a_set_made_in_another_time_zone_keeps_its_moment(store: Judgements) -> None:
-    made = replace(intruder_set(), created_at=MADE_AT.astimezone(timezone(timedelta(hours=5))))
-    store.add_set(made)
-    assert store.sets()[0].created_at == MADE_AT
 
 
 def test_items_that_are_not_numbered_by_their_places_are_not_stored(store: Judgements) -> None:
@@ -102,12 +85,31 @@ def test_items_that_are_not_numbered_by_their_places_are_not_stored(store: Judge
     assert store.sets() == []
 
 
-def test_a_set_is_named_by_how_its_id_begins(store: Judgements, items: ItemSet) -> None:
-    assert store.named(items.set_id[:5]).set_id == items.set_id
-    store.add_set(intruder_set())
-    for wrong in ("", "zzz"):
-        with pytest.raises(InputError, match="no set of items begins with"):
-            store.named(wrong)
+def test_the_beginning_of_an_id_is_enough_if_it_is_one_sets(store: Judgements) -> None:
+    with pytest.raises(InputError, match="there is none yet"):
+        store.named("abc")
+    one, other = intruder_set(2), comparative_set(2)
+    store.add_set(one)
+    store.add_set(other)
+    common = next(i for i in range(13) if one.set_id[i] != other.set_id[i])
+    assert store.named(one.set_id).set_id == one.set_id
+    assert store.named(other.set_id[: common + 1]).set_id == other.set_id
+    for unknown in ("xyz", "", one.set_id + "0"):
+        with pytest.raises(InputError, match="no set of items begins with") as caught:
+            store.named(unknown)
+        assert one.set_id in str(caught.value)
+        assert other.set_id in str(caught.value)
+
+
+def test_the_beginning_of_several_ids_is_refused_with_all_of_them(store: Judgements) -> None:
+    sets = [intruder_set(2 + n, f"Set {n}") for n in range(17)]  # more than there are hexadecimal digits
+    for items in sets:
+        store.add_set(items)
+    firsts = [items.set_id[0] for items in sets]
+    shared = next(first for first in firsts if firsts.count(first) > 1)
+    with pytest.raises(InputError, match="give more characters") as caught:
+        store.named(shared)
+    assert all(i.set_id in str(caught.value) for i in sets if i.set_id[0] == shared) or firsts.count(shared) > LISTED
 
 
 def test_nothing_is_there_before_anything_was_stored(store: Judgements, path: Path) -> None:
@@ -156,15 +158,11 @@ def test_a_vote_can_be_read_at_once_by_another_process(store: Judgements, items:
 
 def test_the_first_answer_stands_until_it_is_taken_back(store: Judgements, items: ItemSet) -> None:
     anna = ballot(items)
-    assert [store.vote(anna, 0, 1), store.vote(anna, 0, 2), store.vote(anna, 0, None)] == [
-        Recorded.NEW,
-        Recorded.ALREADY,
-        Recorded.ALREADY,
-    ]
+    assert [store.vote(anna, 0, option) for option in (1, 2, None)] == ["new", "already", "already"]
     assert [vote.option for vote in store.votes(items.set_id)] == [1]
     assert store.vote(anna, 4, None) is Recorded.NEW
     assert store.answered(anna) == {0, 4}
-    assert [store.undo(anna), store.undo(anna), store.undo(anna)] == [4, 0, None]
+    assert [store.undo(anna) for _ in range(3)] == [4, 0, None]
     assert store.vote(anna, 0, 2) is Recorded.NEW
     assert [vote.option for vote in store.votes(items.set_id)] == [2]
 

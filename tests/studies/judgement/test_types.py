@@ -12,26 +12,18 @@ from core.studies.judgement.types import session_name
 PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-@given(st.text(alphabet=PLAIN, min_size=1, max_size=40))
-def test_plain_names_are_kept(name: str) -> None:
-    assert session_name(f" {name}\n") == name
-
-
-@given(st.text(max_size=45))
-def test_only_plain_names_pass(text: str) -> None:
+@given(st.text(alphabet=PLAIN, max_size=42) | st.text(max_size=45))
+def test_plain_names_pass_and_no_others(text: str) -> None:
     name = text.strip()
     if 1 <= len(name) <= 40 and set(name) <= set(PLAIN):
-        assert session_name(text) == name
+        assert session_name(f" {text}\n") == name
     else:
         with pytest.raises(InputError):
             session_name(text)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "a b", "ä", "a/b", "x" * 41, "<b>", "a\nb"])
-def test_other_names_are_refused_in_words(text: str) -> None:
-    with pytest.raises(InputError, match="letters"):
+@pytest.mark.parametrize("text", ["", "  ", "a b", "ä", "a/b", "x" * 500, "<b>", "a\nb"])
+def test_other_names_are_refused_in_a_few_words(text: str) -> None:
+    with pytest.raises(InputError, match="letters") as refused:
         session_name(text)
-    if len(text) > 40:
-        with pytest.raises(InputError) as refused:
-            session_name("x" * 500)
-        assert len(str(refused.value)) < 200
+    assert len(str(refused.value)) < 200

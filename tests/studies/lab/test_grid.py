@@ -2,78 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import diagnostic as diagnostics
 from core.datasets.published import pairs as loaders
 from core.errors import InputError
 from core.jobs.queue import JobQueue
 from core.runs import pipeline
-from core.runs.pipeline import RunRequest
-from core.settings import Settings
+from core.runs.requests import RunRequest
 from core.store.repository import Repository
-from core.studies.lab import cells
-from core.studies.lab.cells import Scores, share_seen
-from core.studies.lab.grid import (
-    Grid,
-    Reading,
-    Setting,
-    Task,
-    cannot_be,
-    headlines,
-    readings,
-    requests,
-    usual_tasks,
-)
+from core.studies.lab import grid
+from core.studies.lab.grid import Grid, Reading, Setting, Task, cannot_be, headlines, readings, requests, usual_tasks
 from core.studies.lab.verdicts import Knob, contexts
 from core.types import Variant
 from tests.conftest import make_settings
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    Gate,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-    wait_until,
-)
+from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
+from tests.support.world import World
 
 EVALRANK, GEOMETRY = Task("evalrank", "small-pairs"), Task("geometry", "small-pairs")
 GRID = Grid(("bigrams", "trigrams"), ("none", "center", "truncate:8"), ("cos", "l2"), (EVALRANK, GEOMETRY))
 
 
-@dataclass(frozen=True)
-class World:
-    settings: Settings
-    repository: Repository
-    requests: tuple[RunRequest, ...]
+@pytest.fixture(scope="module")
+def lab(module_world: World) -> World:
+    """All cells of ``GRID`` but those of the trigrams centred are stored."""
+    module_world.add(GramEncoder("bigrams", 2), GramEncoder("trigrams", 3), SMALL_PAIRS)
+    for request in requests(GRID, module_world.settings):
+        if request.variant != Variant("trigrams", "center"):
+            pipeline.run(request, module_world.settings, module_world.repository)
+    return module_world
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """All cells of ``GRID`` but those of the trigrams centred are stored."""
-    folder: Path = tmp_path_factory.mktemp("lab")
-    with pytest.MonkeyPatch.context() as patch:
-        register_encoder(patch, GramEncoder("bigrams", 2))
-        register_encoder(patch, GramEncoder("trigrams", 3))
-        register_dataset(patch, SMALL_PAIRS)
-        settings = Settings.from_environment({"BLINDSPOT_CACHE": str(folder), "BLINDSPOT_DEVICE": "cpu"})
-        repository = Repository.at(settings.store)
-        asked = requests(GRID, settings)
-        for request in asked:
-            if request.variant != Variant("trigrams", "center"):
-                pipeline.run(request, settings, repository)
-        yield World(settings, repository, asked)
+def asked(lab: World) -> tuple[RunRequest, ...]:
+    return requests(GRID, lab.settings)
 
 
-def test_every_cell_once(world: World) -> None:
+def test_every_cell_once(asked: tuple[RunRequest, ...]) -> None:
     """EvalRank by both similarities, geometry without one; every encoder first with the first transform."""
-    assert len(world.requests) == len(set(world.requests)) == 2 * 3 * 2 + 2 * 3
-    evalrank = [r for r in world.requests if r.diagnostic == "evalrank"]
+    assert len(asked) == len(set(asked)) == 2 * 3 * 2 + 2 * 3
+    evalrank = [r for r in asked if r.diagnostic == "evalrank"]
     assert {(str(r.variant), dict(r.params)["metric"]) for r in evalrank} == {
         (f"{e}~{t}", m) for e in GRID.encoders for t in GRID.transforms for m in GRID.metrics
     }
@@ -81,19 +52,19 @@ def test_every_cell_once(world: World) -> None:
     assert {r.variant.encoder for r in evalrank[:4]} == {"bigrams", "trigrams"}
 
 
-def test_stored_cells_are_found_and_the_others_are_not(world: World) -> None:
-    found = cells.stored(world.requests, world.repository)
-    missing = [r for r in world.requests if r not in found]
+def test_stored_cells_are_found_and_the_others_are_not(lab: World, asked: tuple[RunRequest, ...]) -> None:
+    found = grid.stored_runs(asked, lab.repository)
+    missing = [r for r in asked if r not in found]
     assert {r.variant for r in missing} == {Variant("trigrams", "center")}
     assert len(missing) == 3
     for request, run in found.items():
-        assert pipeline.find(request, world.settings, world.repository) == run
+        assert pipeline.find(request, lab.settings, lab.repository) == run
 
 
-def test_scores_stand_where_they_belong(world: World) -> None:
-    found = cells.stored(world.requests, world.repository)
+def test_scores_stand_where_they_belong(lab: World, asked: tuple[RunRequest, ...]) -> None:
+    found = grid.stored_runs(asked, lab.repository)
     wanted = (Reading(EVALRANK, "mrr"), Reading(GEOMETRY, "align"), Reading(GEOMETRY, "anisotropy"))
-    table = cells.scores(world.requests, found, wanted)
+    table = grid.score_cells(asked, found, wanted)
     assert table.encoders == GRID.encoders
     assert len(table.settings) == 6 + 3 + 3
     for row, encoder in enumerate(table.encoders):
@@ -112,34 +83,34 @@ def test_scores_stand_where_they_belong(world: World) -> None:
     assert [s.reading.score for s in table.ranked.settings] == ["mrr"] * 4 + ["align"] * 2
 
 
-def test_common_support_is_answered_by_a_run_over_all_items_where_all_cover_all(world: World) -> None:
+def test_common_support_is_answered_by_a_run_over_all_items(lab: World, asked: tuple[RunRequest, ...]) -> None:
     """Which other encoders a request names makes no difference where they have a vector for everything."""
     other = {"bigrams": "trigrams", "trigrams": "bigrams"}
-    named = [replace(r, support=(other[r.variant.encoder],)) for r in world.requests if r.variant.transform == "none"]
-    assert len(cells.stored(named, world.repository)) == len(named) == 6
+    named = [replace(r, support=(other[r.variant.encoder],)) for r in asked if r.variant.transform == "none"]
+    assert len(grid.stored_runs(named, lab.repository)) == len(named) == 6
     unknown = [replace(r, support=("minilm",)) for r in named]
-    assert cells.stored(unknown, world.repository) == {}
+    assert grid.stored_runs(unknown, lab.repository) == {}
 
 
-def test_held_out_is_another_run(world: World) -> None:
-    held_out = requests(replace(GRID, fit_on="demo-minimal"), world.settings)
-    assert len(held_out) == len(world.requests)
-    found = cells.stored(held_out, world.repository)
+def test_held_out_is_another_run(lab: World, asked: tuple[RunRequest, ...]) -> None:
+    held_out = requests(replace(GRID, fit_on="demo-minimal"), lab.settings)
+    assert len(held_out) == len(asked)
+    found = grid.stored_runs(held_out, lab.repository)
     assert {request.variant.transform for request in found} == {"none", "truncate:8"}, "they learn nothing from items"
 
 
-def test_a_grid_of_nothing_is_refused(world: World) -> None:
+def test_a_grid_of_nothing_is_refused(lab: World) -> None:
     with pytest.raises(InputError, match="no task"):
-        requests(replace(GRID, tasks=()), world.settings)
+        requests(replace(GRID, tasks=()), lab.settings)
     with pytest.raises(InputError, match="no transform"):
-        requests(replace(GRID, transforms=()), world.settings)
+        requests(replace(GRID, transforms=()), lab.settings)
 
 
-def test_what_cannot_be_is_known_before(world: World) -> None:
-    request = next(r for r in world.requests if r.variant == Variant("bigrams", "none"))
+def test_what_cannot_be_is_known_before(lab: World, asked: tuple[RunRequest, ...]) -> None:
+    request = next(r for r in asked if r.variant == Variant("bigrams", "none"))
 
     def why(chain: str, dataset: str = "small-pairs") -> str:
-        return cannot_be(replace(request, variant=Variant("bigrams", chain), dataset=dataset), world.settings)
+        return cannot_be(replace(request, variant=Variant("bigrams", chain), dataset=dataset), lab.settings)
 
     assert why("none") == why("truncate:96") == why("abtt:95") == why("whiten") == why("whiten:96") == ""
     assert why("truncate:97") == "truncate:97 does not fit 96 dimensions"
@@ -148,10 +119,10 @@ def test_what_cannot_be_is_known_before(world: World) -> None:
     assert why("pca:8+truncate:8") == ""
 
 
-def test_what_cannot_be_for_too_few_items(world: World) -> None:
-    request = pipeline.request("evalrank", "random-projection", "none", "demo-pairs", {}, world.settings)
+def test_what_cannot_be_for_too_few_items(lab: World) -> None:
+    request = pipeline.request("evalrank", "random-projection", "none", "demo-pairs", {}, lab.settings)
     few = replace(request, variant=Variant("random-projection", "whiten:300"))
-    assert cannot_be(few, world.settings) == ""
+    assert cannot_be(few, lab.settings) == ""
 
 
 @pytest.mark.parametrize("text", ["evalrank", "nothing@demo-pairs", "frequency@demo-words", "@demo-pairs"])
@@ -219,12 +190,7 @@ def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> Non
     assert contexts(both, Knob.TRANSFORM) == []
 
 
-def test_diagnostics_of_the_lab_exist() -> None:
-    assert diagnostics.find("geometry").headline == "align"
-    assert isinstance(Scores((), (), np.empty((0, 0))).directions, np.ndarray)
-
-
-def test_a_cancelled_grid_continues_where_it_was(world: World, tmp_path: Path) -> None:
+def test_a_cancelled_grid_continues_where_it_was(asked: tuple[RunRequest, ...], tmp_path: Path) -> None:
     """As one job: cancelled while the second encoder's texts are encoded; what was stored is not computed again."""
     settings = make_settings(tmp_path / "cache")
     repository = Repository.at(settings.store)
@@ -233,34 +199,34 @@ def test_a_cancelled_grid_continues_where_it_was(world: World, tmp_path: Path) -
         register_encoder(patch, GramEncoder("trigrams", 3, gate))
         queue = JobQueue(settings, repository)
         try:
-            first = queue.submit("grid", world.requests)
+            first = queue.submit("grid", asked)
             wait_until(lambda: gate.reached > 0)
-            before = cells.stored(world.requests, repository)
+            before = grid.stored_runs(asked, repository)
             assert {r.variant.encoder for r in before} == {"bigrams"}
             queue.cancel(first)
             wait_until(lambda: not queue.active())
-            missing = [r for r in world.requests if r not in before]
+            missing = [r for r in asked if r not in before]
             gate.open(100)
             queue.submit("grid", missing)
             wait_until(lambda: not queue.active())
-            after = cells.stored(world.requests, repository)
-            assert set(after) == set(world.requests)
+            after = grid.stored_runs(asked, repository)
+            assert set(after) == set(asked)
             assert all(after[request] == run for request, run in before.items())
         finally:
             queue.close()
 
 
-def test_what_was_transformed_for_one_similarity_serves_the_other(world: World) -> None:
+def test_what_was_transformed_for_one_similarity_serves_the_other(lab: World, asked: tuple[RunRequest, ...]) -> None:
     """Asked for in any order, a run's numbers are those of a fresh computation."""
-    for request in [r for r in world.requests if r.variant == Variant("bigrams", "center")]:
-        for neighbour in world.requests[:2]:
-            pipeline.run(neighbour, world.settings, world.repository, again=True)
-        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
-        assert pipeline.run(request, world.settings, world.repository, again=True).changed == {}
+    for request in [r for r in asked if r.variant == Variant("bigrams", "center")]:
+        for neighbour in asked[:2]:
+            pipeline.run(neighbour, lab.settings, lab.repository, again=True)
+        assert pipeline.run(request, lab.settings, lab.repository, again=True).changed == {}
+        assert pipeline.run(request, lab.settings, lab.repository, again=True).changed == {}
 
 
 def test_how_much_of_a_test_a_corpus_holds() -> None:
     tested = loaders.pair_set("tested", pairs=[("a b", "c d")], background=["e f", "caf\u00e9"])
     corpus = loaders.pair_set("corpus", pairs=[("a b", "x")], background=["CAFE\u0301"])
-    assert share_seen(tested, corpus) == 2 / 4
-    assert share_seen(tested, tested) == 1.0
+    assert grid.share_seen(tested, corpus) == 2 / 4
+    assert grid.share_seen(tested, tested) == 1.0

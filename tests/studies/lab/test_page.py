@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,64 +9,46 @@ import pytest
 from streamlit.testing.v1.element_tree import Block
 
 from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
-from core.settings import Settings
+from core.runs.requests import EncodeRequest
 from core.store.repository import Repository
-from core.studies.lab import cells
-from core.studies.lab.grid import Grid, Reading, Task, requests
+from core.studies.lab.grid import Grid, Reading, Scores, Task, requests, score_cells, stored_runs
 from core.studies.lab.verdicts import effects, in_words, verdicts
 from core.ui import resources
 from core.ui.markdown import as_text
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, charts, written
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    Gate,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-    wait_until,
-)
+from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
+from tests.support.world import World
 
 ENCODERS = ("bigrams", "trigrams", "quadgrams")
 CHAINS = ("none", "center", "truncate:8", "pca:4")
 TASKS = (Task("evalrank", "small-pairs"), Task("geometry", "small-pairs"))
 GRID = Grid(ENCODERS, CHAINS, ("cos", "l2"), TASKS)
-ADDRESS = {
-    "lab_enc": list(ENCODERS),
-    "lab_chain": list(CHAINS),
-    "lab_task": [str(task) for task in TASKS],
-}
+ADDRESS = {"lab_enc": list(ENCODERS), "lab_chain": list(CHAINS), "lab_task": [str(task) for task in TASKS]}
 BOTH = ["evalrank@small-pairs:mrr", "geometry@small-pairs:align"]
 MISSING = ("quadgrams", "center")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def cache(module_world: World) -> Path:
     """All cells of ``GRID`` are stored but those of one variant."""
-    with pytest.MonkeyPatch.context() as patch:
-        for size, name in enumerate(ENCODERS, 2):
-            register_encoder(patch, GramEncoder(name, size))
-        register_dataset(patch, SMALL_PAIRS)
-        settings = make_settings(tmp_path_factory.mktemp("lab_page") / "cache")
-        repository = Repository.at(settings.store)
-        for request in requests(GRID, settings):
-            if (request.variant.encoder, request.variant.transform) != MISSING:
-                pipeline.run(request, settings, repository)
-        yield settings.cache
+    module_world.add(*(GramEncoder(name, size) for size, name in enumerate(ENCODERS, 2)), SMALL_PAIRS)
+    for request in requests(GRID, module_world.settings):
+        if (request.variant.encoder, request.variant.transform) != MISSING:
+            pipeline.run(request, module_world.settings, module_world.repository)
+    return module_world.cache
 
 
-def table(cache: Path, *scores: str) -> cells.Scores:
-    settings = Settings.from_environment({"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"})
+def table(cache: Path, *scores: str) -> Scores:
+    settings = make_settings(cache)
     asked = requests(GRID, settings)
-    found = cells.stored(asked, Repository.at(settings.store))
+    found = stored_runs(asked, Repository.at(settings.store))
     wanted = [Reading(task, score) for task, score in zip(TASKS, scores, strict=False)]
-    return cells.scores(asked, found, wanted)
+    return score_cells(asked, found, wanted)
 
 
 def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
-    assert not app.exception
     expected = table(cache, "mrr", "align")
     drawn = [spec["data"][0]["z"] for spec in charts(app)]  # type: ignore[index]
     assert len(drawn) == 2
@@ -82,7 +63,6 @@ def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> Non
 
 def test_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="ranking", lab_score="evalrank@small-pairs:mrr")
-    assert not app.exception
     (figure,) = charts(app)
     lines = figure["data"]
     assert [line["name"] for line in lines] == list(ENCODERS)  # type: ignore[index,attr-defined]
@@ -96,19 +76,16 @@ def test_ranking(open_app: OpenApp, cache: Path) -> None:
 
 def test_agreement_says_which_choice_moves_the_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="agreement", lab_score=BOTH)
-    assert not app.exception
     found = effects(table(cache, "mrr", "align").ranked)
     rows = app.dataframe[0].value
     assert rows["choice"].tolist() == [str(e.knob) for e in found]
     assert rows["mean tau-b"].tolist() == [round(e.mean, 3) for e in found]
     app.segmented_control(key="lab_correlation").set_value("spearman").run()
-    assert not app.exception
     assert "Spearman's rho of the rankings" in written(app)
 
 
 def test_verdicts(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts", lab_score=BOTH)
-    assert not app.exception
     found = verdicts(table(cache, "mrr", "align").ranked)
     assert len(found) == 3
     for verdict in found:
@@ -120,7 +97,6 @@ def test_verdicts(open_app: OpenApp, cache: Path) -> None:
 
 def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="size", lab_size=["8", "16"])
-    assert not app.exception
     (figure,) = charts(app)
     assert [list(line["x"]) for line in figure["data"]] == [[8, 96]] * 3  # type: ignore[index,attr-defined]
     assert [b.label for b in app.button if b.key == "lab_run_size"] == ["Compute 3"]
@@ -133,7 +109,6 @@ def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_a
     assert "center, pca:4: fitted" in written(app)
     (button,) = [b for b in app.button if b.key == "lab_fit_other"]
     button.click().run()
-    assert not app.exception
     assert app.selectbox(key="lab_fit").value in button.label
     assert "Held out. center, pca:4: fitted on the" in written(app)
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 18"], "the rest learns nothing"
@@ -150,14 +125,12 @@ def test_what_learns_nothing_has_not_seen_the_test(open_app: OpenApp, cache: Pat
 
 def test_an_empty_store_is_offered_the_grid(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "cache", "lab")
-    assert not app.exception
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 128"]
     assert not app.get("plotly_chart")
 
 
 def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "whitten"]})
-    assert not app.exception
     assert any("whitten" in str(error.value) for error in app.error)
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:97"]})
     assert "truncate:97 does not fit 96 dimensions" in written(app)
@@ -165,7 +138,6 @@ def test_what_is_wrong_stands_on_the_page(open_app: OpenApp, cache: Path) -> Non
 
 def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_enc": ["bigrams"]}, lab_view="ranking")
-    assert not app.exception
     assert "choose a second one" in written(app)
 
 
@@ -178,7 +150,6 @@ def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -
 def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
     """The demo's pairs and minimal pairs are of the same sentences."""
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
-    assert not app.exception
     assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in written(app).replace(
         "\\", ""
     )
@@ -213,7 +184,6 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
         queue.submit("the rest", missing)
         wait_until(lambda: gate.reached == 1)
         app.run()
-        assert not app.exception
         assert any((button.key or "").startswith("cancel_") for button in app.button), "both jobs are under way"
         during = places(app.main)
         assert not any(button.key == "lab_run_grid" for button in app.button), "the offer is gone"
@@ -229,5 +199,4 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
 def test_a_task_that_an_address_names_twice_is_shown_once(open_app: OpenApp, cache: Path) -> None:
     twice = ["evalrank@demo-pairs"] * 2
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": twice, "lab_metric": ["cos", "cos"]})
-    assert not app.exception
     assert not app.error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.texts import same_text
-from core.ui.widgets import item_search as text_search
+from core.ui.widgets import item_search
 from core.ui.widgets.item_search import Found, Way, find_items
 
 WORDS = ["elephants", "Elephant", "the elephant", "elegant", "rain", "a  Rainy\nday", "caf\u00e9"]
@@ -46,6 +46,6 @@ def test_nothing_is_like_it() -> None:
 
 def test_few_of_many_are_given_and_all_are_counted() -> None:
     found = find("word", [f"word {i}" for i in range(3_000)])
-    assert len(found.numbers) == text_search.MOST_FOUND
+    assert len(found.numbers) == item_search.MOST_FOUND
     assert found.total == 3_000
-    assert len(find("wurd", [f"word {i}" for i in range(3_000)]).numbers) <= text_search.MOST_FOUND
+    assert len(find("wurd", [f"word {i}" for i in range(3_000)]).numbers) <= item_search.MOST_FOUND

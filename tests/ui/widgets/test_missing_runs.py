@@ -15,12 +15,12 @@ from tests.conftest import make_settings
 def offers(dataset: str, variants: tuple[str, ...]) -> None:
     import streamlit as st
 
-    from core import diagnostic
+    from core.diagnostic import find_diagnostic
     from core.types import Variant
     from core.ui.pickers import Picks
     from core.ui.widgets import missing_runs
 
-    entry = diagnostic.find("evalrank")
+    entry = find_diagnostic("evalrank")
     picks = Picks(dataset, "cos", "definition", tuple(Variant.parse(name) for name in variants))
     if not missing_runs.fits(entry, dataset):
         st.text("another kind")
@@ -37,9 +37,7 @@ def opened(demo_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., A
     monkeypatch.setenv("BLINDSPOT_DEVICE", "cpu")
 
     def of(dataset: str, *variants: str) -> AppTest:
-        app = AppTest.from_function(offers, args=(dataset, variants), default_timeout=60).run()
-        assert not app.exception
-        return app
+        return AppTest.from_function(offers, args=(dataset, variants), default_timeout=60).run()
 
     return of
 

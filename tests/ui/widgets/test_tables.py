@@ -6,10 +6,10 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.ui.widgets import tables
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 COLUMNS = {"mrr": "MRR", "mean_rank": "mean rank", "tied_pairs": "tied pairs"}  # more, less, and neither is better
 FEW = st.sampled_from([0.0, 0.25, 0.250001, 0.5, 1.0])  # so that ties, and rows that only look alike, come up
 

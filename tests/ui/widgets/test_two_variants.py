@@ -26,12 +26,7 @@ def opened(names: tuple[str, ...] = NAMES, *, b_at_first: bool = True, **query: 
     app = AppTest.from_function(choice, args=(names, b_at_first))
     for name, value in query.items():
         app.query_params[name] = value
-    return said(app.run())
-
-
-def said(app: AppTest) -> AppTest:
-    assert not app.exception
-    return app
+    return app.run()
 
 
 def chosen(app: AppTest) -> list[str]:
@@ -75,7 +70,7 @@ def test_what_is_gone_is_said_once_and_replaced(query: dict[str, str], expected:
     app = opened(**query)
     assert chosen(app) == expected
     assert [r"gone\*\~none" in caption.value for caption in app.caption] == [True]
-    assert not said(app.run()).caption
+    assert not app.run().caption
     assert chosen(app) == expected
 
 
@@ -83,7 +78,7 @@ def test_what_the_sidebar_leaves_out_is_gone_too() -> None:
     app = opened()
     app.selectbox(key="left").set_value("z~none").run()
     app.args = (NAMES[:2], True)
-    said(app.run())
+    app.run()
     assert chosen(app) == ["x~none", "y~none"]
     assert len(app.caption) == 1
 
@@ -94,7 +89,7 @@ def test_one_variant_chosen_twice_is_alone(b_at_first: bool) -> None:
     assert chosen(app) == ["y~none", "None"]
     assert len(app.caption) == 1
     app.selectbox(key="right").set_value("x~none").run()
-    assert chosen(said(app)) == ["y~none", "x~none"]
+    assert chosen(app) == ["y~none", "x~none"]
     assert not app.caption
 
 
@@ -110,9 +105,9 @@ def test_b_may_be_nobody() -> None:
     assert chosen(app) == ["x~none", "None"]
     assert address(app) == {"left": "x~none"}
     app.selectbox(key="right").set_value("z~none").run()
-    assert chosen(said(app)) == ["x~none", "z~none"]
+    assert chosen(app) == ["x~none", "z~none"]
     app.selectbox(key="right").set_value(None).run()
-    assert chosen(said(app)) == ["x~none", "None"]
+    assert chosen(app) == ["x~none", "None"]
     gone = opened(b_at_first=False, right="gone~none")
     assert chosen(gone) == ["x~none", "None"]
     assert len(gone.caption) == 1
@@ -136,6 +131,6 @@ def test_the_runs_of_the_chosen_variants(tmp_path: Path) -> None:
     runs = repository.runs()
     app = AppTest.from_function(runs_compared, args=(runs,))
     app.query_params["left"] = str(runs[2].plan.variant)
-    said(app.run())
+    app.run()
     assert app.session_state["compared"] == [runs[2], runs[0]]
     assert app.session_state["first"] == [runs[2], runs[0], runs[1]]

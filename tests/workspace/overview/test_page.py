@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core import diagnostic as diagnostics
 from core.benchmarks import app_store
+from core.diagnostic import all_diagnostics, find_diagnostic
 from core.store.repository import Repository
 from core.types import no_progress
 from tests.support.pages import OpenApp, chart, values
@@ -19,13 +19,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return app_store.fill(tmp_path_factory.mktemp("overview"), no_progress, ("random-projection-64",)).cache
 
 
-@pytest.mark.parametrize("name", diagnostics.every())
-def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name: str) -> None:
+@pytest.mark.parametrize("name", all_diagnostics())
+def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, filled: Path, name: str) -> None:
     app = open_app(filled, "overview", scores=name)
-    assert not app.exception
     assert not app.info
     repository = Repository.at(filled / "results.duckdb")
-    entry = diagnostics.find(name)
+    entry = find_diagnostic(name)
     expected = {
         run.plan.variant.label: run.metrics[entry.headline]
         for run in repository.runs(diagnostic=name)
@@ -41,14 +40,9 @@ def test_a_section_shows_the_stored_scores(open_app: OpenApp, filled: Path, name
     best = (min if entry.headline_is_lower_better else max)(expected.values())
     assert table[heading].iloc[0] == pytest.approx(best), "the best one first"
 
-
-@pytest.mark.parametrize("name", diagnostics.every())
-def test_the_star_is_there_where_something_was_tested(open_app: OpenApp, filled: Path, name: str) -> None:
-    """EvalRank's scores are tested against the best; of others the Overview says what is highest or lowest."""
-    app = open_app(filled, "overview", scores=name)
+    # EvalRank's scores are tested against the best; of others the Overview says what is highest or lowest.
     cells = app.dataframe[0].proto.arrow_data.styler.display_values.decode(errors="replace")
     said = " ".join(caption.value for caption in app.caption)
-    entry = diagnostics.find(name)
     better = {m.higher_is_better for m in entry.metrics if m.name in entry.overview.columns}
     signs = {"★"} if name == "evalrank" else {{True: "↑", False: "↓"}[b] for b in better - {None}}
     assert {sign for sign in "★↑↓" if sign in said} == signs
@@ -59,7 +53,7 @@ def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, f
     table = open_app(filled, "overview", scores="heros").dataframe[0].value
     run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]
     asked = {name for name in run.metrics if name.startswith("synonym>") and not name.endswith(("_low", "_high"))}
-    shown = {name for name, title in diagnostics.find("heros").overview.columns.items() if title in table}
+    shown = {name for name, title in find_diagnostic("heros").overview.columns.items() if title in table}
     assert asked - {"synonym>typo"} <= shown
 
 

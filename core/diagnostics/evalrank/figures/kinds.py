@@ -1,4 +1,4 @@
-"""EvalRank by kind of pair: a score per kind and variant, with intervals."""
+"""A score per kind of pair and variant, with intervals."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.theme import Scheme, Style, dress
+from core.figures.theme import Scheme, Style, apply_layout
 from core.types import Variant
 
 FIGURE_HEIGHT = 420
 TITLES = {"mrr": "MRR", "hits@1": "Hits@1"}
-SPREAD = 0.5  # of the room of a kind, that the variants' intervals share
+SPREAD = 0.5  # of the distance of two kinds, over which the variants are spread
 
 
 def kind_lines(
@@ -27,15 +27,15 @@ def kind_lines(
     *,
     joined: bool,
 ) -> go.Figure:
-    """A score per kind of pair with its interval, a colour and symbol per variant; hollow over few pairs.
+    """A score per kind of pair with its interval, a colour and symbol per variant, a panel per side.
 
     Args:
-        scores: per variant a row per kind: ``side, label, pairs``, the measure, and its ``_low`` and ``_high``; the
-            same kinds in the same order for all. Each side gets a panel.
-        axis: per side what its kinds are told apart by.
+        scores: per variant a row per kind: ``side, label, pairs``, the measure, its ``_low`` and ``_high``; the same
+            kinds in the same order for all.
+        axis: titles by side.
         measure: a key of ``TITLES``.
-        few: means over fewer pairs than that are drawn hollow.
-        joined: whether lines join the kinds, which then have an order.
+        few: means over fewer pairs are hollow.
+        joined: whether lines join the kinds.
     """
     figure = make_subplots(cols=len(axis), shared_yaxes=True, horizontal_spacing=0.03)
     highest = max((float(rows[f"{measure}_high"].max()) for rows in scores.values()), default=1.0)
@@ -60,7 +60,7 @@ def kind_lines(
             showgrid=False,
             col=column,
         )
-    for variant in scores:  # a legend of their own, since a trace's would take the look of its first point
+    for variant in scores:  # legends of their own: a trace's would look like its first point
         style = styles[variant]
         figure.add_scatter(
             x=[None],
@@ -73,13 +73,12 @@ def kind_lines(
         )
     figure.update_yaxes(range=[0, min(1.04, 1.1 * highest + 0.01) if np.isfinite(highest) else 1.04], tickformat=".2f")
     figure.update_yaxes(title=TITLES[measure], col=1)
-    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
+    return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 
 def _points(
     rows: pd.DataFrame, measure: str, few: int, offset: float, style: Style, *, joined: bool
 ) -> dict[str, object]:
-    """What a variant's trace in a panel shows."""
     values = rows[measure].to_numpy()
     low, high = rows[f"{measure}_low"].to_numpy(), rows[f"{measure}_high"].to_numpy()
     hollow = (rows["pairs"] < few).to_numpy()
@@ -97,7 +96,7 @@ def _points(
             "line": {"width": 1.5, "color": style.colour},
         },
         "error_y": {
-            "array": np.nan_to_num(high - values),  # no interval is drawn as none; the hover says that there is none
+            "array": np.nan_to_num(high - values),  # a missing interval is not drawn; the hover says so
             "arrayminus": np.nan_to_num(values - low),
             "color": style.colour,
             "thickness": 1.2,

@@ -1,4 +1,4 @@
-"""The figure of EvalRank's pairs: the rank in one encoder against the rank in another."""
+"""The rank of every pair in one encoder against its rank in another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.types import Bool, Float64, Int64, Variant
 
 HEIGHT = 460
@@ -23,16 +23,16 @@ def rank_scatter(
     styles: Mapping[Variant, Style],
     scheme: Scheme,
 ) -> go.Figure:
-    """Rank in B against rank in A on log axes, a dot per pair, and the diagonal where both are alike.
+    """Rank in B against rank in A on log axes, with the diagonal.
 
-    A pair has the colour and symbol of the encoder that ranks its mate better. Where there are more than
-    ``MOST_POINTS`` pairs, those that are drawn are evenly spaced among them.
+    A pair has the colour and symbol of the encoder that ranks its mate better. Of more than ``MOST_POINTS`` pairs,
+    evenly spaced ones are drawn.
 
     Args:
         ranks: of A and of B, ``[m]`` each; a pair with NaN is left out.
-        numbers: ``[m]``, the pairs' numbers, which a selection of dots names.
-        areas: outlined, each ``(lowest rank in A, highest in A, lowest in B, highest in B)``.
-        chosen: ``[m]``, the pairs that stand out from the others; None where there is no choice.
+        numbers: ``[m]``, the pairs' numbers, which a selection returns.
+        areas: to outline, each ``(lowest rank in A, highest in A, lowest in B, highest in B)``.
+        chosen: ``[m]``, the pairs to highlight, if any are chosen.
     """
     a, b = ranks
     at = np.flatnonzero(~np.isnan(a) & ~np.isnan(b))
@@ -69,18 +69,11 @@ def rank_scatter(
             hovertemplate="pair %{customdata}: rank %{x:,} and %{y:,}<extra></extra>",
         )
     for a_low, a_high, b_low, b_high in areas:
-        figure.add_shape(
-            type="rect",
-            x0=a_low / 1.12,
-            x1=a_high * 1.12,
-            y0=b_low / 1.12,
-            y1=b_high * 1.12,
-            line={"color": ink(scheme), "width": 1.5},
-        )
+        corners = {"x0": a_low / 1.12, "x1": a_high * 1.12, "y0": b_low / 1.12, "y1": b_high * 1.12}
+        figure.add_shape(type="rect", line={"color": ink(scheme), "width": 1.5}, **corners)
     ticks = 1 if end > 100 else "D2"  # powers of ten, or 1, 2, 5, 10 where there would be too few
-    figure.update_xaxes(type="log", title=f"rank in A: {first.label}", dtick=ticks, range=np.log10([0.8, end]).tolist())
-    figure.update_yaxes(
-        type="log", title=f"rank in B: {second.label}", dtick=ticks, range=np.log10([0.8, end]).tolist()
-    )
+    axis = {"type": "log", "dtick": ticks, "range": np.log10([0.8, end]).tolist()}
+    figure.update_xaxes(title=f"rank in A: {first.label}", **axis)
+    figure.update_yaxes(title=f"rank in B: {second.label}", **axis)
     figure.update_layout(dragmode="select")
-    return dress(figure, scheme, height=HEIGHT)
+    return apply_layout(figure, scheme, height=HEIGHT)

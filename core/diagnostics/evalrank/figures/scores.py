@@ -1,8 +1,9 @@
-"""Figures of EvalRank: scores per variant, and the distribution of ranks."""
+"""EvalRank's scores per variant, their differences, the distribution of ranks, and published scores."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -11,16 +12,20 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.figures.labels import wrapped
-from core.figures.theme import MANY_VARIANTS, Scheme, Style, dress, ink, text_on
+from core.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, text_on
 from core.types import Variant
 
 FIGURE_HEIGHT = 390
 LOW = 0.2  # a bar below this has no room for its value
-ROW = 20  # pixels of a bar with its value beside it; HALF_ROW more for every further line of a name
-HALF_ROW = 7
-NAME_WIDTH = 20  # characters of a variant's name in one line: more would take a narrow screen's room
-VALUES_FROM, AXIS_END = 1.05, 1.62  # scores end at 1; a column of values stands behind
+ROW, HALF_ROW = 20, 7  # pixels of a bar with its value, and of each further line of a name
+NAME_WIDTH = 20  # characters per line of a variant's name, for narrow screens
+VALUES_FROM, AXIS_END = 1.05, 1.62  # scores end at 1, a column of values follows
+ROW_HEIGHT, GROUP_HEIGHT = 18, 26  # pixels of a difference, and between two scores
+PUBLISHED = "published"
+DOT_HEIGHT = 27  # pixels of a row of published or measured scores
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
+
+PANELS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3"}
 
 # Per variant and key of SCORES the ends of an interval.
 Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
@@ -35,16 +40,15 @@ def score_bars(
 ) -> go.Figure:
     """MRR and Hits@k per variant as bars with their values, and a line at the ceiling.
 
-    Few variants stand side by side. Of many the bars would be too narrow for their values, on a telephone above all:
-    they lie below each other, a block per score.
+    Bars of many variants would be too narrow for their values: they are horizontal, a block per score.
 
     Args:
         scores: a column ``variant`` and one per key of ``SCORES``, fractions.
-        ceiling: the best that any encoder could reach, per key of ``SCORES``; None to leave it out.
-        intervals: drawn as error bars; of a variant that has none, none is drawn.
+        ceiling: the best that any encoder could reach, per key of ``SCORES``.
+        intervals: drawn as error bars.
     """
     if len(scores) >= MANY_VARIANTS:
-        return _lying_bars(scores, ceiling, styles, scheme, intervals or {})
+        return _horizontal_bars(scores, ceiling, styles, scheme, intervals or {})
     figure = go.Figure()
     labels = list(SCORES.values())
     for row in scores.to_dict("records"):
@@ -63,22 +67,17 @@ def score_bars(
             outsidetextfont={"color": ink(scheme), "size": 12},
             marker={"color": style.colour},
             error_y=_error_bars(values, ends, scheme),
-            customdata=["" if end is None else f" [{end[0]:.4f}, {end[1]:.4f}]" for end in ends],
+            customdata=[_in_brackets(end) for end in ends],
             hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(barmode="group", bargap=0.22, bargroupgap=0.06)
     figure.update_yaxes(range=[0, 1.04], title="score", tickformat=".1f")
     figure.update_xaxes(type="category")
     if ceiling:
+        dotted = {"color": ink(scheme), "width": 2, "dash": "dot"}
         for i, name in enumerate(SCORES):
-            figure.add_shape(
-                type="line",
-                x0=i - 0.42,
-                x1=i + 0.42,
-                y0=ceiling[name],
-                y1=ceiling[name],
-                line={"color": ink(scheme), "width": 2, "dash": "dot"},
-            )
+            ends_of_line = {"x0": i - 0.42, "x1": i + 0.42, "y0": ceiling[name], "y1": ceiling[name]}
+            figure.add_shape(type="line", line=dotted, **ends_of_line)
         figure.add_scatter(
             x=labels,
             y=[ceiling[name] for name in SCORES],
@@ -87,17 +86,17 @@ def score_bars(
             marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
             hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
         )
-    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
+    return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 
-def _lying_bars(
+def _horizontal_bars(
     scores: pd.DataFrame,
     ceiling: Mapping[str, float] | None,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     intervals: Intervals,
 ) -> go.Figure:
-    """A block of bars per score, two by two; the values in a column behind them."""
+    """A block of bars per score, two by two; the values in a column to the right."""
     figure = make_subplots(
         rows=2,
         cols=2,
@@ -111,20 +110,23 @@ def _lying_bars(
     names = [wrapped(row["variant"].label, NAME_WIDTH) for row in rows]
     for i, (name, title) in enumerate(SCORES.items()):
         where = {"row": i // 2 + 1, "col": i % 2 + 1}
-        for place, row in zip(places, rows, strict=True):
-            value, end = row[name], intervals.get(row["variant"], {}).get(name)
-            figure.add_bar(
-                name=escape(row["variant"].label, quote=False),
-                orientation="h",
-                x=[value],
-                y=[place],
-                width=0.78,
-                marker={"color": styles[row["variant"]].colour},
-                error_x=_error_bars([value], [end], scheme),
-                customdata=["" if end is None else f" [{end[0]:.4f}, {end[1]:.4f}]"],
-                hovertemplate=f"{title}: %{{x:.4f}}%{{customdata}}<extra>%{{fullData.name}}</extra>",
-                **where,
-            )
+        values = [row[name] for row in rows]
+        ends = [intervals.get(row["variant"], {}).get(name) for row in rows]
+        figure.add_bar(  # one trace for all variants: a trace each takes longer to build than the rest of the page
+            name=title,
+            orientation="h",
+            x=values,
+            y=places,
+            width=0.78,
+            marker={"color": [styles[row["variant"]].colour for row in rows]},
+            error_x=_error_bars(values, ends, scheme),
+            customdata=[
+                [escape(row["variant"].label, quote=False), _in_brackets(end)]
+                for row, end in zip(rows, ends, strict=True)
+            ],
+            hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
+            **where,
+        )
         figure.add_scatter(
             x=[VALUES_FROM] * len(rows),
             y=places,
@@ -152,13 +154,16 @@ def _lying_bars(
     figure.update_yaxes(tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
     figure.update_layout(barmode="overlay", showlegend=False)
     lines = max(name.count("<br>") for name in names)
-    return dress(figure, scheme, height=120 + 2 * (ROW + HALF_ROW * lines) * len(rows))
+    return apply_layout(figure, scheme, height=120 + 2 * (ROW + HALF_ROW * lines) * len(rows))
+
+
+def _in_brackets(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f" [{ends[0]:.4f}, {ends[1]:.4f}]"
 
 
 def _error_bars(
     values: Sequence[float], ends: Sequence[tuple[float, float] | None], scheme: Scheme
 ) -> dict[str, object] | None:
-    """From each value to the ends of its interval; None where there are no intervals."""
     if all(end is None for end in ends):
         return None
     return {
@@ -178,7 +183,7 @@ def rank_curve(
     """Share of pairs whose mate is among the k most similar items, against k on a log axis.
 
     Args:
-        ranks: ``[m]`` shown ranks per variant; NaN for pairs that it did not rank, which are no part of its share.
+        ranks: ``[m]`` per variant, NaN for pairs that it did not rank, which do not count.
         background: number of items, the right end of the axis.
     """
     figure = go.Figure()
@@ -201,4 +206,97 @@ def rank_curve(
     figure.update_yaxes(
         title="share of pairs with the mate in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
     )
-    return dress(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))
+    return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))
+
+
+def difference_forest(
+    rows: pd.DataFrame, baseline: Variant, styles: Mapping[Variant, Style], scheme: Scheme
+) -> go.Figure:
+    """Per score a group of rows with each variant's difference to the baseline; right of 0 is better.
+
+    Args:
+        rows: columns ``variant, score, difference, low, high, verdict``; low and high are NaN without an interval.
+    """
+    figure = go.Figure()
+    scores, variants = list(dict.fromkeys(rows["score"])), list(dict.fromkeys(rows["variant"]))
+    for place, variant in enumerate(variants):
+        own = rows[rows["variant"] == variant]
+        style = styles[variant]
+        step = 0.8 / len(variants)
+        offset = (place - (len(variants) - 1) / 2) * step
+        figure.add_scatter(
+            x=own["difference"].tolist(),
+            y=[scores.index(score) + offset for score in own["score"]],
+            mode="markers",
+            name=variant.label,
+            marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": (own["high"] - own["difference"]).tolist(),
+                "arrayminus": (own["difference"] - own["low"]).tolist(),
+                "color": style.colour,
+                "thickness": 2,
+                "width": 4,
+            },
+            customdata=own[["score", "low", "high", "verdict"]].to_numpy(),
+            hovertemplate="%{customdata[0]}: %{x:+.4f} [%{customdata[1]:+.4f}, %{customdata[2]:+.4f}]<br>"
+            "%{customdata[3]}<extra>%{fullData.name}</extra>",
+        )
+    figure.add_vline(x=0, line={"color": ink(scheme), "width": 1.5, "dash": "dot"})
+    for between in range(1, len(scores)):
+        figure.add_hline(y=between - 0.5, line={"color": ink(scheme), "width": 0.5}, opacity=0.3)
+    figure.update_layout(showlegend=True)
+    figure.update_yaxes(
+        range=[len(scores) - 0.5, -0.5], tickvals=list(range(len(scores))), ticktext=scores, showgrid=False
+    )
+    figure.update_xaxes(title=f"difference to {baseline.label}", tickformat="+.3~f")
+    figure = apply_layout(figure, scheme, height=110 + len(scores) * (ROW_HEIGHT * len(variants) + GROUP_HEIGHT))
+    # On top: names are long, and next to the figure they would take a narrow screen's room.
+    return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A row of the plot: fractions by the names of ``PANELS``; ``variant`` is None for a published score."""
+
+    label: str
+    scores: Mapping[str, float]
+    variant: Variant | None = None
+
+
+def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
+    """A row per encoder, the best on top, a panel per score; published scores are hollow on a dashed line."""
+    figure = make_subplots(cols=len(PANELS), shared_yaxes=True, horizontal_spacing=0.03)
+    rows = sorted(dots, key=lambda dot: dot.scores["mrr"])  # plotly's first row is at the bottom
+    names = [dot.label if dot.variant else f"{dot.label} · {PUBLISHED}" for dot in rows]
+    for column, (name, title) in enumerate(PANELS.items(), 1):
+        for y, dot in enumerate(rows):
+            line = {"color": ink(scheme), "width": 1, "dash": "solid" if dot.variant else "dash"}
+            ends = {"x0": 0, "x1": dot.scores[name], "y0": y, "y1": y}
+            figure.add_shape(type="line", line=line, opacity=0.6, layer="below", row=1, col=column, **ends)
+        for published in (False, True):
+            shown = [(y, dot) for y, dot in enumerate(rows) if (dot.variant is None) == published]
+            if not shown:
+                continue
+            looks = [styles[dot.variant] for _, dot in shown if dot.variant]
+            filled = {"symbol": [look.symbol for look in looks], "color": [look.colour for look in looks]}
+            hollow = {"symbol": "circle-open", "color": ink(scheme), "line": {"width": 2}}
+            figure.add_scatter(
+                name=PUBLISHED if published else "measured here, toolkit protocol",
+                x=[dot.scores[name] for _, dot in shown],
+                y=[y for y, _ in shown],
+                text=[names[y] for y, _ in shown],
+                mode="markers",
+                marker={"size": 11, **(hollow if published else filled)},
+                showlegend=False,
+                hovertemplate=f"%{{text}}<br>{title} %{{x:.4f}}<extra></extra>",
+                row=1,
+                col=column,
+            )
+        figure.update_xaxes(title=title, row=1, col=column)
+    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=names, range=[-0.7, len(rows) - 0.3], showgrid=False)
+    highest = max(max(dot.scores.values()) for dot in dots)
+    # Short of 1, whose label would overlap the next panel's on a narrow screen.
+    figure.update_xaxes(range=[0, max(min(0.99, 1.15 * highest), 1.02 * highest)], nticks=3)
+    return apply_layout(figure, scheme, height=80 + DOT_HEIGHT * len(rows))

@@ -1,11 +1,11 @@
-"""What-if figures: each mate's rank before and after, and how far the mates move."""
+"""Each mate's rank before and after a change of transform or similarity, and how far the mates move."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress, ink
+from core.figures.theme import Scheme, apply_layout, ink
 from core.types import Float64, Int64
 
 FIGURE_HEIGHT = 390
@@ -16,7 +16,7 @@ _COLOURS = {
 }
 _SYMBOLS = {UP: "triangle-up", SAME: "circle", DOWN: "triangle-down"}
 _PATTERNS = {UP: "", DOWN: "/"}
-# Bars of the histogram: which way, and rank before / rank after from and to. Mates that stay would dwarf the others.
+# Bars: direction, label, and range of rank before / rank after. Mates that stay would dwarf the others.
 BINS = (
     (DOWN, "over 10×", 0.0, 0.1),
     (DOWN, "3 to 10×", 0.1, 1 / 3),
@@ -28,24 +28,16 @@ BINS = (
 
 
 def rank_scatter(before: Float64, after: Float64, item_no: Int64, background: int, scheme: Scheme) -> go.Figure:
-    """Rank before against rank after, a point per pair, on log axes with the diagonal; what is below it moved up.
+    """Ranks before and after ``[s]`` on log axes; pairs below the diagonal moved up.
 
     Args:
-        before, after: ``[s]`` shown ranks.
-        item_no: ``[s]`` the pairs' numbers, which go along as custom data.
+        item_no: ``[s]``, the pairs' numbers, as custom data.
         background: number of items, the end of both axes.
     """
     figure = go.Figure()
     end = float(np.log10(max(background, 2)))
-    figure.add_shape(
-        type="line",
-        x0=1,
-        y0=1,
-        x1=background,
-        y1=background,
-        line={"color": ink(scheme), "width": 1, "dash": "dot"},
-        layer="below",
-    )
+    diagonal = {"x0": 1, "y0": 1, "x1": background, "y1": background, "layer": "below"}
+    figure.add_shape(type="line", line={"color": ink(scheme), "width": 1, "dash": "dot"}, **diagonal)
     for way, kept in ((SAME, before == after), (DOWN, after > before), (UP, after < before)):
         if kept.any():
             figure.add_scatter(
@@ -60,28 +52,22 @@ def rank_scatter(before: Float64, after: Float64, item_no: Int64, background: in
     margin = 0.03 * end + 0.02
     for update, title in ((figure.update_xaxes, "rank before (stored)"), (figure.update_yaxes, "rank after")):
         update(type="log", title=title, range=[-margin, end + margin], dtick=1)
-    return dress(figure, scheme, height=FIGURE_HEIGHT)
+    return apply_layout(figure, scheme, height=FIGURE_HEIGHT)
 
 
 def bin_counts(factors: Float64) -> list[int]:
-    """How many of ``factors [s]`` (rank before / rank after) fall into each of ``BINS``; 1 is in none.
+    """How many of ``factors [s]`` (rank before / rank after) are in each of ``BINS``; 1 is in none.
 
-    An end towards 1 belongs to the bar that is nearer to 1, in both directions alike.
+    A bound between two bars belongs to the bar nearer to 1.
     """
-    return [
-        int(
-            np.count_nonzero(
-                (factors >= low) & (factors < high) if way == DOWN else (factors > low) & (factors <= high)
-            )
-        )
-        for way, _, low, high in BINS
-    ]
+    down = [(factors >= low) & (factors < high) for way, _, low, high in BINS if way == DOWN]
+    up = [(factors > low) & (factors <= high) for way, _, low, high in BINS if way == UP]
+    return [int(np.count_nonzero(inside)) for inside in (*down, *up)]
 
 
 def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
-    """How many mates move how far, as a bar per range of factors; ``factors [s]`` are rank before / rank after."""
+    """How many mates move how far: a bar per range of rank before / rank after ``[s]``."""
     counts = bin_counts(factors)
-    share = [count / max(len(factors), 1) for count in counts]
     figure = go.Figure()
     figure.add_bar(
         x=list(range(len(BINS))),
@@ -89,7 +75,7 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
         text=[f"{count:,}" for count in counts],
         textposition="outside",
         cliponaxis=False,
-        customdata=share,
+        customdata=[count / max(len(factors), 1) for count in counts],
         marker={
             "color": [_COLOURS[scheme][way] for way, *_ in BINS],
             "pattern": {"shape": [_PATTERNS[way] for way, *_ in BINS]},
@@ -103,4 +89,4 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
         tickvals=list(range(len(BINS))), ticktext=ticks, title="how many times as high, or as low, the mate stands"
     )
     figure.update_yaxes(title="pairs", rangemode="tozero")
-    return dress(figure, scheme, height=FIGURE_HEIGHT)
+    return apply_layout(figure, scheme, height=FIGURE_HEIGHT)

@@ -1,4 +1,4 @@
-"""Parts of the EvalRank page that say what is comparable: items ranked, protocol."""
+"""Comparability of runs on the EvalRank page: items ranked, coverage, prompts, training sets, protocol."""
 
 from __future__ import annotations
 
@@ -8,34 +8,29 @@ import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import training_overlap
+from core.diagnostics.evalrank.page.shown import button_for
+from core.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from core.errors import BlindspotError
 from core.runs import manifests, pipeline
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import run_button
 
 
 def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
-    """One run per variant, best first: on the items that all cover, or each on its own; asks which, if it matters."""
+    """One run per variant, best first, on common or own items; the reader chooses which, if it matters."""
     own = False
     if any(r.plan.support_digest for r in runs):
-        own = (
-            st.segmented_control(
-                "Items ranked",
-                ["common", "own"],
-                default="common",
-                required=True,
-                key="support",
-                bind="query-params",
-                help="Word vectors lack some items. common: the items that all the encoders cover, so that their "
-                "scores can be compared. own: each encoder on the items that it covers itself.",
-            )
-            == "own"
+        about = (
+            "Word vectors lack some items. common: the items that all the encoders cover, so that their scores can be "
+            "compared. own: each encoder on the items that it covers itself."
         )
+        own = one_of("Items ranked", ["common", "own"], "support", about) == "own"
     shown = sorted(tables.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
     if own:
         st.warning(
@@ -48,7 +43,7 @@ def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
 
 
 def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Collection[Variant]) -> None:
-    """Some variants were not run on the items of the others: say so, and offer to run all on what all cover."""
+    """Name the variants that ranked other items, and offer to rank all on common ones."""
     names = ", ".join(f"`{v.label}`" for v in sorted(lacking, key=str))
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
@@ -71,18 +66,17 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
 
 
 def same_items(runs: Sequence[RunRecord]) -> bool:
-    """Whether all runs ranked the same items."""
     return len({r.plan.support_digest for r in runs}) == 1
 
 
 def prompt_notes(runs: Sequence[RunRecord]) -> None:
-    """Which encoders declare prompts that were not put before the texts; nothing where none does."""
+    """Warn of prompts that encoders declare and that the runs did not use."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
 
 
 def training_notes(runs: Sequence[RunRecord]) -> None:
-    """Training sets that somebody named and that have pairs of the dataset; nothing where there are none."""
+    """Warn of training sets that have pairs of the dataset, if somebody named any."""
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
         for kept in training_overlap.remembered(settings().training, digest):
             if kept.warning:
@@ -90,10 +84,7 @@ def training_notes(runs: Sequence[RunRecord]) -> None:
 
 
 def coverage_notes(runs: Sequence[RunRecord]) -> None:
-    """What was left out since an encoder has no vector for it; nothing where all cover everything.
-
-    The toolkit leaves nothing out; ``protocol_note`` says what it does.
-    """
+    """Say what was left out for lack of a vector; the toolkit leaves nothing out (``protocol_note``)."""
     if runs[0].plan.params["protocol"] != DEFAULT_PROTOCOL:
         return
     incomplete = [r for r in runs if r.coverage["items_covered"] < r.coverage["items"]]
@@ -107,40 +98,20 @@ def coverage_notes(runs: Sequence[RunRecord]) -> None:
 
 def _covered(run: RunRecord) -> str:
     c = run.coverage
-    items = f"{c['items_covered']:,} of {c['items']:,} items"
-    return f"{items}, and so for {c['pairs_covered']:,} of {c['pairs']:,} pairs"
+    pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs"
+    return f"{c['items_covered']:,} of {c['items']:,} items, and so for {pairs}"
 
 
 def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Picks) -> None:
-    """Under the toolkit protocol: in two sentences what it does differently, with both numbers of one encoder."""
+    """Under the toolkit protocol: what it does differently, with both numbers of the best encoder."""
     if picks.protocol == DEFAULT_PROTOCOL:
         return
-    run = runs[0]
-    plan = run.plan
-    # The toolkit always centres; an exact ranking of centred embeddings is the one to lay beside it.
-    wanted = {**plan.params, "protocol": DEFAULT_PROTOCOL}
-    found = repository().runs(
-        diagnostic=entry.id,
-        version=entry.version,
-        encoder=plan.variant.encoder,
-        dataset=picks.dataset,
-        params=wanted,
-        state=RunState.DONE,
-        current=True,
-    )
-    by_definition = [r for r in found if r.plan.own_support]
-    same = [r for r in by_definition if r.plan.variant.transform == "center"]
-    same = same or [r for r in by_definition if r.plan.variant == plan.variant]
-    st.info(both_protocols(run, same[0] if same else None), icon=":material/compare_arrows:")
-    if not same:
-        try:
-            request = pipeline.request(
-                entry.id, plan.variant.encoder, "center", picks.dataset, {"metric": picks.metric}, settings()
-            )
-        except BlindspotError as error:
-            st.caption(as_text(str(error)))
-        else:
-            run_button("Compute it by definition", request.label, [request], key="run_definition", primary=False)
+    run, plan = runs[0], runs[0].plan
+    definition = other_protocol(run, entry, repository())
+    st.info(both_protocols(run, definition), icon=":material/compare_arrows:")
+    if definition is None:
+        params, transform = {"metric": picks.metric}, as_toolkit(plan.variant.transform)
+        button_for("Compute it by definition", run, transform, params, key="run_definition", primary=False)
 
 
 def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
@@ -148,7 +119,7 @@ def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
 
     Args:
         run: under the toolkit protocol.
-        definition: by definition, of the same embeddings; None while it is not computed.
+        definition: of the same embeddings; None while it is not computed.
     """
     toolkit = f"Hits@1 **{run.metrics['hits@1']:.4f}**, MRR **{run.metrics['mrr']:.4f}**"
     if definition is not None:

@@ -1,4 +1,4 @@
-"""The EvalRank page's view of kinds of pair: where the score comes from."""
+"""The EvalRank page's view of kinds of pair: which pairs drive the score."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.figures import kinds as figures
+from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, Grouping, Kind, grouping, scores_by_kind
-from core.diagnostics.evalrank.page.shown import BY_RUNS, Shown
-from core.diagnostics.evalrank.page.sources import sources_of
+from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources
 from core.types import Variant
 from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
+from core.ui.widgets.choices import one_of
 
 QUESTIONS = {
     Kind.OVERLAP: "lexical overlap",
@@ -36,8 +36,7 @@ NOTES = {
 }
 
 
-def show(shown: Shown) -> None:
-    """MRR or Hits@1 per kind of pair and encoder, with intervals; the reader chooses what pairs are sorted by."""
+def show(shown: EvalRankView) -> None:
     kind, measure = _choose()
     sources = None
     if kind is Kind.SOURCE:
@@ -46,9 +45,7 @@ def show(shown: Shown) -> None:
             return
     groups, scores = _scores(shown.entry, shown.pairs, kind, sources, shown.filtered)
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
-    figure = figures.kind_lines(
-        by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered
-    )
+    figure = kind_lines(by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered)
     st.plotly_chart(figure, key="kinds")
     if len(groups.groups) == len(groups.axis):
         st.info("All pairs of this dataset are of one kind here: sort them by something else.")
@@ -62,31 +59,23 @@ def show(shown: Shown) -> None:
 
 
 def _choose() -> tuple[Kind, str]:
-    """What pairs are sorted by, and the score."""
     left, right = st.columns([3, 2])
-    kind = left.segmented_control(
-        "Sort the pairs by",
-        [k.value for k in Kind],
-        default=Kind.OVERLAP.value,
-        required=True,
-        key="by",
-        bind="query-params",
-        help="\n".join(f"- **{kind.value}**: by {QUESTIONS[kind]}" for kind in Kind),
-    )
+    about = "\n".join(f"- **{kind.value}**: by {QUESTIONS[kind]}" for kind in Kind)
+    kind = one_of("Sort the pairs by", Kind, "by", about, default=Kind.OVERLAP, place=left)
     measure = right.segmented_control(
         "Score",
-        list(figures.TITLES),
-        format_func=lambda name: figures.TITLES[name],
+        list(TITLES),
+        format_func=lambda name: TITLES[name],
         default="mrr",
         required=True,
         key="kinds_measure",
         persist_state="session",
     )
-    return Kind(str(kind)), str(measure)
+    return kind, str(measure)
 
 
-def _sources(shown: Shown) -> PairSources | None:
-    """Where each pair comes from; None, having said why, where that is not known."""
+def _sources(shown: EvalRankView) -> PairSources | None:
+    """Where each pair comes from; None, after saying why, where that is not known."""
     dataset = shown.picks.dataset
     entry = dataset_offer.entry_of(dataset)
     if entry is None:
@@ -100,13 +89,9 @@ def _sources(shown: Shown) -> PairSources | None:
 
 @cached(32, "Sorting the pairs …", keys=BY_RUNS)
 def _scores(
-    entry: DiagnosticEntry,
-    pairs: PairTable,
-    kind: Kind,
-    _sources: PairSources | None,
-    filtered: bool,
+    entry: DiagnosticEntry, pairs: PairTable, kind: Kind, _sources: PairSources | None, filtered: bool
 ) -> tuple[Grouping, dict[str, pd.DataFrame]]:
-    """How the pairs are sorted, and a table of scores per run; cached by the runs, which never change."""
+    """The groups of pairs, and a table of scores per run."""
     frame, rows = pairs.frame, rows_of_runs(entry, pairs.run_ids, repository())
     groups = _grouping(pairs, kind, _sources)
     numbers = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
@@ -121,7 +106,6 @@ def _grouping(pairs: PairTable, kind: Kind, _sources: PairSources | None) -> Gro
 
 
 def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
-    """A row per kind: its pairs, and per variant the score with its interval."""
     first = next(iter(scores.values()))
     columns: dict[str, Sequence[object]] = {}
     if first["side"].nunique() > 1:

@@ -1,23 +1,414 @@
-"""The EvalRank page's view of pairs: find one, and see what stands above its mate."""
+"""The EvalRank page's view of pairs: find one, and see what outranks its mate.
+
+A figure of the ranks in A and B, a table with filters, search, order and downloads, the rankings of the chosen pair.
+"""
 
 from __future__ import annotations
 
-from core.diagnostics.evalrank.page import pair_drill as evalrank_drill
-from core.diagnostics.evalrank.page import pair_scatter as evalrank_scatter
-from core.diagnostics.evalrank.page import pair_table as evalrank_pair_table
-from core.diagnostics.evalrank.page.shown import Shown, described_pairs
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from core.diagnostics.evalrank import browsing
+from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Area, Compared, Which
+from core.diagnostics.evalrank.figures.pairs import rank_scatter
+from core.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
+from core.diagnostics.evalrank.pairs import RankedItem, around_mate
+from core.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
+from core.errors import InputError
+from core.figures.html_tables import TableRow, ranking_table
+from core.figures.theme import MANY_VARIANTS
+from core.numerics.neighbours.hubness import HUB
+from core.numerics.ranking.problem import Relation
+from core.runs.embeddings import EmbeddingsGone
+from core.store.records import RunRecord
+from core.types import Bool, Int64
 from core.ui.boundary import fragment
-from core.ui.widgets.two_variants import two_variants
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL
+from core.ui.resources import cached, jobs, repository, scheme, settings
+from core.ui.widgets import dataset_offer, downloads
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.two_variants import Sides, two_variants
+from core.ui.widgets.work import has_changed, rerun_button
+
+AREA = "area"  # the key of the box with the selected area, which is in the address and can be typed
+LASSO = "_lasso"  # the dataset and the numbers of the pairs in a lasso: too many for an address
+TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
+DOWN, UP = "high to low", "low to high"
+DEFAULT_ORDER = "worst rank"
+# The order that choosing a filter sets; the reader can change it.
+_ORDER_OF: Mapping[str, tuple[str, str]] = {
+    Which.ONLY_A: ("rank difference", UP),
+    Which.ONLY_B: ("rank difference", DOWN),
+    Which.WORST: ("rank in A", DOWN),
+    Which.REGRESSIONS: ("rank difference", UP),
+}
+
+_HELP = {
+    "pair": "Number of the pair in the dataset",
+    "worst rank": "The highest rank that any of the shown variants gives the mate",
+    "rank difference": "Rank in A minus rank in B: above 0 where B is better",
+    "1/rank difference": "1/rank in B minus 1/rank in A, expected under ties: what the pair adds to B's lead in MRR",
+    "overlap": "Words that query and mate share, of all their words (Jaccard)",
+    "frequency of query": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
+    "frequency of mate": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
+}
 
 
-@fragment  # what the reader does here draws nothing above again
-def show(shown: Shown) -> None:
-    """Which two are compared, their ranks against each other, the table of pairs, and what is behind the chosen
-    one."""
+MAX_SIDE_BY_SIDE = 4
+MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
+
+
+@fragment  # the page above is not rerun
+def show(shown: EvalRankView) -> None:
     sides = two_variants(shown.runs, ("a", "b"))
-    described = described_pairs(shown, sides)
-    in_figure = evalrank_scatter.show(shown, sides, described)
-    found = evalrank_pair_table.show(shown, sides, described, in_figure)
-    selected = evalrank_pair_table.chosen(shown, found)
+    compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
+    run_ids = [run.run_id for run in shown.runs]
+    described = browsing.described(shown.pairs, features(shown.pairs), run_ids, compared)
+    found = _table(shown, sides, described, _scatter(shown, sides, described))
+    numbers = set(shown.pairs.frame["item_no"].tolist())
+    none_covers = "has a vector for both texts in none of the shown encoders"
+    selected = TABLE.chosen(found, shown.picks.dataset, numbers, none_covers)
     if selected is not None:
-        evalrank_drill.show(shown, sides, selected)
+        _drill(shown, sides, selected)
+
+
+# --- the figure
+
+
+def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool | None:
+    """Rank in A against rank in B; per row of ``described`` whether it is selected there, None without a selection."""
+    if sides.b is None:
+        st.caption("Compute a second variant, or pick one in the sidebar, to see its ranks against these.")
+        return None
+    figure, beside = st.columns([3, 2])
+    with beside:
+        wins = described["rank difference"].to_numpy()
+        a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
+        st.markdown(
+            f"A, {a}, ranks the mate better in **{np.count_nonzero(wins < 0):,}** pairs, B, {b}, in "
+            f"**{np.count_nonzero(wins > 0):,}**; both alike in **{np.count_nonzero(wins == 0):,}**."
+        )
+        st.caption(
+            "Drag a box or a lasso around dots to keep only their pairs in the table; the address keeps a box, not a "
+            "lasso. Dots above the diagonal: A is better. Many pairs can share one dot."
+        )
+        areas = _areas()
+        selected = _selected(shown, described, areas)
+        if selected is not None:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{np.count_nonzero(selected):,} pairs selected in the figure**", width="content")
+                st.button("Clear", key="clear_area", on_click=_clear, icon=":material/close:")
+    with figure:
+        drawn = rank_scatter(
+            (described["rank in A"].to_numpy(), described["rank in B"].to_numpy()),
+            described["pair"].to_numpy(),
+            (sides.a.plan.variant, sides.b.plan.variant),
+            [(area.a_low, area.a_high, area.b_low, area.b_high) for area in areas],
+            selected,
+            shown.styles,
+            shown.scheme,
+        )
+        st.plotly_chart(
+            drawn,
+            key="scatter",
+            on_select=lambda: _take(st.session_state["scatter"].selection, shown, described),
+            selection_mode=("box", "lasso"),
+            config={"displaylogo": False},
+            alt=f"Rank of every pair's mate in {a} against its rank in {b}",
+        )
+    return selected
+
+
+def _clear() -> None:
+    st.session_state[AREA] = ""
+    st.session_state.pop(LASSO, None)
+
+
+def _areas() -> list[Area]:
+    text = st.text_input(
+        "Ranks selected in the figure",
+        key=AREA,
+        bind="query-params",
+        placeholder="1-1, 10-500",
+        help="Ranks in A, a comma, ranks in B: 1-1, 10-500 are the pairs that A ranks first and B tenth or worse. "
+        "Several such areas are joined by a semicolon. Dragging a box in the figure fills this in.",
+    )
+    try:
+        return [Area.parse(part) for part in (text or "").split(";") if part.strip()]
+    except InputError as error:
+        st.warning(as_text(str(error)))
+        return []
+
+
+def _selected(shown: EvalRankView, described: pd.DataFrame, areas: Sequence[Area]) -> Bool | None:
+    a, b = described["rank in A"].to_numpy(), described["rank in B"].to_numpy()
+    whose, numbers = st.session_state.get(LASSO, ("", ()))
+    if areas:
+        return np.asarray(np.any([area.holds(a, b) for area in areas], axis=0), dtype=np.bool_)
+    if whose == shown.runs[0].plan.dataset_digest:
+        return np.asarray(described["pair"].isin(numbers), dtype=np.bool_)
+    return None
+
+
+def _take(selection: Any, shown: EvalRankView, described: pd.DataFrame) -> None:
+    """Keep what the reader selected by boxes or by a lasso; nothing clears it."""
+    numbers = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
+    if selection.lasso:
+        st.session_state[AREA] = ""
+        st.session_state[LASSO] = (shown.runs[0].plan.dataset_digest, tuple(numbers))
+    elif selection.box:
+        a, b = described["rank in A"].to_numpy(), described["rank in B"].to_numpy()
+        drawn = [Area(*sorted(box["x"]), *sorted(box["y"])) for box in selection.box]
+        areas = [around for area in drawn if (around := area.around(a, b))]
+        st.session_state.pop(LASSO, None)
+        st.session_state[AREA] = "; ".join(str(area) for area in areas)
+    else:
+        _clear()
+
+
+def _number(customdata: Any) -> int:
+    """A point's pair: the browser sends it alone or in a list."""
+    return int(customdata[0] if isinstance(customdata, list) else customdata)
+
+
+# --- the table
+
+
+def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure: Bool | None) -> pd.DataFrame:
+    """The controls and a page of the table; returns all its rows, in order."""
+    wanted, which = _filters(sides)
+    order, descending, extra = _order(described)
+    mask = browsing.kept(described, which) & browsing.containing(described, wanted)
+    if in_figure is not None:
+        mask &= in_figure
+    found = browsing.in_order(described[mask], order, descending=descending)
+    if found.empty:
+        st.info(
+            "No pair contains this. Try a shorter search."
+            if wanted
+            else "No pair is left. Choose another filter, or clear what is selected in the figure."
+        )
+    else:
+        names = _columns(shown, sides, [order, *extra])
+        TABLE.show(
+            found,
+            shown.picks.dataset,
+            _config(sides, names),
+            hint=f"{len(found):,} pairs. Choose a row to see what stands above its mate.",
+            view=lambda rows: rows[list(names)].rename(columns=names),
+        )
+        _downloads(found, shown)
+    return found
+
+
+def _filters(sides: Sides) -> tuple[str, Which]:
+    search, show_only = st.columns([3, 2])
+    wanted = search.text_input(
+        "Search in query and mate", key="search", bind="query-params", on_change=TABLE.to_first_page
+    )
+    options = [w for w in Which if sides.b is not None or w not in NEED_B]
+    chosen = show_only.selectbox(
+        "Show",
+        options,
+        key="show",
+        bind="query-params",
+        on_change=_filter_chosen,
+        help="\n".join(f"- **{w}**: {MEANING[w]}" for w in options),
+    )
+    return wanted or "", Which(chosen)
+
+
+def _filter_chosen() -> None:
+    TABLE.to_first_page()
+    if order := _ORDER_OF.get(st.session_state["show"]):
+        st.session_state["order"], st.session_state["direction"] = order
+
+
+def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
+    """The column to sort by, whether descending, and the additional columns."""
+    left, middle, right = st.columns([2, 2, 3])
+    names = browsing.orders(described)
+    order = left.selectbox("Order", names, index=0, key="order", bind="query-params", on_change=TABLE.to_first_page)
+    direction = one_of("Direction", [DOWN, UP], "direction", place=middle, on_change=TABLE.to_first_page)
+    usual = {DEFAULT_ORDER, "pair", "query", "mate", "rank in A", "rank in B", "rank difference"}
+    extra = right.multiselect(
+        "More columns",
+        [name for name in names if name not in usual],
+        key="cols",
+        bind="query-params",
+        placeholder="similarity, ties, overlap, lengths, frequency",
+    )
+    return str(order), direction == DOWN, extra
+
+
+def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
+    """Titles by names in ``described``, in the table's order."""
+    compared = [run.run_id for run in sides.by_letter.values()]
+    others = {run.run_id: f"rank: {run.plan.variant.label}" for run in shown.runs if run.run_id not in compared}
+    texts = {"query": "query", "mate": "mate"}
+    if sides.b is None:
+        ranks = {"rank in A": f"rank: {sides.a.plan.variant.label}"}
+    else:
+        ranks = {"rank in A": "rank in A", "rank in B": "rank in B", "rank difference": "A − B"}
+    more = {name: name for name in extra if name not in ranks}
+    # Many ranks come after the texts, so that these stay in sight.
+    if len(shown.runs) < MANY_VARIANTS:
+        more.pop(DEFAULT_ORDER, None)  # the ranks are all there
+        return {"pair": "pair", **ranks, **others, **more, **texts}
+    return {"pair": "pair", **ranks, **more, **texts, **others}
+
+
+def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | str | None]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    out: dict[str, ColumnConfig | str | None] = {}
+    for name, title in names.items():
+        letter = name[-1] if name.endswith((" in A", " in B")) else ""
+        about = _HELP.get(name) or (f"{name}: {sides.by_letter[letter].plan.variant.label}" if letter else None)
+        if name in {"query", "mate"}:
+            out[title] = text(width=330)
+        elif name.startswith("similarity"):
+            out[title] = number(format="%.4f", help=about)
+        elif name in {"overlap", "1/rank difference"} or name.startswith("frequency"):
+            out[title] = number(format="%.2f" if name != "1/rank difference" else "%.3f", help=about)
+        elif name == "pair":
+            out[title] = number(width="small", help=about)
+        else:
+            out[title] = number(format="localized", help=about or "Rank of the mate; 1 is best, .5 is a tie")
+    return out
+
+
+def _downloads(found: pd.DataFrame, shown: EvalRankView) -> None:
+    variants = {run.run_id: run.plan.variant for run in shown.runs}
+    names = features(shown.pairs).columns.tolist()
+    dataset = shown.runs[0].plan.dataset
+    downloads.tables(
+        lambda: browsing.for_export(found, shown.pairs, variants, names),
+        downloads.Holds(dataset, tuple(variants)),
+        stem=downloads.stem_of("evalrank", dataset, "pairs"),
+        key="download",
+        help=f"All {len(found):,} rows of the table in its order, with ranks, similarities and ties of every shown "
+        "variant.",
+    )
+
+
+# --- the chosen pair
+
+
+def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
+    """What each variant ranks above the mate of one pair, and why."""
+    table = shown.pairs
+    pair = table.frame[table.frame["item_no"] == selected].iloc[0]
+    with st.container(border=True, key="drill"):
+        query_and_mate(pair)
+        _gold(shown, selected)
+        runs = sides.first(shown.runs)[:MAX_SIDE_BY_SIDE]
+        if len(shown.runs) > len(runs):
+            st.caption(f"{len(runs)} of {len(shown.runs)} variants, A and B first; pick others in the sidebar.")
+        of_words = "frequency of query" in features(shown.pairs)
+        with_hubs = st.toggle(
+            "Look for hubs",
+            key="hubs",
+            bind="query-params",
+            help=f"A hub stands among the {K} nearest items of many queries, whatever they say. Counted over the "
+            f"dataset's queries, at most {MOST_QUERIES:,} of them; called a hub from {HUB:g} times the average "
+            "on. Takes some seconds the first time.",
+        )
+        queries = table.frame["query_no"].unique() if with_hubs else None
+        for column, run in zip(st.columns(len(runs)), runs, strict=True):
+            with column:
+                st.markdown(f"**{as_text(run.plan.variant.label)}**")
+                _above(run, pair, of_words=of_words, queries=queries)
+        why = "whether it is a frequent word (Zipf 5 or more)" if of_words else "words it shares with the query, length"
+        st.caption(
+            "▲ above the mate, ● the mate, = tied with it, ▽ below it. Underlined: words that the query does not have. "
+            "In brackets: why filtered ranks ignore an item. Below an item, why it may be near: "
+            f"{why}, whether it is a hub."
+        )
+
+
+def _gold(shown: EvalRankView, selected: int) -> None:
+    """The pair's gold scores, where its source is known and on this machine."""
+    entry = dataset_offer.entry_of(shown.runs[0].plan.dataset)
+    if entry is None:
+        return
+    if not dataset_offer.is_here(entry):
+        st.caption(f"Its gold score would come from {entry.title}; the view *kinds of pair* can download it.")
+        return
+    found = sources_of(shown.pairs, entry)
+    if found is None:
+        return
+    place = int(np.flatnonzero(shown.pairs.frame["item_no"] == selected)[0])
+    highest = dict(zip(found.names, found.highest, strict=True))
+    scores = [f"{s.score:.4g} of {highest[s.source]:.4g} in {as_text(s.source)}" for s in found.of(place)]
+    st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
+
+
+@cached(32, "Counting whose neighbours the items are …")
+def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
+    return occurrences(run, np.frombuffer(queries, dtype=np.int64), settings(), repository())
+
+
+def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | None) -> None:
+    raw, filtered = pair[f"{run.run_id} rank"], pair[f"{run.run_id} filtered rank"]
+    if pd.isna(raw):
+        st.caption("Not ranked: it has no vector for query or mate.")
+        return
+    st.markdown(
+        f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {pair[f'{run.run_id} similarity']:.4f}"
+    )
+    if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
+        st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what stands above the mate.")
+        return
+    try:
+        items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+    except EmbeddingsGone as gone:
+        encode_again(gone, run, key=f"again_{run.run_id}")
+        if has_changed(jobs().active()):  # the button was pressed: the page shows progress, above this view
+            st.rerun()
+        return
+    hubs = None if queries is None else _occurrences(run, queries.astype(np.int64).tobytes())
+    numbers, texts = [item.item_no for item in items], [item.text for item in items]
+    why = reasons(pair["query"], numbers, texts, of_words=of_words, hubs=hubs)
+    draw_ranking(pair, items, run.plan.variant.label, why)
+
+
+# --- also of the view "what if"
+
+
+def query_and_mate(pair: pd.Series) -> None:
+    for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
+        with st.container(horizontal=True, gap="small"):
+            st.markdown(f"**{label}**", width="content")
+            st.text(text)  # as text: never as HTML or markdown
+
+
+def draw_ranking(
+    pair: pd.Series, items: Sequence[RankedItem], how: str, why: Sequence[Sequence[str]] | None = None
+) -> None:
+    """The items around the mate, each with its reasons where there are any."""
+    rows = [
+        TableRow(
+            item.position,
+            MARKS[item.relation],
+            item.similarity,
+            item.text,
+            item.left_out,
+            item.relation is Relation.MATE,
+            " · ".join(found),
+        )
+        for item, found in zip(items, why or [()] * len(items), strict=True)
+    ]
+    st.html(ranking_table(pair["query"], rows, scheme(), f"Ranking by {how}"))
+
+
+def encode_again(gone: EmbeddingsGone, run: RunRecord, *, key: str) -> None:
+    """Say that a run's embeddings are gone, and offer to compute them."""
+    st.warning(str(gone))
+    rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key=key)

@@ -1,4 +1,4 @@
-"""The EvalRank page's published scores: beside runs under the toolkit protocol, never beside the definition."""
+"""Published scores on the EvalRank page: next to runs under the toolkit protocol, never the definition."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.evalrank import published as reference
-from core.diagnostics.evalrank.figures.published import PANELS, Dot, published_dots
+from core.diagnostics.evalrank.figures.scores import PANELS, Dot, published_dots
 from core.diagnostics.evalrank.published import PublishedScore
 from core.store.records import RunRecord
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.choices import one_of
 
 ALL = "all"
 
 
 def published(runs: Sequence[RunRecord], picks: Picks) -> None:
-    """Published scores beside what was measured with the same arithmetic; nothing where there are none."""
+    """Published scores next to those measured with the same arithmetic, if there are any."""
     rows = reference.published_for(picks.dataset)
     if picks.protocol == DEFAULT_PROTOCOL or not rows:
         return
     with st.expander("Published scores beside these", icon=":material/menu_book:", expanded=True):
         kinds = list(dict.fromkeys(row.post_processing for row in rows))
-        chosen = st.segmented_control(
+        chosen = one_of(
             "Post-processing",
             [ALL, *kinds],
-            default=ALL,
-            required=True,
-            key="published",
-            bind="query-params",
-            help="What was done to the embeddings on top of the toolkit's own centering (and, for cosine, "
+            "published",
+            "What was done to the embeddings on top of the toolkit's own centering (and, for cosine, "
             "normalising): none, abtt (all-but-the-top) or whitening. Not stated: the paper does not say.",
         )
         kept = [row for row in rows if chosen in (ALL, row.post_processing)]
@@ -57,17 +55,13 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
 
 def _dots(rows: Sequence[PublishedScore], runs: Sequence[RunRecord]) -> list[Dot]:
     several = len({row.post_processing for row in rows}) > 1
-    dots = [
-        Dot(f"{row.model} + {row.post_processing}" if several and _is_processed(row) else row.model, row.scores)
-        for row in rows
-    ]
+    dots = []
+    for row in rows:  # a whitened model says so in its name
+        suffix = " + abtt" if several and row.post_processing == "abtt" else ""
+        dots.append(Dot(row.model + suffix, row.scores))
     return dots + [
         Dot(run.plan.variant.label, {name: run.metrics[name] for name in PANELS}, run.plan.variant) for run in runs
     ]
-
-
-def _is_processed(row: PublishedScore) -> bool:
-    return row.post_processing == "abtt"  # the whitened model has it in its name
 
 
 def _table(rows: Sequence[PublishedScore]) -> pd.DataFrame:

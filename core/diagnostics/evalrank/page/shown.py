@@ -1,4 +1,4 @@
-"""What the views of the EvalRank page show: runs that can be compared, and their pairs."""
+"""Data and controls that views of the EvalRank page share."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import browsing as pair_browsing
-from core.diagnostics.evalrank.browsing import Compared
-from core.diagnostics.evalrank.pairs import PairTable
-from core.figures.theme import Scheme, Style
+from core.diagnostics.evalrank.browsing import text_features
+from core.diagnostics.evalrank.pairs import PairTable, pair_table
+from core.diagnostics.evalrank.sources import PairSources, find_sources
+from core.errors import BlindspotError
+from core.figures.theme import MANY_VARIANTS, Scheme, Style
+from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import Variant
+from core.ui.markdown import as_text
 from core.ui.pickers import Picks
-from core.ui.resources import Keys, cached
-from core.ui.widgets.two_variants import Sides
+from core.ui.resources import Keys, cached, repository, settings
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.dataset_offer import scored_pairs
+from core.ui.widgets.work import run_button
 
 BY_RUNS: Keys = {PairTable: lambda pairs: pairs.run_ids}  # a finished run never changes
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """What a view is given.
+class EvalRankView:
+    """What every view gets.
 
     Attributes:
         runs: one per variant, of one dataset, metric and protocol, best first.
@@ -40,19 +49,63 @@ class Shown:
     scheme: Scheme
 
 
+def choose_filtered() -> bool:
+    """Raw or filtered ranks; True for filtered."""
+    about = (
+        "raw: among all items. filtered: without the query's other mates and without texts that differ from query or "
+        "mate only in case, spaces or punctuation."
+    )
+    return one_of("Ranks", ["raw", "filtered"], "ranks", about) == "filtered"
+
+
+def side_by_side(runs: Sequence[RunRecord]) -> Sequence[DeltaGenerator]:
+    """Room for two figures, next to each other, or below each other where many variants need the width."""
+    return st.columns(2) if len(runs) < MANY_VARIANTS else (st.container(), st.container())
+
+
+def button_for(
+    label: str,
+    run: RunRecord,
+    transform: str,
+    params: Mapping[str, str],
+    *,
+    key: str,
+    primary: bool = True,
+    support: Sequence[str] = (),
+) -> None:
+    """A button that computes a run again under another transform or other parameters, or why it cannot be."""
+    plan = run.plan
+    try:
+        request = pipeline.request(
+            plan.diagnostic, plan.variant.encoder, transform, plan.dataset, params, settings(), support
+        )
+    except BlindspotError as error:  # the encoder or the dataset's file is gone, though the embeddings may not be
+        st.caption(as_text(str(error)))
+    else:
+        run_button(label, request.label, [request], key=key, primary=primary)
+
+
+@cached(16, "Reading ranks …")
+def _pairs(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> PairTable:
+    return pair_table(entry, run_ids, repository())
+
+
+def pairs_of(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> PairTable:
+    return _pairs(entry, tuple(r.run_id for r in runs))
+
+
 @cached(16, "Comparing the texts of the pairs …", keys=BY_RUNS)
-def _features(pairs: PairTable) -> pd.DataFrame:
-    frame = pairs.frame
-    return pair_browsing.text_features(frame["query"].tolist(), frame["mate"].tolist())
+def features(pairs: PairTable) -> pd.DataFrame:
+    """``text_features`` of the pairs."""
+    return text_features(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist())
 
 
-def features(shown: Shown) -> pd.DataFrame:
-    """``pair_browsing.text_features`` of the shown pairs; the texts of a run's pairs never change."""
-    return _features(shown.pairs)
+def sources_of(pairs: PairTable, entry: DatasetEntry) -> PairSources | None:
+    """The sources of the pairs, in the table's order; None, after saying why, where they are not known."""
+    scored = scored_pairs(entry)
+    return None if scored is None else _sources(pairs, scored)
 
 
-def described_pairs(shown: Shown, sides: Sides) -> pd.DataFrame:
-    """``pair_browsing.described`` of what is shown."""
-    run_ids = [run.run_id for run in shown.runs]
-    compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
-    return pair_browsing.described(shown.pairs, features(shown), run_ids, compared)
+@cached(8, shared=True, keys=BY_RUNS)
+def _sources(pairs: PairTable, scored: ScoredPairs) -> PairSources:
+    return find_sources(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), scored)

@@ -1,56 +1,69 @@
-"""The EvalRank page's view of trust: what each choice of counting does to the score, and what training has seen."""
+"""The EvalRank page's view of trust: effects of each choice of counting, and overlap with a training set."""
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Mapping
+from pathlib import Path
 
-from core.datasets import catalog as datasets
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.datasets.catalog import DATASETS, DatasetEntry
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.figures.choices import ChoiceRow, choices_table
+from core.diagnostics.evalrank import training_overlap
+from core.diagnostics.evalrank.figures.choices import choices_table
 from core.diagnostics.evalrank.page import comparability
-from core.diagnostics.evalrank.page import training as evalrank_training
-from core.diagnostics.evalrank.page.shown import BY_RUNS, Shown
-from core.diagnostics.evalrank.pairs import PairTable, Score, rows_of_runs
+from core.diagnostics.evalrank.page.pairs import encode_again
+from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from core.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
+from core.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
 from core.diagnostics.evalrank.trust import (
     Choice,
-    PairTexts,
     as_toolkit,
     choices,
     other_protocol,
     other_support,
+    pairs_of,
     score_of_run,
     with_first_items,
 )
 from core.errors import BlindspotError
+from core.files.tables import MAX_ROWS
 from core.runs import pipeline
 from core.runs.embeddings import EmbeddingsGone
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
-from core.ui.resources import cached, repository, scheme, settings
-from core.ui.widgets.work import rerun_button, run_button
+from core.ui.resources import allowed, cached, on_disk, repository, scheme, settings
+from core.ui.widgets import dataset_offer
+from core.ui.widgets.work import run_button
 
 TOOLKIT = PROTOCOLS[1]
+STS_TRAIN = "STS-B train"
+_FORGOTTEN = "_training_forgotten"  # digest of the training set that the reader does not want to be warned of
+BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "a file of yours", "a file on the server"
 
 
-def show(shown: Shown) -> None:
-    """What each choice does to the score of one encoder; below, the overlap with a training set, of all."""
+def show(shown: EvalRankView) -> None:
     run = _run(shown)
     found = _from_rows(shown.entry, run, shown.pairs, shown.filtered)
     found += _among_fewer(shown, run)
     protocol = other_protocol(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run)
-    _table(found)
+    st.html(choices_table(found, scheme(), "What each choice does to the score"))
+    st.caption("Δ: difference from the score that the page shows, which is the first row.")
     comparability.coverage_notes([run])
     _not_computed(shown, run, protocol)
     _why_published_numbers_differ(run, protocol)
     st.subheader("Was the encoder trained on these pairs?", anchor=False)
-    evalrank_training.card(shown)
+    _training(shown)
 
 
-def _run(shown: Shown) -> RunRecord:
-    """The run of the encoder that the reader chooses, the best one at first."""
+def _run(shown: EvalRankView) -> RunRecord:
     by_variant = {run.plan.variant: run for run in shown.runs}
     variant: Variant = st.selectbox(
         "Variant", list(by_variant), format_func=lambda v: v.label, key="trust_of", persist_state="session", width=420
@@ -61,22 +74,18 @@ def _run(shown: Shown) -> RunRecord:
 @cached(32, keys=BY_RUNS)
 def _from_rows(entry: DiagnosticEntry, run: RunRecord, pairs: PairTable, filtered: bool) -> list[Choice]:
     rows = rows_of_runs(entry, [run.run_id], repository())[run.run_id]
-    return choices(rows, PairTexts.of(rows, pairs.frame), filtered=filtered)
+    return choices(rows, pairs_of(rows, pairs.frame), filtered=filtered)
 
 
-# --- what needs more than the run's rows
-
-
-def _among_fewer(shown: Shown, run: RunRecord) -> list[Choice]:
-    """The score without the frequent words that were added as background, where some were (the paper's table 4)."""
-    dataset = datasets.DATASETS.get(run.plan.dataset)
+def _among_fewer(shown: EvalRankView, run: RunRecord) -> list[Choice]:
+    """The score without the frequent words of the background, if there are any (the paper's table 4)."""
+    dataset = DATASETS.get(run.plan.dataset)
     if dataset is None or not dataset.core_texts or run.plan.params["protocol"] != DEFAULT_PROTOCOL:
         return []
     try:
         score = _without_frequent_words(shown.entry, run, shown.filtered, dataset.core_texts)
     except EmbeddingsGone as gone:
-        st.warning(str(gone))
-        rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="trust_again")
+        encode_again(gone, run, key="trust_again")
         return []
     return [
         Choice(
@@ -90,11 +99,11 @@ def _among_fewer(shown: Shown, run: RunRecord) -> list[Choice]:
 
 
 @cached(64, "Ranking among fewer words …")
-def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bool, first: int) -> Score:
+def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bool, first: int) -> MeanScore:
     return with_first_items(run, first, settings(), repository(), entry).score(filtered)
 
 
-def _by_protocol(shown: Shown, run: RunRecord, other: RunRecord | None) -> list[Choice]:
+def _by_protocol(shown: EvalRankView, run: RunRecord, other: RunRecord | None) -> list[Choice]:
     if other is None:
         return []
     score = score_of_run(other, shown.entry, repository(), filtered=shown.filtered)
@@ -108,8 +117,8 @@ def _by_protocol(shown: Shown, run: RunRecord, other: RunRecord | None) -> list[
     return [Choice("protocol", other.plan.params["protocol"], score, meaning)]
 
 
-def _by_support(shown: Shown, run: RunRecord) -> list[Choice]:
-    """Coverage where it is not complete, and the score on the other support where it is stored."""
+def _by_support(shown: EvalRankView, run: RunRecord) -> list[Choice]:
+    """The score on the other support, where it is stored."""
     if not run.plan.support_digest:
         return []
     other = other_support(run, shown.entry, repository())
@@ -126,57 +135,21 @@ def _by_support(shown: Shown, run: RunRecord) -> list[Choice]:
     return [Choice("support", way, score_of_run(other, shown.entry, repository(), filtered=shown.filtered), meaning)]
 
 
-# --- on screen
-
-
-def _table(found: list[Choice]) -> None:
-    """One row per choice, with the difference from the shown score."""
-    base = next(choice.score for choice in found if choice.is_shown)
-    rows = [
-        ChoiceRow(
-            about=c.about,
-            way=c.way,
-            meaning=c.meaning,
-            mrr=c.score.mrr,
-            mrr_difference=None if c.is_shown else c.score.mrr - base.mrr,
-            hits_at_1=c.score.hits_at_1,
-            hits_difference=None if c.is_shown else c.score.hits_at_1 - base.hits_at_1,
-            pairs=c.score.pairs,
-            is_shown=c.is_shown,
-        )
-        for c in found
-    ]
-    st.html(choices_table(rows, scheme(), "What each choice does to the score"))
-    st.caption("Δ: difference from the score that the page shows, which is the first row.")
-
-
-def _not_computed(shown: Shown, run: RunRecord, protocol: RunRecord | None) -> None:
-    """The choices whose runs are not stored, with the buttons that make them."""
+def _not_computed(shown: EvalRankView, run: RunRecord, protocol: RunRecord | None) -> None:
+    """Offer the runs of the choices that are not stored."""
     plan = run.plan
     transform, other = plan.variant.transform, TOOLKIT
     if plan.params["protocol"] == TOOLKIT:
         other, transform = DEFAULT_PROTOCOL, as_toolkit(transform)
     if protocol is None:
-        _offer(
-            f"Not computed yet: the same by the protocol {other}.",
-            "Compute it",
-            run,
-            transform,
-            {**plan.params, "protocol": other},
-            key="trust_protocol",
-        )
+        said = f"Not computed yet: the same by the protocol {other}."
+        _offer(said, run, transform, {**plan.params, "protocol": other}, key="trust_protocol")
     if plan.support_digest and not plan.own_support and other_support(run, shown.entry, repository()) is None:
-        _offer(
-            "Not computed yet: the same on all items that this encoder covers itself.",
-            "Compute it",
-            run,
-            plan.variant.transform,
-            dict(plan.params),
-            key="trust_support",
-        )
+        said = "Not computed yet: the same on all items that this encoder covers itself."
+        _offer(said, run, plan.variant.transform, plan.params, key="trust_support")
 
 
-def _offer(said: str, label: str, run: RunRecord, transform: str, params: dict[str, str], *, key: str) -> None:
+def _offer(said: str, run: RunRecord, transform: str, params: Mapping[str, str], *, key: str) -> None:
     try:
         request = pipeline.request(
             run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings()
@@ -187,11 +160,10 @@ def _offer(said: str, label: str, run: RunRecord, transform: str, params: dict[s
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(said)
     with button:
-        run_button(label, request.label, [request], key=key, primary=False)
+        run_button("Compute it", request.label, [request], key=key, primary=False)
 
 
 def _why_published_numbers_differ(run: RunRecord, other: RunRecord | None) -> None:
-    """Both numbers of this encoder, and in a few sentences why they differ."""
     with st.container(border=True, key="why_published"):
         st.markdown("**Why published numbers differ**")
         if other is None:
@@ -203,3 +175,171 @@ def _why_published_numbers_differ(run: RunRecord, other: RunRecord | None) -> No
             return
         toolkit, definition = (run, other) if run.plan.params["protocol"] == TOOLKIT else (other, run)
         st.markdown(comparability.both_protocols(toolkit, definition))
+
+
+# --- overlap with a training set
+
+
+def _training(shown: EvalRankView) -> None:
+    st.markdown(
+        "An encoder that saw a pair in training need not understand it. Name what yours was trained on: the pairs that "
+        "occur in it are counted, and left out of the score."
+    )
+    training = _training_set(shown)
+    if training is None:
+        return
+    found = _overlap(shown.pairs, training)
+    _remember(shown, training, found)
+    m, both, any_text = len(found.both), int(found.both.sum()), int(found.any_text.sum())
+    st.markdown(
+        f"**{both:,} of {m:,} pairs** ({both / m:.1%}) stand in {as_text(training.name)} ({training.rows:,} rows) with "
+        f"both texts in one row, {any_text:,} ({any_text / m:.1%}) with at least one text anywhere in it."
+    )
+    if not any_text:
+        st.caption("None of the texts occurs in it: the scores are as above.")
+        return
+    if both == m:
+        st.info(
+            "No pair is left to score without them. Test the model on pairs that it was not trained on.",
+            icon=":material/block:",
+        )
+        return
+    _scores(shown, found)
+    st.caption(
+        "Case, Unicode form, spaces and punctuation of the texts do not matter. The candidates stay the same; only the "
+        "pairs that the mean is over are fewer."
+    )
+
+
+def _remember(shown: EvalRankView, training: TrainingSet, found: Overlap) -> None:
+    """Keep the overlap with a training set that the reader named, as a warning at the score."""
+    if not allowed().changes or training.name == BUILT_IN:
+        return
+    folder, digest = settings().training, shown.runs[0].plan.dataset_digest
+    known = training.digest in {kept.digest for kept in training_overlap.remembered(folder, digest)}
+    if not known and training.digest != st.session_state.get(_FORGOTTEN):
+        try:
+            training_overlap.remember(folder, digest, training, found)
+        except BlindspotError as error:
+            st.error(as_text(str(error)), icon=":material/error:")
+            return
+        st.rerun()  # the score above says it too
+    if found.both.any():
+        forget = "Forget this training set" if known else "Remember it at the score"
+        st.button(forget, key="training_forget", on_click=_forget, args=(folder, digest, training.digest, known))
+
+
+def _forget(folder: Path, dataset_digest: str, digest: str, forget: bool) -> None:
+    st.session_state[_FORGOTTEN] = digest if forget else ""
+    if forget:
+        training_overlap.forget(folder, dataset_digest, digest)
+
+
+def _training_set(shown: EvalRankView) -> TrainingSet | None:
+    """The reader's choice; None without one, or after saying what is wrong with it."""
+    ways = []
+    sources = dataset_offer.entry_of(shown.picks.dataset)
+    if sources is not None and sources.id == "evalrank-sent-sources":
+        ways.append(BUILT_IN)
+    if allowed().server_files:
+        ways += [UPLOADED, ON_SERVER]
+    if not ways:
+        st.info("A demo that strangers share takes no uploads. Run Blindspot on a machine of your own for this.")
+        return None
+    way = st.segmented_control("Training set", ways, default=ways[0], required=True, key=f"training_{len(ways)}")
+    try:
+        if way == BUILT_IN and sources is not None:
+            return _built_in(sources)
+        return _uploaded() if way == UPLOADED else _on_server()
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return None
+
+
+def _built_in(entry: DatasetEntry) -> TrainingSet | None:
+    if not dataset_offer.is_here(entry):
+        dataset_offer.offer(entry, "How many pairs come from STS-Benchmark's training part", key="fetch_training")
+        return None
+    scored = dataset_offer.scored_pairs(entry)
+    return None if scored is None else _part(scored, STS_TRAIN)
+
+
+@cached(4, shared=True)
+def _part(scored: ScoredPairs, part: str) -> TrainingSet:
+    return training_overlap.of_scored_pairs(BUILT_IN, scored, part)
+
+
+def _uploaded() -> TrainingSet | None:
+    file = st.file_uploader(
+        "A .txt with a text per line (or texts of one example with tabs between), or a .csv, .tsv, .jsonl or .parquet "
+        f"with columns of text; at most {MAX_ROWS:,} rows. It is read for this and not kept.",
+        type=list(training_overlap.FORMATS),
+        key="training_file",
+    )
+    if file is None:
+        return None
+    header = True
+    if file.name.lower().endswith((".csv", ".tsv")):
+        header = st.checkbox("The first line names the columns", value=True, key=f"training_header_{file.file_id}")
+    return _parsed(file, header)
+
+
+@cached(2, "Reading the training set …", shared=True)
+def _parsed(file: UploadedFile, header: bool) -> TrainingSet:
+    return training_overlap.parse(Path(file.name), file.getvalue(), header)
+
+
+def _on_server() -> TrainingSet | None:
+    name = st.text_input(
+        "Path of a .txt, .csv, .tsv, .jsonl or .parquet on the machine that runs Blindspot", key="training_path"
+    )
+    if not name.strip():
+        return None
+    return _read(Path(name.strip()).expanduser())
+
+
+@cached(2, "Reading the training set …", shared=True, keys={type(Path()): on_disk})
+def _read(path: Path) -> TrainingSet:
+    return training_overlap.read_file(path)
+
+
+@cached(8, shared=True, keys={**BY_RUNS, TrainingSet: lambda training: training.digest})
+def _overlap(pairs: PairTable, training: TrainingSet) -> Overlap:
+    return overlap(pairs.frame["query"].tolist(), pairs.frame["mate"].tolist(), training)
+
+
+def _scores(shown: EvalRankView, found: Overlap) -> None:
+    """A row per variant: the score on all pairs, on those in the training set, and on the rest."""
+    rows = rows_of_runs(shown.entry, [run.run_id for run in shown.runs], repository())
+    frame = shown.pairs.frame
+    every = np.ones(len(found.both), dtype=np.bool_)
+    parts = {"all": every, "seen": found.both, "rest": ~found.both, "no text": ~found.any_text}
+    parts = {name: part for name, part in parts.items() if part.any()}
+    out = []
+    for run in shown.runs:
+        values = rows[run.run_id].aligned(frame["item_no"].to_numpy(), shown.filtered)
+        means = {name: values[part].mean() for name, part in parts.items()}
+        out.append(
+            {"variant": run.plan.variant.label}
+            | {f"MRR {name}": mean["mrr"] for name, mean in means.items()}
+            | {"Δ MRR rest": means["rest"]["mrr"] - means["all"]["mrr"]}
+            | {f"Hits@1 {name}": means[name]["hits@1"] for name in ("all", "rest")}
+            | {"Δ Hits@1 rest": means["rest"]["hits@1"] - means["all"]["hits@1"]}
+        )
+    table = pd.DataFrame(out)
+    helps = {
+        "all": "All pairs.",
+        "seen": "The pairs with both texts in one row of the training set.",
+        "rest": "The other pairs.",
+        "no text": "The pairs none of whose texts stands in the training set.",
+    }
+    config = {}
+    for name in table.columns[1:]:
+        last = name.split(" ", 1)[1].removeprefix("MRR ").removeprefix("Hits@1 ")
+        difference = name.startswith("Δ")
+        config[name] = st.column_config.NumberColumn(
+            format="%+.4f" if difference else "%.4f",
+            width=95,
+            help="The score on the rest less that on all pairs." if difference else helps[last],
+        )
+    st.dataframe(table, hide_index=True, key="training_scores", column_config=config)

@@ -1,28 +1,33 @@
-"""How sure EvalRank's scores are, for its page and for the Overview; cached by run: a finished run never changes."""
+"""Intervals and tests of EvalRank's scores, for its page and the Overview; the view "A against B"."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import uncertainty as numbers
-from core.diagnostics.evalrank.figures.scores import SCORES, Intervals
-from core.diagnostics.evalrank.page.shown import BY_RUNS
-from core.diagnostics.evalrank.pairs import PairTable
-from core.diagnostics.evalrank.uncertainty import Difference, Sample
-from core.numerics.statistics.estimate import Estimate
+from core.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
+from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from core.diagnostics.evalrank.pairs import PairTable, pair_table
+from core.diagnostics.evalrank.uncertainty import Difference, Sample, Verdict
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import ALPHA
+from core.numerics.statistics.resampling import FLIPS
 from core.store.records import RunRecord
+from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached, repository
 
+BEST = "best"  # the default of the baseline: a constant, since defaults never enter the address
+NAMES = {**SCORES, "mean_rank": "mean rank", "median_rank": "median rank"}
 _KEYS: Keys = {Sample: lambda sample: (sample.run_ids, sample.metrics)}  # from one table of pairs each
 
 
 @cached(16, "Computing intervals …", shared=True, keys=BY_RUNS)
 def samples(pairs: PairTable) -> tuple[Sample, ...]:
-    """The runs in groups that ranked the same pairs."""
     return numbers.samples(pairs, pairs.run_ids, numbers.WITH_INTERVAL)
 
 
@@ -36,7 +41,7 @@ def _all_estimates(found: Sequence[Sample]) -> Mapping[str, Mapping[str, Estimat
 
 
 def intervals(found: Sequence[Sample], runs: Sequence[RunRecord], suffix: str) -> Intervals:
-    """For ``figures.score_bars``: the ends of the intervals that there are."""
+    """For ``figures.score_bars``."""
     estimates = _all_estimates(found)
     out = {}
     for run in runs:
@@ -48,7 +53,7 @@ def intervals(found: Sequence[Sample], runs: Sequence[RunRecord], suffix: str) -
 def with_intervals(
     found: Sequence[Sample], runs: Sequence[RunRecord], metrics: Sequence[str]
 ) -> Mapping[tuple[int, str], str]:
-    """For ``tables.mark_best``: ``value [low, high]`` by row and metric, where there is an interval."""
+    """For ``tables.mark_best``: ``value [low, high]`` by row and metric."""
     estimates = _all_estimates(found)
     return {
         (row, metric): f"{numbers.shown(metric, e.value)} {numbers.shown_interval(metric, e.interval)}"
@@ -59,27 +64,23 @@ def with_intervals(
 
 
 def note(found: Sequence[Sample]) -> None:
-    """Say where the intervals come from, and why."""
     for said in dict.fromkeys(numbers.method_in_words(sample) for sample in found):
         st.caption(said)
 
 
-# --- what is not separable from the best
-
-
 @cached(32, "Comparing with the best …", keys=_KEYS)
 def _marks(sample: Sample) -> Mapping[str, frozenset[str]]:
-    return numbers.best_and_alike(sample)
+    return numbers.best_and_inseparable(sample)
 
 
 @cached(128, "Comparing with the best …")
 def _stored_marks(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> Mapping[str, frozenset[str]] | None:
     if repository().with_items(entry, run_ids) != set(run_ids):
         return None
-    pairs = explore.pair_table(entry, run_ids, repository())
+    pairs = pair_table(entry, run_ids, repository())
     metrics = [f"{name}{suffix}" for suffix in ("", "_filtered") for name in numbers.TESTED]
     found = numbers.samples(pairs, run_ids, metrics)
-    return numbers.best_and_alike(found[0]) if _are_tested(found) else None
+    return numbers.best_and_inseparable(found[0]) if _are_tested(found) else None
 
 
 def _are_tested(found: Sequence[Sample]) -> bool:
@@ -87,7 +88,7 @@ def _are_tested(found: Sequence[Sample]) -> bool:
     return len(found) == 1 and not found[0].dependence.refusal
 
 
-def _rows(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]]:
+def _row_numbers(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]]:
     return {m: frozenset(row for row, r in enumerate(runs) if r.run_id in ids) for m, ids in marked.items()}
 
 
@@ -95,25 +96,149 @@ def marks(found: Sequence[Sample], runs: Sequence[RunRecord]) -> Mapping[str, fr
     """For ``tables.mark_best``: the rows not separable from the best; None where that was not tested."""
     if not _are_tested(found) or len(runs) < 2:
         return None
-    return _rows(_marks(found[0]), runs)
+    return _row_numbers(_marks(found[0]), runs)
 
 
 def stored_marks(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """As ``marks``, of any runs of EvalRank; None, too, where their rows are not there."""
+    """As ``marks``, of any runs of EvalRank; None also where their rows are not in the store."""
     if len(runs) < 2:
         return None
     marked = _stored_marks(entry, tuple(r.run_id for r in runs))
-    return None if marked is None else _rows(marked, runs)
-
-
-# --- against a baseline
+    return None if marked is None else _row_numbers(marked, runs)
 
 
 @cached(64, "Comparing with the baseline …", keys=_KEYS)
-def _against(sample: Sample, baseline: str, metrics: tuple[str, ...]) -> tuple[Difference, ...]:
+def against(sample: Sample, baseline: str, metrics: tuple[str, ...]) -> tuple[Difference, ...]:
+    """Every other run of the sample against the baseline."""
     return numbers.against(sample, baseline, metrics)
 
 
-def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Difference, ...]:
-    """Every other run of the sample against the baseline."""
-    return _against(sample, baseline, tuple(metrics))
+# --- the view "A against B"
+
+
+def show_versus(shown: EvalRankView) -> None:
+    """Every variant's differences to a baseline: a sentence each, a figure and a table."""
+    if len(shown.runs) < 2:
+        st.info("There is one variant only. Pick or run another one to compare it with.", icon=":material/info:")
+        return
+    found = samples(shown.pairs)
+    if len(found) > 1:
+        st.warning(
+            "These variants are not comparable: each was ranked on the items that its encoder covers itself. Choose "
+            "*common* under *Items ranked*.",
+            icon=":material/balance:",
+        )
+        return
+    baseline = _baseline(shown.runs)
+    suffix = "_filtered" if shown.filtered else ""
+    names = {f"{metric}{suffix}": NAMES[metric] for metric in numbers.COMPARED}
+    differences = against(found[0], baseline.run_id, tuple(names))
+    runs = {r.run_id: r for r in shown.runs}
+    _in_words(differences, runs, baseline, names)
+    rows = _rows(differences, runs, names)
+    of_scores = rows[rows["score"].isin(SCORES.values())]
+    if of_scores["low"].notna().any():
+        figure = difference_forest(of_scores, baseline.plan.variant, shown.styles, shown.scheme)
+        st.plotly_chart(figure, key="forest")
+    _table(rows)
+    tests = sum(d.p_value is not None for d in differences)
+    st.caption(
+        f"Each difference is the variant's value less that of {as_text(baseline.plan.variant.label)}; of ranks, lower "
+        f"is better. p: {_test(found[0])}; corrected after Holm for the {tests} tests shown. More than chance is a "
+        f"corrected p below {ALPHA:g}. Smallest detectable: the true difference that a test of so many would have "
+        "found with probability 0.8, with as many pairs that differ as here. The median rank is not tested: "
+        "the test is of means."
+    )
+    st.caption(numbers.method_in_words(found[0]))
+
+
+def _test(sample: Sample) -> str:
+    if sample.dependence.unit is Unit.TEXTS:
+        return "Student's t of the dyadic-robust standard error"
+    return f"sign-flip test, in which all pairs of a group change sides together, {FLIPS:,} times"
+
+
+def _baseline(runs: Sequence[RunRecord]) -> RunRecord:
+    """The run to compare the others with; its variant is in the address."""
+    by_name = {str(r.plan.variant): r for r in runs}
+    options = [BEST, *by_name]
+    asked = st.query_params.get("base")
+    if asked is not None and asked not in options:
+        st.warning(f"The baseline of this link is not among the variants shown: {as_text(asked[:80])}.")
+    if st.session_state.get("base", BEST) not in options:  # the sidebar no longer has it
+        st.session_state["base"] = BEST
+    chosen = st.selectbox(
+        "Baseline",
+        options,
+        key="base",
+        bind="query-params",
+        help="What every other variant is compared with. best: the one with the highest MRR.",
+    )
+    return by_name.get(str(chosen), runs[0])
+
+
+def _in_words(
+    differences: Sequence[Difference], runs: Mapping[str, RunRecord], baseline: RunRecord, names: Mapping[str, str]
+) -> None:
+    lines = []
+    for run_id, run in runs.items():
+        if run_id != baseline.run_id:
+            own = [d for d in differences if d.contrast.run_id == run_id]
+            lines.append(f"- **{as_text(run.plan.variant.label)}**: {numbers.summary(own, names)}")
+    st.markdown("\n".join([f"Against **{as_text(baseline.plan.variant.label)}**:", "", *lines]))
+
+
+def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], names: Mapping[str, str]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "variant": runs[d.contrast.run_id].plan.variant,
+                "score": names[d.contrast.metric],
+                "difference": d.value,
+                "low": d.interval.low if d.interval else math.nan,
+                "high": d.interval.high if d.interval else math.nan,
+                "written": numbers.shown(d.contrast.metric, d.value, sign=True),
+                "interval": numbers.shown_interval(d.contrast.metric, d.interval, sign=True),
+                "p": _p(d.p_value),
+                "p corrected": _p(d.p_corrected),
+                "better": d.wins,
+                "alike": d.ties,
+                "worse": d.losses,
+                "verdict": _verdict(d),
+                "smallest": "–" if d.smallest is None else numbers.shown(d.contrast.metric, d.smallest),
+            }
+            for d in differences
+        ]
+    )
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _verdict(difference: Difference) -> str:
+    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ ", Verdict.ALIKE: "= ", Verdict.SAME: "= "}
+    return mark.get(difference.verdict, "") + difference.verdict.value
+
+
+def _table(rows: pd.DataFrame) -> None:
+    column = st.column_config
+    shown = rows.assign(variant=[v.label for v in rows["variant"]], difference=rows["written"])
+    columns = ["variant", "score", "verdict", "difference", "interval", "p", "p corrected"]
+    st.dataframe(
+        shown[[*columns, "smallest", "better", "alike", "worse"]],
+        hide_index=True,
+        key="versus",
+        column_config={
+            "difference": column.TextColumn(help="The variant's value less the baseline's"),
+            "interval": column.TextColumn("95% interval", help="Of this difference alone; the verdict is the test's"),
+            "p": column.TextColumn(help="Sign-flip test, two-sided"),
+            "p corrected": column.TextColumn(help="After Holm, for all the tests of this table"),
+            "smallest": column.TextColumn(
+                "smallest detectable", help="The true difference that would have been found with probability 0.8"
+            ),
+            "better": column.NumberColumn("pairs better", help="Pairs that the variant ranks better than the baseline"),
+            "alike": column.NumberColumn("pairs alike", help="Pairs with the same rank in both"),
+            "worse": column.NumberColumn("pairs worse", help="Pairs that the variant ranks worse than the baseline"),
+        },
+    )

@@ -8,20 +8,17 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import pairs as explore
 from core.diagnostics.evalrank import uncertainty, what_if
-from core.diagnostics.evalrank.figures import what_if as figures
-from core.diagnostics.evalrank.page.scores import side_by_side
-from core.diagnostics.evalrank.page.shown import Shown
+from core.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
+from core.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
+from core.diagnostics.evalrank.page.shown import EvalRankView, button_for, side_by_side
+from core.diagnostics.evalrank.pairs import around_mate
 from core.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
 from core.errors import BlindspotError
-from core.figures.html_tables import TableRow, ranking_table
-from core.numerics.ranking.problem import Relation
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.numerics.statistics.pairs import Dependence
-from core.runs import pipeline
 from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord, RunState
+from core.store.records import RunRecord
 from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from core.transforms.trained_flows import NotTrained
 from core.types import Variant
@@ -31,16 +28,15 @@ from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.turns import turn
 from core.ui.widgets.browse_table import choose_row
-from core.ui.widgets.work import has_changed, rerun_button, run_button
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.work import has_changed
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
 AS_PICKED = "as stored"
 MOST_CHANGED = 12
-MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
 
 
-def show(shown: Shown) -> None:
-    """Pick a variant and what is done to it otherwise; see how the ranks change."""
+def show(shown: EvalRankView) -> None:
     if shown.picks.protocol != DEFAULT_PROTOCOL:
         st.info(
             "What if is computed by the definition only. Under the toolkit protocol a good part of the ranks is "
@@ -53,8 +49,7 @@ def show(shown: Shown) -> None:
 
 
 @fragment
-def _compare(shown: Shown) -> None:
-    """The view itself: what is moved in it does not make the rest of the page anew."""
+def _compare(shown: EvalRankView) -> None:
     run, transform, metric = _pick(shown)
     try:
         chain = TransformChain.parse(transform)
@@ -68,19 +63,18 @@ def _compare(shown: Shown) -> None:
             result = _result(base, str(chain), metric)
         _changes(base, result, shown, str(chain), metric)
     except EmbeddingsGone as gone:
-        st.warning(str(gone))
-        rerun_button("Encode again", f"Encoding for {run.plan.variant.label}", [run], key="if_again")
+        encode_again(gone, run, key="if_again")
     except NotTrained:
         st.info("A flow has to be trained first, with all of the items: a run does that.", icon=":material/info:")
         _on_all_pairs(base, shown, str(chain), metric)
     except BlindspotError as error:
         st.error(as_text(str(error)))
-    if has_changed(jobs().active()):  # a button of this view queued work: its progress stands on top of the page
+    if has_changed(jobs().active()):  # a button of this view queued work: the page shows its progress on top
         st.rerun()
 
 
-def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
-    """Which stored run, and the transform and similarity that it is given; all of it in the address."""
+def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
+    """A stored run, and another transform and similarity; all of it in the address."""
     runs = {str(run.plan.variant): run for run in shown.runs}
     best = next(iter(runs))
     first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
@@ -104,25 +98,18 @@ def _pick(shown: Shown) -> tuple[RunRecord, str, Metric]:
         help="It replaces the variant's own transform. Choose one, or type steps joined by `+`, for example "
         "`center+whiten:64`.\n\n" + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
     )
-    metric = third.segmented_control(
-        "with the similarity",
-        [AS_PICKED, *(m.value for m in Metric)],
-        default=AS_PICKED,
-        required=True,
-        key="if_metric",
-        bind="query-params",
-        help="cos: cosine. l2: 1/(1 + distance). As stored: the one in the sidebar.",
-    )
+    about = "cos: cosine. l2: 1/(1 + distance). As stored: the one in the sidebar."
+    metric = one_of("with the similarity", [AS_PICKED, *Similarity], "if_metric", about, place=third)
     run = runs.get(variant or best, runs[best])
     return (
         run,
         transform or DEFAULT_TRANSFORM,
-        Metric(run.plan.params["metric"] if metric == AS_PICKED else str(metric)),
+        Similarity(run.plan.params["metric"] if metric == AS_PICKED else metric),
     )
 
 
 def _sliders(chain: TransformChain, dimension: int | None) -> None:
-    """The arguments of the chain's steps, to be moved: the chain itself, and with it the address, follows."""
+    """Sliders for the arguments of the chain's steps; moving one sets the chain, and with it the address."""
     found = what_if.sliders(chain, dimension) if dimension else ()
     for slider, column in zip(found, st.columns(max(len(found), 2)), strict=False):
         key = f"if_argument_{slider.step}_{slider.name}"
@@ -147,13 +134,12 @@ def _basis(run: RunRecord, entry: DiagnosticEntry) -> Basis:
 
 
 @cached(64, shared=True, keys={Basis: lambda base: base.run.run_id})
-def _result(base: Basis, transform: str, metric: Metric) -> WhatIf:
+def _result(base: Basis, transform: str, metric: Similarity) -> WhatIf:
     with turn() as cancel:
         return what_if.what_if(base, transform, metric, settings(), cancel)
 
 
-def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: Metric) -> None:
-    """How scores and ranks change, and the pairs that change most."""
+def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, metric: Similarity) -> None:
     found = result.filtered if shown.filtered else result.raw
     n = len(base.sample)
     way = "filtered" if shown.filtered else "raw"
@@ -181,11 +167,11 @@ def _changes(base: Basis, result: WhatIf, shown: Shown, transform: str, metric: 
     with scatter:
         st.markdown("**Where does each mate go?** Below the diagonal: up.")
         items = len(base.items)
-        figure = figures.rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
+        figure = rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
         st.plotly_chart(figure, key="if_scatter")
     with bars:
         st.markdown("**How far do those go that move?**")
-        st.plotly_chart(figures.change_bars(found.factors, scheme()), key="if_bars")
+        st.plotly_chart(change_bars(found.factors, scheme()), key="if_bars")
     _most_changed(base, found)
     _drill(base, transform, metric)
 
@@ -211,42 +197,27 @@ def _score_table(found: Comparison) -> pd.DataFrame:
 
 
 def _independent(found: Comparison) -> str:
-    """What the intervals take for independent, or why there are none, in a sentence."""
+    """What the intervals treat as independent, or why there are none."""
     known = Dependence.of(found.queries, found.mates)
     return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
 
 
-def _on_all_pairs(base: Basis, shown: Shown, transform: str, metric: Metric) -> None:
-    """The run that this would be: its score where it is stored, else the button that computes it."""
+def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Similarity) -> None:
+    """The score of the run that this would be, or a button to compute it."""
     plan = base.run.plan
     variant = Variant(plan.variant.encoder, transform)
     params = {**plan.params, "metric": metric.value}
-    stored = repository().runs(
-        diagnostic=plan.diagnostic,
-        version=plan.diagnostic_version,
-        variants=[variant],
-        dataset=plan.dataset,
-        params=params,
-        state=RunState.DONE,
-        current=True,
-    )
+    stored = repository().finished(shown.entry, variants=[variant], dataset=plan.dataset, params=params)
     if same := [r for r in stored if r.plan.support_digest == plan.support_digest]:
         name = "mrr_filtered" if shown.filtered else "mrr"
         before, after = base.run.metrics[name], same[0].metrics[name]
         st.caption(f"Stored for all {len(base.pairs):,} pairs: MRR {before:.4f} → {after:.4f}.")
         return
-    try:
-        request = pipeline.request(
-            plan.diagnostic, variant.encoder, variant.transform, plan.dataset, params, settings(), plan.support
-        )
-    except BlindspotError as error:  # the encoder or the file of the dataset is gone; its embeddings are not
-        st.caption(as_text(str(error)))
-    else:
-        run_button("Compute it on all pairs", request.label, [request], key="if_run")
+    button_for("Compute it on all pairs", base.run, transform, params, key="if_run", support=plan.support)
 
 
 def _most_changed(base: Basis, found: Comparison) -> None:
-    """The pairs whose mates move farthest, with their texts; a row opens the pair below."""
+    """The pairs whose mates move farthest; a row opens the pair below."""
     frame = base.pairs.iloc[base.sample][["item_no", "query", "mate"]].reset_index(drop=True)
     frame.insert(1, "before", found.before.shown)
     frame.insert(2, "after", found.after.shown)
@@ -274,8 +245,8 @@ def _most_changed(base: Basis, found: Comparison) -> None:
     )
 
 
-def _drill(base: Basis, transform: str, metric: Metric) -> None:
-    """What stands above the chosen pair's mate, before and after."""
+def _drill(base: Basis, transform: str, metric: Similarity) -> None:
+    """The ranking of the chosen pair, before and after."""
     number = st.number_input(
         "Pair",
         min_value=0,
@@ -302,21 +273,10 @@ def _drill(base: Basis, transform: str, metric: Metric) -> None:
         ),
     )
     with st.container(border=True, key="drill"):
-        for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
-            with st.container(horizontal=True, gap="small"):
-                st.markdown(f"**{label}**", width="content")
-                st.text(text)  # as text: never as HTML or markdown
+        query_and_mate(pair)
         for column, run, title in zip(st.columns(2), (base.run, after), ("before", "after"), strict=True):
             with column:
                 how = f"{run.plan.variant.label}, {run.plan.params['metric']}"
                 st.markdown(f"{title}: **{as_text(how)}**")
-                _ranking(run, pair, how)
-
-
-def _ranking(run: RunRecord, pair: pd.Series, how: str) -> None:
-    items = explore.around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
-    rows = [
-        TableRow(i.position, MARKS[i.relation], i.similarity, i.text, i.left_out, i.relation is Relation.MATE)
-        for i in items
-    ]
-    st.html(ranking_table(pair["query"], rows, scheme(), f"Ranking by {how}"))
+                items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
+                draw_ranking(pair, items, how)

@@ -1,23 +1,24 @@
-"""The figure of EvalRank by bands: the frequency of the query against that of the mate."""
+"""Figure of EvalRank by bands: the frequency of the query against that of the mate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, dress, ink, shade, text_on
+from core.figures.theme import Scheme, apply_layout, ink, shade, text_on
 
 HEIGHT = 330
-# Viridis, from low to high: told apart by lightness too, and without a grey, which is for cells of few pairs.
+# Viridis: it differs in lightness too, and has no grey, which is for cells of few pairs.
 _SCALE = ((0.0, "#440154"), (0.25, "#3B528B"), (0.5, "#21918C"), (0.75, "#5EC962"), (1.0, "#FDE725"))
 _GREY = {Scheme.LIGHT: "#E3E8EE", Scheme.DARK: "#2B3542"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Pairs of one band of the query and one of the mate; NaN where an interval cannot be given."""
+    """Pairs of one band of the query and one of the mate; ``low`` and ``high`` may be NaN."""
 
     query: int
     mate: int
@@ -34,7 +35,7 @@ def band_matrix(
 
     Args:
         labels: of the bands, rare to frequent; a cell's query and mate are places in it.
-        highest: of the colours, which matrices side by side share.
+        highest: end of the colour scale, shared by the matrices of a page.
     """
     used = sorted({c.query for c in cells} | {c.mate for c in cells})
     place = {band: i for i, band in enumerate(used)}
@@ -46,32 +47,24 @@ def band_matrix(
     for cell in cells:
         row, column = place[cell.query], place[cell.mate]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
-        interval = f"95% interval {cell.low:.3f} to {cell.high:.3f}" if cell.low == cell.low else "no interval"
+        interval = "no interval" if isnan(cell.low) else f"95% interval {cell.low:.3f} to {cell.high:.3f}"
+        readable = ink(scheme)
+        if cell.pairs >= few:
+            readable = text_on(shade(_SCALE, cell.score / highest if highest else 0.0))
         notes[row][column] = f"{title} {cell.score:.4f}, {interval}, {cell.pairs:,} pairs"
         figure.add_annotation(
             x=column,
             y=row,
             text=f"{cell.score:.3f}<br>{cell.pairs:,}",
             showarrow=False,
-            font={"size": 12, "color": _ink_on(cell, few, highest, scheme)},
+            font={"size": 12, "color": readable},
         )
-    common = {"x": list(range(len(used))), "y": list(range(len(used))), "customdata": notes, "xgap": 2, "ygap": 2}
-    hover = "query %{y}, mate %{x}: %{customdata}<extra></extra>"
-    figure.add_heatmap(z=scores, zmin=0.0, zmax=highest, colorscale=_SCALE, showscale=False, hovertemplate=hover)
-    figure.data[-1].update(common)
-    grey = [[0.0, _GREY[scheme]], [1.0, _GREY[scheme]]]
-    figure.add_heatmap(z=greys, zmin=0.0, zmax=1.0, colorscale=grey, showscale=False, hovertemplate=hover)
-    figure.data[-1].update(common)
-    figure.update_xaxes(title="mate, per million", tickvals=list(range(len(used))), ticktext=names)
-    figure.update_yaxes(title="query, per million", tickvals=list(range(len(used))), ticktext=names)
-    dress(figure, scheme, height=HEIGHT)
-    figure.update_xaxes(showgrid=False)
-    figure.update_yaxes(showgrid=False)
-    return figure
-
-
-def _ink_on(cell: Cell, few: int, highest: float, scheme: Scheme) -> str:
-    """A colour that can be read on the cell's own."""
-    if cell.pairs < few:
-        return ink(scheme)
-    return text_on(shade(_SCALE, cell.score / highest if highest else 0.0))
+    places = list(range(len(used)))
+    common = {"x": places, "y": places, "customdata": notes, "xgap": 2, "ygap": 2, "showscale": False}
+    common["hovertemplate"] = "query %{y}, mate %{x}: %{customdata}<extra></extra>"
+    grey = ((0.0, _GREY[scheme]), (1.0, _GREY[scheme]))
+    figure.add_heatmap(z=scores, zmin=0.0, zmax=highest, colorscale=_SCALE, **common)
+    figure.add_heatmap(z=greys, zmin=0.0, zmax=1.0, colorscale=grey, **common)
+    figure.update_xaxes(title="mate, per million", tickvals=places, ticktext=names, showgrid=False)
+    figure.update_yaxes(title="query, per million", tickvals=places, ticktext=names, showgrid=False)
+    return apply_layout(figure, scheme, height=HEIGHT)

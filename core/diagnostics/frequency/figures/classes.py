@@ -1,13 +1,15 @@
-"""Figures of the Frequency page: frequent told from rare, and how frequent neighbours are (Schnabel 2015, 3 and 4)."""
+"""Figures of frequent-vs-rare accuracy and of the frequency of neighbours (Schnabel 2015, figures 3 and 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink, log_axis
+from core.figures.theme import Scheme, Style, apply_layout, ink, log_axis
 from core.types import Variant
 
 BAND_OPACITY = 0.16
@@ -25,13 +27,11 @@ def accuracy_lines(
 ) -> go.Figure:
     """Accuracy by threshold: a line per variant with a band of one standard deviation, the controls' mean, chance.
 
-    Of few items there are no bands: what five small folds vary by says nothing.
-
     Args:
-        tables: columns ``threshold, count, accuracy, accuracy_sd, control, control_sd``, ascending by count; all
-            variants have the same thresholds.
-        counts: what a threshold's count is, the title of its axis.
-        guessing: of few items, how far from chance mere guessing comes, which is drawn.
+        tables: columns ``threshold, count, accuracy, accuracy_sd, control``, ascending by count; all variants have the
+            same thresholds.
+        counts: title of the axis of counts.
+        guessing: how far from chance guessing comes; drawn in place of the bands, which mean nothing for few items.
     """
     figure = go.Figure()
     if guessing is not None:
@@ -39,19 +39,15 @@ def accuracy_lines(
             CHANCE - guessing, CHANCE + guessing, fillcolor=ink(scheme), opacity=BAND_OPACITY, line_width=0
         )
     for variant, rows in tables.items():
-        style = styles[variant]
-        band = (rows["accuracy"] - rows["accuracy_sd"], rows["accuracy"] + rows["accuracy_sd"])
+        style, accuracy, sd = styles[variant], rows["accuracy"], rows["accuracy_sd"]
         if guessing is None:
-            _band(figure, rows["count"], band[0], band[1].clip(upper=1.0), style.colour)
+            _band(figure, rows["count"], accuracy - sd, (accuracy + sd).clip(upper=1.0), style.colour)
         figure.add_scatter(
             x=rows["count"],
-            y=rows["accuracy"],
-            mode="lines+markers",
-            name=_text(variant.label),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
-            marker={"symbol": style.symbol, "size": 8},
+            y=accuracy,
             customdata=rows[["threshold", "accuracy_sd"]],
             hovertemplate="%{customdata[0]} (from %{x:,.4~g} on): %{y:.3f} ± %{customdata[1]:.3f}",
+            **_line(variant, style),
         )
     every = list(tables.values())
     control = sum((rows["control"] for rows in every[1:]), every[0]["control"]) / len(every)
@@ -69,7 +65,7 @@ def accuracy_lines(
     lowest = min(lowest, CHANCE - (guessing or 0.0))
     figure.update_xaxes(title=counts, **log_axis(every[0]["count"]))
     figure.update_yaxes(title="Accuracy on held-out items", range=[lowest - 0.02, 1.02], tickformat=".0%")
-    return _legend_below(dress(figure, scheme, height=HEIGHT))
+    return _legend_below(apply_layout(figure, scheme, height=HEIGHT))
 
 
 def rank_curves(
@@ -87,12 +83,9 @@ def rank_curves(
         figure.add_scatter(
             x=rows["k"],
             y=rows["mean"],
-            mode="lines+markers",
-            name=_text(variant.label),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
-            marker={"symbol": style.symbol, "size": 7},
             customdata=rows[["low", "high"]],
             hovertemplate="%{y:,.0f} (%{customdata[0]:,.0f} to %{customdata[1]:,.0f})",
+            **_line(variant, style),
         )
     _band(figure, null["k"], null["low"].clip(lower=1.0), null["high"], ink(scheme))
     figure.add_scatter(
@@ -108,11 +101,11 @@ def rank_curves(
     ranks = pd.concat([rows[["low", "high"]].clip(lower=1.0) for rows in lines]).to_numpy().ravel()
     figure.update_yaxes(title="Mean corpus rank (1 is the most frequent)", **log_axis(ranks))
     figure.update_layout(hovermode="x unified")
-    return _legend_below(dress(figure, scheme, height=HEIGHT))
+    return _legend_below(apply_layout(figure, scheme, height=HEIGHT))
 
 
 def _legend_below(figure: go.Figure) -> go.Figure:
-    """Variants and their twins are many, and a telephone has no room beside the figure."""
+    """For many variants, and phones without room beside the figure."""
     figure.update_layout(legend={"orientation": "h", "yanchor": "top", "y": -0.2, "xanchor": "left", "x": 0.0})
     return figure
 
@@ -131,6 +124,10 @@ def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, colo
     )
 
 
-def _text(label: str) -> str:
-    """A label as text: plotly takes it for HTML."""
-    return label.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _line(variant: Variant, style: Style) -> dict[str, Any]:
+    return {
+        "mode": "lines+markers",
+        "name": escape(variant.label, quote=False),
+        "line": {"color": style.colour, "dash": style.dash, "width": 2},
+        "marker": {"symbol": style.symbol, "size": 8},
+    }

@@ -1,4 +1,4 @@
-"""The figure of hubness: how many items stand among the nearest of how many others."""
+"""Figure of hubness: how many items are in how many lists of neighbours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.numerics.neighbours.hubness import Tail
 from core.types import Variant
 
@@ -27,38 +27,29 @@ def occurrence_tails(
     styles: Mapping[Variant, Style],
     scheme: Scheme,
 ) -> go.Figure:
-    """Share of items with at least so many occurrences, on log axes, a line per variant; thin and dotted: random ones.
+    """Share of items with at least so many occurrences, on log axes, a line per variant; dotted: random vectors.
 
     Args:
-        random: of random vectors, by their dimensions.
+        random: by the vectors' dimensions.
         hub: how many times the average, which is k, an item must occur to be called a hub.
     """
     figure = go.Figure()
-    for dimensions, tail in random.items():
+    lines = [(f"random, {dimensions:,} dimensions", tail, _GREY, "1px,3px") for dimensions, tail in random.items()]
+    lines += [(escape(v.label), tail, styles[v].colour, styles[v].dash) for v, tail in tails.items()]
+    for name, tail, colour, dash in lines:
         figure.add_scatter(
             x=tail.at_least,
             y=tail.share,
-            name=f"random, {dimensions:,} dimensions",
+            name=name,
             mode="lines",
-            line={"color": _GREY, "width": 2, "dash": "1px,3px", "shape": "vh"},
+            line={"color": colour, "dash": dash, "width": 2, "shape": "vh"},
             hovertemplate="%{y:.3%} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
         )
-    for variant, tail in tails.items():
-        style = styles[variant]
-        figure.add_scatter(
-            x=tail.at_least,
-            y=tail.share,
-            name=escape(variant.label),
-            mode="lines",
-            line={"color": style.colour, "dash": style.dash, "width": 2, "shape": "vh"},
-            hovertemplate="%{y:.3%} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
-        )
-    farthest = max((int(t.at_least.max(initial=1)) for t in [*tails.values(), *random.values()]), default=1)
-    end = 1.4 * max(farthest, hub * k)
+    end = 1.4 * max(hub * k, *(int(tail.at_least.max(initial=1)) for _, tail, _, _ in lines))
     figure.add_shape(
         type="line", x0=hub * k, x1=hub * k, y0=0, y1=1, yref="paper", line={"color": ink(scheme), "dash": "dash"}
     )
-    figure.add_annotation(  # on a log axis a note stands at the power of ten
+    figure.add_annotation(  # on a log axis it is placed by the power of ten
         x=float(np.log10(hub * k)),
         y=1,
         yref="paper",
@@ -76,7 +67,6 @@ def occurrence_tails(
         tickformat=",",
     )
     figure.update_yaxes(type="log", title="share of items", tickvals=_POWERS, ticktext=_WRITTEN)
-    names = len(tails) + len(random)
-    dress(figure, scheme, height=HEIGHT + NAME_HEIGHT * names)
-    # below: the names are long, and beside or above the lines they would take a narrow screen's room
+    apply_layout(figure, scheme, height=HEIGHT + NAME_HEIGHT * len(lines))
+    # Below: the names are long and would take a narrow screen's room beside or above the lines.
     return figure.update_layout(legend={"orientation": "h", "y": -0.18, "yanchor": "top"})

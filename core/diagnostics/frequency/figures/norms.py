@@ -1,11 +1,11 @@
-"""The figure of vector lengths against frequency."""
+"""Figure of vector lengths against frequency."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, dress, ink
+from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.numerics.statistics.association import Medians
 from core.types import Float64, Int64
 
@@ -24,10 +24,9 @@ def norm_scatter(
     """A dot per item, its length against its frequency, and the median of the lengths with its interval.
 
     Args:
-        zipf, norms: ``[m]``, of the items that are drawn.
-        numbers: ``[m]``, theirs in the dataset, which the dots name.
-        medians: of all items, not of those drawn alone.
-        frequency_range: of the axis, which charts side by side share.
+        zipf, norms, numbers: ``[m]``, of the items that are drawn; numbers in the dataset.
+        medians: of all items.
+        frequency_range: of the axis, shared by the charts of a page.
     """
     figure = go.Figure()
     figure.add_scattergl(
@@ -58,11 +57,11 @@ def norm_scatter(
     )
     figure.update_xaxes(title="Zipf frequency", range=list(frequency_range))
     figure.update_yaxes(title="length of the vector", range=_range(norms))
-    return dress(figure, scheme, height=HEIGHT)
+    return apply_layout(figure, scheme, height=HEIGHT)
 
 
 def _range(norms: Float64) -> list[float] | None:
-    """All but the few farthest, so that one long vector does not flatten the rest; zooming out shows them."""
+    """A range without the few farthest, so that one long vector does not flatten the rest."""
     if len(norms) < 100:
         return None
     low, high = np.quantile(norms, [0.001, 0.999])

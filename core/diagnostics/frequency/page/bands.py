@@ -1,4 +1,4 @@
-"""The Frequency page's view: EvalRank by frequency band."""
+"""The view *bands* of the Frequency page: EvalRank by frequency band."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import diagnostic as diagnostics
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.base import DatasetKind
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, LABELS, UNKNOWN, Bands, by_bands, scores_by_kind
 from core.diagnostics.evalrank.page import comparability
-from core.diagnostics.evalrank.page import scores as evalrank_parts
-from core.diagnostics.evalrank.page.shown import BY_RUNS
+from core.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.frequency.figures.bands import Cell, band_matrix
-from core.diagnostics.frequency.page.shown import Shown
+from core.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
 from core.errors import BlindspotError
 from core.runs import pipeline
-from core.store.records import RunRecord, RunState
-from core.types import Float64, Int64, Variant
+from core.store.records import RunRecord
+from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.work import run_button
 
 MEASURE = "mrr"
-MOST_VARIANTS = 4  # that are shown where none are picked
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 
 HOW = """
 MRR is the mean of 1/rank of the mate among all items, expected under ties, of the stored runs of EvalRank (Wang, Kuo
@@ -43,7 +41,7 @@ independent. Bands are powers of ten of occurrences per million words.
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """Of every run, per side and band, and per cell."""
+    """Per run its scores per side and band, and per cell."""
 
     bands: Bands
     sides: Mapping[str, pd.DataFrame]
@@ -51,12 +49,19 @@ class _Scores:
     left_out: int
 
 
-def show(shown: Shown) -> None:
+def show(shown: FrequencyView) -> None:
     """MRR by the band of the query, of the mate, and of both, per variant that was run on the dataset."""
     if shown.dataset.kind is not ENTRY.dataset_kind:
-        _say_what_to_pick(shown)
+        sets = [f"`{entry.id}`" for entry in DATASETS.values() if entry.kind is DatasetKind.PAIR_SET]
+        st.info(
+            f"{ENTRY.title} ranks the mates of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
+            f"{shown.dataset.kind}. Pick one of {', '.join(sets)} in the sidebar, or a file of your own with pairs.",
+            icon=":material/info:",
+        )
         return
-    finished = _finished(shown)
+    finished = repository().finished(  # newest first
+        ENTRY, dataset=shown.dataset.id, params=shown.picks.params
+    )
     wanted = _wanted(shown, finished)
     picked = [run for run in finished if run.plan.variant in wanted]
     stored = comparability.on_one_support(picked, shown.picks) if picked else []
@@ -64,8 +69,8 @@ def show(shown: Shown) -> None:
     runs = sorted(stored, key=lambda run: wanted.index(run.plan.variant))
     if not runs:
         return
-    filtered = evalrank_parts.reading()
-    scores = _scores(evalrank_parts.pairs(ENTRY, runs), shown, filtered)
+    filtered = choose_filtered()
+    scores = _scores(pairs_of(ENTRY, runs), shown, filtered)
     st.caption(
         "Occurrences per million words. Bars: 95% intervals that know that pairs share texts; hollow and grey: fewer "
         f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
@@ -84,49 +89,26 @@ def show(shown: Shown) -> None:
         st.markdown(HOW)
 
 
-def _say_what_to_pick(shown: Shown) -> None:
-    sets = [f"`{entry.id}`" for entry in DATASETS.values() if entry.kind is DatasetKind.PAIR_SET]
-    st.info(
-        f"{ENTRY.title} ranks the mates of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
-        f"{shown.dataset.kind}. Pick one of {', '.join(sets)} in the sidebar, or a file of your own with pairs.",
-        icon=":material/info:",
-    )
-
-
-def _finished(shown: Shown) -> list[RunRecord]:
-    """All runs of EvalRank on the dataset with the picked parameters, newest first."""
-    return repository().runs(
-        diagnostic=ENTRY.id,
-        version=ENTRY.version,
-        dataset=shown.dataset.id,
-        params=shown.picks.params,
-        state=RunState.DONE,
-        current=True,
-    )
-
-
-def _wanted(shown: Shown, finished: Sequence[RunRecord]) -> list[Variant]:
-    """The picked variants and their transformed twins; where none are picked, the first that were run here."""
-    spaces = [space.variant for space in shown.spaces]
-    if shown.picks.variants:
-        return spaces
+def _wanted(shown: FrequencyView, finished: Sequence[RunRecord]) -> list[Variant]:
+    """The picked variants and their transformed twins; if none are picked, the first that were run here."""
     have = {run.plan.variant for run in finished}
-    ranked = [variant for variant in repository().variants() if variant in have]
+    ranked = [] if shown.picks.variants else [variant for variant in repository().variants() if variant in have]
     if not ranked:
-        return spaces
+        return [space.variant for space in shown.spaces]
     if len(ranked) > MOST_VARIANTS:
         st.caption(
             f"Here the first {MOST_VARIANTS} of the {len(ranked):,} variants whose ranks on this dataset are stored."
         )
-    twins = [twin for twin in shown.after.values() if twin not in ranked[:MOST_VARIANTS]]
-    return [*ranked[:MOST_VARIANTS], *twins]
+    copies = [twin for twin in shown.after.values() if twin not in ranked[:MOST_VARIANTS]]
+    return [*ranked[:MOST_VARIANTS], *copies]
 
 
-def _offer(shown: Shown, lacking: Sequence[Variant]) -> None:
-    """Say which variants have no run, and offer to compute them."""
+def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
+    """Offer to compute the runs of variants that have none."""
     if not lacking:
         return
-    st.info(f"EvalRank has not ranked {tables.dataset_title(shown.dataset.id)} yet with {_named(lacking)}.")
+    names = ", ".join(f"**{as_text(variant.label)}**" for variant in lacking)
+    st.info(f"EvalRank has not ranked {tables.dataset_title(shown.dataset.id)} yet with {names}.")
     everybody = [space.variant.encoder for space in shown.spaces]
     try:
         requests = [
@@ -141,18 +123,9 @@ def _offer(shown: Shown, lacking: Sequence[Variant]) -> None:
         run_button("Rank the pairs", f"{ENTRY.title} on {shown.dataset.id}", requests, key="bands_run")
 
 
-def _named(variants: Sequence[Variant]) -> str:
-    return ", ".join(f"**{as_text(variant.label)}**" for variant in variants)
-
-
-def _zipf_of_items(shown: Shown) -> tuple[Int64, Float64]:
-    """The items that all variants cover, and their frequency."""
-    return shown.spaces[0].items, shown.frequencies.zipf
-
-
-@cached(16, "Sorting the pairs …", keys={**BY_RUNS, Shown: lambda shown: shown.key})
-def _scores(pairs: PairTable, shown: Shown, filtered: bool) -> _Scores:
-    items, zipf = _zipf_of_items(shown)
+@cached(16, "Sorting the pairs …", keys={**BY_RUNS, FrequencyView: lambda shown: shown.key})
+def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
+    items, zipf = shown.spaces[0].items, shown.frequencies.zipf
     frame = pairs.frame
     numbers = [frame[name].to_numpy() for name in ("item_no", "query_no", "mate_no")]
     inside = np.isin(numbers[1], items) & np.isin(numbers[2], items)
@@ -166,8 +139,8 @@ def _scores(pairs: PairTable, shown: Shown, filtered: bool) -> _Scores:
     return _Scores(bands, sides, cells, int(np.count_nonzero(~inside)))
 
 
-def _matrices(shown: Shown, runs: Sequence[RunRecord], scores: _Scores) -> None:
-    """Query's band against mate's band, a matrix per variant; their colours can be compared."""
+def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) -> None:
+    """Query's band against mate's band, a matrix per variant on one colour scale."""
     enough = [frame[MEASURE][frame["pairs"] >= FEW_PAIRS].max() for frame in scores.cells.values()]
     highest = float(np.nanmax([0.0, *enough])) or 1.0
     st.markdown(f"**{TITLES[MEASURE]} by the band of both**")
@@ -187,26 +160,19 @@ def _matrices(shown: Shown, runs: Sequence[RunRecord], scores: _Scores) -> None:
 
 
 def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
-    """A row per band and cell."""
-    parts = []
-    for run in runs:
-        for frame in (scores.sides[run.run_id], scores.cells[run.run_id]):
-            part = frame[["side", "label", "pairs", MEASURE, f"{MEASURE}_low", f"{MEASURE}_high"]].copy()
-            part.insert(0, "variant", run.plan.variant.label)
-            parts.append(part)
-    frame = pd.concat(parts, ignore_index=True)
-    frame["side"] = frame["side"].replace({"pair": "query and mate"})
-    names = {
-        "side": "of",
-        "label": "band",
-        MEASURE: TITLES[MEASURE],
-        f"{MEASURE}_low": "low",
-        f"{MEASURE}_high": "high",
-    }
-    number = st.column_config.NumberColumn
+    """A row per variant and band or cell."""
+    score = TITLES[MEASURE]
+    names = {"variant": "variant", "side": "of", "label": "band", "pairs": "pairs"}
+    names |= {MEASURE: score, f"{MEASURE}_low": "low", f"{MEASURE}_high": "high"}
+    parts = [
+        part.assign(variant=run.plan.variant.label)
+        for run in runs
+        for part in (scores.sides[run.run_id], scores.cells[run.run_id])
+    ]
+    frame = pd.concat(parts, ignore_index=True)[list(names)].rename(columns=names)
     st.dataframe(
-        frame.rename(columns=names),
+        frame.replace({"of": {"pair": "query and mate"}}),
         hide_index=True,
         key="bands_numbers",
-        column_config={name: number(format="%.4f") for name in (TITLES[MEASURE], "low", "high")},
+        column_config={name: st.column_config.NumberColumn(format="%.4f") for name in (score, "low", "high")},
     )

@@ -1,8 +1,8 @@
-"""The Frequency page's view: Hubness."""
+"""The view *hubs* of the Frequency page: how uneven neighbours are, the hubs, and the lists around one item."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,23 +11,27 @@ import streamlit as st
 
 from core.diagnostics.frequency import hubness
 from core.diagnostics.frequency.figures.hubs import occurrence_tails
-from core.diagnostics.frequency.hubness import Compared, Lists, NoNeighbours
-from core.diagnostics.frequency.page import hub_table as frequency_hub_table
-from core.diagnostics.frequency.page.hub_table import Counted
-from core.diagnostics.frequency.page.shown import Shown
+from core.diagnostics.frequency.hubness import Lists, NoNeighbours
+from core.diagnostics.frequency.page.shown import FrequencyView
 from core.errors import BlindspotError
 from core.numerics.neighbours.hubness import HUB, tail
-from core.numerics.similarity import Metric
-from core.numerics.statistics.association import Correlation, spearman
+from core.numerics.similarity import Similarity
+from core.numerics.statistics.association import spearman
 from core.runs.spaces import Space
-from core.types import Float64, Int64, Variant
+from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, settings
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import duration, task_button
 
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
 DEFAULT_K = 10
 SECONDS_PER_PAIR = 4e-8  # of items, in 384 dimensions on two cores
+LISTED = 50
+MOST_ASKERS = 200
+HUBS, NEVER = "most listed", "never listed"
+TABLE = BrowseTable("hubs", key="hub", unit="item", number="no.")
 
 HOW = f"""
 The *k-occurrence* `N_k(i)` of an item is the number of items that have i among their k nearest, by the similarity in
@@ -45,30 +49,50 @@ frequency with its 95% interval (Bonett and Wright 2000), as if items were drawn
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """The lists of a space, and of random vectors."""
+class _Counted:
+    """A space with its lists of k neighbours, how often each listed item occurs in them, and random lists."""
 
     space: Space
-    own: Lists
+    lists: Lists
     random: Lists
+    k: int
+    counts: Int64
+
+    def items(self, numbers: Int64) -> Int64:
+        """Numbers in the dataset of numbers in the lists."""
+        return self.space.items[self.lists.places[numbers]]
+
+    def number_of(self, item: int) -> int | None:
+        """The inverse; None for an item that is not in the lists."""
+        row, places = self.space.place_of(item), self.lists.places
+        if row is None:
+            return None
+        number = int(np.searchsorted(places, row))
+        return number if number < len(places) and places[number] == row else None
 
 
-def show(shown: Shown) -> None:
-    """How skewed the k-occurrence is, the hubs, who never is a neighbour; per variant, and beside random vectors."""
-    metric = Metric(shown.picks.metric)
-    k = _k(len(shown.spaces[0].items))
-    found = _lists(shown, metric)
+def show(shown: FrequencyView) -> None:
+    """How skewed the k-occurrence is per variant, compared with random vectors; then the items."""
+    k = st.select_slider(
+        "k: how many neighbours a list has",
+        KS,
+        value=DEFAULT_K,
+        key="hub_k",
+        bind="query-params",
+        help="Every item lists its k nearest others; counted is how many lists an item stands in.",
+    )
+    k = min(int(k), max(len(shown.spaces[0].items) - 1, 1))
+    found = _lists(shown, Similarity(shown.picks.metric))
     if not found:
         return
-    highest = min(one.own.longest for one in found)
+    highest = min(own.longest for _, own, _ in found)
     if k > highest:
         st.caption(f"k is {highest} here: an item has no more neighbours.")
         k = highest
-    counted = {one.space.variant: Counted(one.space, one.own, one.own.occurrences(k), k) for one in found}
-    random = {one.space.vectors.shape[1]: one.random for one in found}
+    counted = {s.variant: _Counted(s, own, random, k, own.occurrences(k)) for s, own, random in found}
     figure = occurrence_tails(
         {variant: tail(one.counts) for variant, one in counted.items()},
-        {dimensions: tail(lists.occurrences(k)) for dimensions, lists in random.items()},
+        {space.vectors.shape[1]: tail(random.occurrences(k)) for space, _, random in found},
         k,
         HUB,
         shown.styles,
@@ -79,61 +103,43 @@ def show(shown: Shown) -> None:
         f"How to read it: the point at {HUB * k:g} on the x axis is the share of items that stand in the lists of at "
         f"least {HUB * k:g} others, {HUB:g} times the average; a line that reaches far to the right has hubs."
     )
-    _table(shown, found, counted, k)
-    frequency_hub_table.show(shown, counted)
+    _table(shown, counted)
+    _items(shown, counted)
     with st.expander("How is this view computed?", icon=":material/function:"):
         st.markdown(HOW)
 
 
-def _k(items: int) -> int:
-    chosen = st.select_slider(
-        "k: how many neighbours a list has",
-        KS,
-        value=DEFAULT_K,
-        key="hub_k",
-        bind="query-params",
-        help="Every item lists its k nearest others; counted is how many lists an item stands in.",
-    )
-    return min(int(chosen), max(items - 1, 1))
-
-
-def _lists(shown: Shown, metric: Metric) -> list[_Found]:
-    """What is found out already, or can be at once; offers the rest as work in the background."""
-    found: list[_Found] = []
+def _lists(shown: FrequencyView, metric: Similarity) -> list[tuple[Space, Lists, Lists]]:
+    """Per space its lists and the random ones, if they are stored or quickly made; the others are offered as work."""
+    found: list[tuple[Space, Lists, Lists]] = []
     missing: list[Space] = []
     for space in shown.spaces:
         try:
-            one = _find(space, metric)
+            if lists := _find(space, metric):
+                found.append((space, *lists))
+            else:
+                missing.append(space)
         except BlindspotError as error:
             st.warning(f"**{as_text(space.variant.label)}**: {as_text(str(error))}.", icon=":material/block:")
-        else:
-            missing += [space] if one is None else []
-            found += [] if one is None else [one]
     if missing:
         _offer(shown, missing, metric)
     return found
 
 
-def _find(space: Space, metric: Metric) -> _Found | None:
-    own = hubness.find(space, metric, settings())
-    random = None if own is None else hubness.find_random(len(own.places), space.vectors.shape[1], metric, settings())
-    if own is not None and random is not None:
-        return _Found(space, own, random)
-    _check(space, metric)
+def _find(space: Space, metric: Similarity) -> tuple[Lists, Lists] | None:
+    if stored := hubness.find(space, metric, settings()):
+        return stored
+    if reason := _reason(space, metric):
+        raise reason
     if len(space.items) > hubness.AT_ONCE_ITEMS:
         return None
     with st.spinner("Finding every item's neighbours …"):
-        return _Found(space, *hubness.make_of(space, metric, settings()))
-
-
-def _check(space: Space, metric: Metric) -> None:
-    """Raises what was found the last time, without looking again."""
-    if reason := _reason(space, metric):
-        raise reason
+        return hubness.make(space, metric, settings())
 
 
 @cached(64)
-def _reason(space: Space, metric: Metric) -> NoNeighbours | None:
+def _reason(space: Space, metric: Similarity) -> NoNeighbours | None:
+    """Why there can be no neighbours."""
     try:
         hubness.check_spread(space.vectors, metric)
     except NoNeighbours as error:
@@ -141,7 +147,7 @@ def _reason(space: Space, metric: Metric) -> NoNeighbours | None:
     return None
 
 
-def _offer(shown: Shown, missing: Sequence[Space], metric: Metric) -> None:
+def _offer(shown: FrequencyView, missing: Sequence[Space], metric: Similarity) -> None:
     n = len(missing[0].items)
     wanted = {space.variant for space in missing}
     requests = [r for r in hubness.requests_of(shown.spaces, metric) if r.variant in wanted]
@@ -153,12 +159,27 @@ def _offer(shown: Shown, missing: Sequence[Space], metric: Metric) -> None:
     task_button("Find them", "Finding …", f"Neighbours of all items of {shown.dataset.id}", requests, key="hubs_make")
 
 
-def _table(shown: Shown, found: Sequence[_Found], counted: dict[Variant, Counted], k: int) -> None:
+def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
     rows = []
-    for one in found:
-        compared = hubness.compare(one.own, one.random, k)
-        counts = counted[one.space.variant].counts
-        rows.append(_row(one, compared, _with_frequency(shown.frequencies.zipf, one.own.places, counts)))
+    for variant, one in counted.items():
+        compared = hubness.compare(one.lists, one.random, one.k)
+        zipf = shown.frequencies.zipf[one.lists.places]
+        known = ~np.isnan(zipf)
+        rows.append(
+            {
+                "variant": variant.label,
+                "skewness": _or_none(compared.own.skewness),
+                "random: skewness": _or_none(compared.random.skewness),
+                "ρ with frequency": spearman(zipf[known], one.counts[known].astype(np.float64)).text,
+                "never listed": compared.own.never,
+                "random: never listed": compared.random.never,
+                "hubs": compared.own.hubs,
+                "places taken by hubs": compared.own.in_hubs,
+                "most": compared.own.most,
+                "tied lists": compared.tied,
+                "zero vectors": one.lists.total - len(one.lists.places),
+            }
+        )
     number = st.column_config.NumberColumn
     percent = number(format="percent")
     st.dataframe(
@@ -182,27 +203,107 @@ def _table(shown: Shown, found: Sequence[_Found], counted: dict[Variant, Counted
     )
 
 
-def _row(one: _Found, compared: Compared, correlation: Correlation) -> dict[str, object]:
-    return {
-        "variant": one.space.variant.label,
-        "skewness": _or_none(compared.own.skewness),
-        "random: skewness": _or_none(compared.random.skewness),
-        "ρ with frequency": correlation.text,
-        "never listed": compared.own.never,
-        "random: never listed": compared.random.never,
-        "hubs": compared.own.hubs,
-        "places taken by hubs": compared.own.in_hubs,
-        "most": compared.own.most,
-        "tied lists": compared.tied,
-        "zero vectors": one.own.total - len(one.own.places),
-    }
-
-
 def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def _with_frequency(zipf: Float64, places: Int64, counts: Int64) -> Correlation:
-    of_listed = zipf[places]
-    known = ~np.isnan(of_listed)
-    return spearman(of_listed[known], counts[known].astype(np.float64))
+# --- items
+
+
+def _items(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
+    """The hubs of a variant, or the items in no list, and the lists around the chosen one."""
+    st.markdown("**Which items are they?**")
+    left, right = st.columns([3, 2])
+    by_id = {str(variant): one for variant, one in counted.items()}
+    one = by_id[str(left.selectbox("Variant", list(by_id), key="hubs_of", bind="query-params"))]
+    order = one_of("Items", [HUBS, NEVER], "hub_list", place=right)
+    if order == HUBS:
+        numbers = np.argsort(-one.counts, kind="stable")[:LISTED]
+    else:
+        never = np.flatnonzero(one.counts == 0)
+        zipf = shown.frequencies.zipf[one.lists.places[never]]
+        by_frequency = np.argsort(-np.where(np.isnan(zipf), -np.inf, zipf), kind="stable")  # the unknown come last
+        st.caption(f"{len(never):,} items are in no list; shown are the {min(len(never), LISTED)} most frequent.")
+        numbers = never[by_frequency][:LISTED]
+    items = one.items(numbers)
+    found = pd.DataFrame(
+        {
+            "no.": items,
+            "in lists": one.counts[numbers],
+            "times average": one.counts[numbers] / one.counts.mean(),
+            "Zipf frequency": shown.frequencies.zipf[one.lists.places[numbers]],
+            shown.entry.unit: [shown.dataset.items[i] for i in items],
+        }
+    )
+    if len(found):
+        number = st.column_config.NumberColumn
+        config = {
+            "no.": number(width="small", help="Number of the item in the dataset"),
+            "in lists": number(format="localized", help=f"Lists of {one.k} neighbours that it stands in"),
+            "times average": number(format="%.1f", help=f"From {HUB:g} on it is called a hub"),
+            "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
+        }
+        hint = "Choose a row to see its neighbours, and whose neighbour it is."
+        TABLE.show(found, shown.dataset.id, config, hint=hint)
+    else:
+        st.info("Every item is among the neighbours of some other.")
+    left_out = "has no vector that can be compared in all of the shown variants"
+    listed = set(one.items(np.arange(len(one.counts))).tolist())
+    item = TABLE.chosen(found, shown.dataset.id, listed, left_out, last=len(shown.dataset.items) - 1)
+    if item is not None and (chosen := one.number_of(item)) is not None:
+        _drill(shown, one, chosen)
+
+
+def _drill(shown: FrequencyView, one: _Counted, number: int) -> None:
+    """An item's own list, and the lists that it is in."""
+    with st.container(border=True, key="hub_drill"):
+        with st.container(horizontal=True, gap="small"):
+            st.markdown(f"**{as_text(shown.entry.unit.capitalize())}**", width="content")
+            st.text(shown.dataset.items[one.items(np.array([number]))[0]])
+        count = int(one.counts[number])
+        st.markdown(
+            f"By {as_text(one.space.variant.label)} it stands in **{count:,}** lists of {one.k}, "
+            f"**{count / one.counts.mean():.1f}** times the average."
+        )
+        left, right = st.columns(2)
+        with left:
+            st.markdown("**Its own nearest**")
+            nearest = one.lists.nearest[number, : one.k].astype(np.int64)
+            similarity = one.lists.similarity[number, : one.k]
+            _neighbours(shown, one, nearest, np.arange(1, len(nearest) + 1), similarity, "own")
+        with right:
+            st.markdown("**Whose nearest it is**")
+            askers, ranks = one.lists.listed_by(number, one.k)
+            if not len(askers):
+                st.caption("Nobody's.")
+                return
+            some, at = askers[:MOST_ASKERS], ranks[:MOST_ASKERS]
+            _neighbours(shown, one, some, at, one.lists.similarity[some, at - 1], "askers")
+            if len(askers) > len(some):
+                st.caption(f"The first {len(some)} of {len(askers):,}, those that rank it highest.")
+
+
+def _neighbours(
+    shown: FrequencyView, one: _Counted, numbers: Int64, ranks: Int64, similarity: np.ndarray, key: str
+) -> None:
+    number = st.column_config.NumberColumn
+    frame = pd.DataFrame(
+        {
+            "rank": ranks,
+            "similarity": similarity,
+            "in lists": one.counts[numbers],
+            shown.entry.unit: [shown.dataset.items[i] for i in one.items(numbers)],
+        }
+    )
+    about = "Rank in this item's list" if key == "own" else "Rank of this item in the list of that one"
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key=f"hub_{key}",
+        height=320,
+        column_config={
+            "rank": number(width="small", help=about),
+            "similarity": number(format="%.4f"),
+            "in lists": number(format="localized", help=f"Lists of {one.k} that it stands in itself"),
+        },
+    )

@@ -1,4 +1,4 @@
-"""The Frequency page's view: how well a linear classifier tells frequent from rare (Schnabel 2015, figure 3)."""
+"""The view *classifier* of the Frequency page: accuracy of frequent vs. rare by threshold (Schnabel 2015, figure 3)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from core.diagnostics.frequency.classes import Accuracy
 from core.diagnostics.frequency.definition import ENTRY, rows_of
 from core.diagnostics.frequency.figures import classes as figures
 from core.diagnostics.frequency.figures.classes import CHANCE
-from core.diagnostics.frequency.page.shown import Shown
+from core.diagnostics.frequency.page.shown import FrequencyView
 from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.spaces import Space
-from core.store.records import RunRecord, RunState
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository, settings
 from core.ui.widgets.work import run_button
 
-CLEARLY = 0.05  # above the control, in accuracy: more than a control of a few hundred items strays
+CLEARLY = 0.05  # accuracy above the control: more than a control of a few hundred items strays
 
 
-def show(shown: Shown) -> None:
-    """Accuracy by threshold and variant; of a vocabulary by its stored runs, of other datasets computed here."""
+def show(shown: FrequencyView) -> None:
+    """Accuracy by threshold and variant, from a vocabulary's stored runs or computed here for other datasets."""
     try:
         if isinstance(shown.dataset, Vocabulary) and shown.frequencies.source == shown.dataset.id:
             found = _stored(shown, shown.dataset)
@@ -41,9 +40,7 @@ def show(shown: Shown) -> None:
     if not found:
         return
     per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
-    axis = "Occurrences from which it is frequent"
-    if not shown.dataset.of_words:
-        axis = "Occurrences per billion from which it is frequent"
+    axis = f"Occurrences{'' if shown.dataset.of_words else ' per billion'} from which it is frequent"
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
     if few is not None:
         enough = f"{classes.ENOUGH:,} + {classes.ENOUGH:,}"
@@ -71,7 +68,7 @@ def show(shown: Shown) -> None:
 
 
 def _verdict(found: Mapping[Variant, pd.DataFrame], *, enough: bool) -> None:
-    """In a sentence per variant, whether frequency can be read off; of too few items only the numbers."""
+    """A sentence per variant; without a verdict if there are too few items."""
     lines = []
     for variant, rows in found.items():
         mean, control, best = rows["accuracy"].mean(), rows["control"].mean(), rows["accuracy"].max()
@@ -105,15 +102,15 @@ def _with_sd(rows: pd.DataFrame, name: str) -> list[str]:
     return [f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(rows[name], rows[f"{name}_sd"], strict=True)]
 
 
-# --- stored
-
-
-def _stored(shown: Shown, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]:
-    """Rows of the runs on the words that all shown variants have; offers the runs that there are not."""
+def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]:
+    """Rows of the runs on the words that all shown variants have; offers to compute missing runs."""
     support = np.zeros(len(vocabulary.items), dtype=np.bool_)
     support[shown.spaces[0].items] = True
+    digests = (vocabulary.part(support).digest, vocabulary.content_digest)
     wanted = [space.variant for space in shown.spaces]
-    runs = _runs(vocabulary, wanted, vocabulary.part(support).digest)
+    found = repository().finished(ENTRY, dataset=vocabulary.id, params={}, metrics=[])  # fitted on its own
+    plans = {run.run_id: run.plan for run in reversed(found)}  # the newest last
+    runs = {p.variant: run for run, p in plans.items() if (p.support_digest, p.dataset_digest) == digests}
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)
         st.info(as_text(f"Not computed yet: {names}. It takes some ten seconds each, and is kept."))
@@ -122,51 +119,19 @@ def _stored(shown: Shown, vocabulary: Vocabulary) -> dict[Variant, pd.DataFrame]
             pipeline.request(ENTRY.id, v.encoder, v.transform, vocabulary.id, {}, settings(), encoders) for v in lacking
         ]
         run_button("Compute", f"Frequency on {shown.entry.title}", requests, key="frequency_run")
-    if not runs:
-        return {}
-    ids = tuple(run.run_id for run in runs.values())
-    rows = _rows(ids)
-    return {v: _ordered(rows[run.run_id]) for v in wanted if (run := runs.get(v)) is not None}
-
-
-def _runs(vocabulary: Vocabulary, wanted: Sequence[Variant], support_digest: str) -> dict[Variant, RunRecord]:
-    found = repository().runs(
-        diagnostic=ENTRY.id,
-        version=ENTRY.version,
-        dataset=vocabulary.id,
-        params={},  # fitted on its own words
-        state=RunState.DONE,
-        current=True,
-        metrics=[],
-    )
-    return {
-        run.plan.variant: run
-        for run in reversed(found)  # the newest last
-        if run.plan.variant in wanted
-        and run.plan.support_digest == support_digest
-        and run.plan.dataset_digest == vocabulary.content_digest
-    }
+    have = [variant for variant in wanted if variant in runs]
+    return dict(zip(have, _rows(tuple(runs[variant] for variant in have)), strict=True)) if have else {}
 
 
 @cached(16)
-def _rows(run_ids: tuple[str, ...]) -> dict[str, pd.DataFrame]:
-    frame = repository().items(ENTRY, run_ids, texts=False)
-    return {str(run_id): rows for run_id, rows in frame.groupby("run_id")}
+def _rows(run_ids: tuple[str, ...]) -> list[pd.DataFrame]:
+    """Of each run its thresholds in their order."""
+    rows = repository().items(ENTRY, run_ids, texts=False).sort_values("item_no")
+    return [rows[rows["run_id"] == run_id].reset_index(drop=True) for run_id in run_ids]
 
 
-def _ordered(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.sort_values("item_no").reset_index(drop=True)
-
-
-# --- computed here
-
-
-def _computed(shown: Shown) -> dict[Variant, pd.DataFrame]:
-    """Rows per variant, computed once for as long as the app runs; says where a variant has nothing to tell apart.
-
-    Raises:
-        BlindspotError: too few items, or too few different counts.
-    """
+def _computed(shown: FrequencyView) -> dict[Variant, pd.DataFrame]:
+    """Rows per variant, computed and cached; raises ``BlindspotError`` for too few items or different counts."""
     design = classes.design(shown.frequencies.counts, with_paper=shown.dataset.of_words)
     out = {}
     bar = st.empty()
@@ -187,7 +152,7 @@ def _computed(shown: Shown) -> dict[Variant, pd.DataFrame]:
 
 @cached(64, "Telling frequent from rare …")
 def _accuracies(space: Space, frequencies: Frequencies, design: classes.Design) -> tuple[Accuracy, ...] | None:
-    """None where all vectors are alike."""
+    """None if all vectors have the same direction."""
     if classes.all_alike(space.vectors):
         return None
     return classes.classify(space.vectors, frequencies.counts, design)

@@ -1,8 +1,7 @@
-"""The Frequency page's view: mean corpus rank of the k-th neighbour (Schnabel 2015, figure 4)."""
+"""The view *neighbours* of the Frequency page: mean corpus rank of the k-th neighbour (Schnabel 2015, figure 4)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from core.datasets.published import vocabularies
-from core.diagnostics.frequency import corpus_ranks as ranks_of
+from core.diagnostics.frequency import corpus_ranks
 from core.diagnostics.frequency.classes import all_alike
 from core.diagnostics.frequency.corpus_ranks import Curve, PowerLaw, Queries
 from core.diagnostics.frequency.figures import classes as figures
-from core.diagnostics.frequency.page.shown import Shown
+from core.diagnostics.frequency.page.shown import FrequencyView
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.spaces import Space
 from core.settings import prepare_runtime
 from core.types import Float64, Int64, Variant
@@ -26,13 +25,9 @@ from core.ui.resources import cached, settings
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What is looked at: items with a frequency, their ranks, and whose neighbours.
+    """The items with a frequency: rows of the space ``[m]``, their corpus ranks ``[m]``, and queries among them.
 
-    Attributes:
-        counts: digest of the frequencies; with the space it decides the rest.
-        rows: ``[m] int64``, places in the space.
-        ranks: ``[m] float64``, corpus rank of each.
-        queries: places in ``rows``.
+    ``counts`` is the digest of the frequencies; with the space it decides the rest.
     """
 
     counts: str
@@ -41,20 +36,23 @@ class _Asked:
     queries: Queries
 
 
-def show(shown: Shown) -> None:
-    """The curves on logarithmic axes, the fit of each, and what random neighbours would give."""
-    asked = _asked(shown)
-    k = ranks_of.places(len(asked.rows))
+def show(shown: FrequencyView) -> None:
+    """The curves on logarithmic axes, the fit of each, and those of random neighbours."""
+    rows = np.flatnonzero(shown.frequencies.known)
+    named = vocabularies.named_queries([shown.dataset.items[i] for i in shown.spaces[0].items[rows]])
+    ranks = corpus_ranks.corpus_ranks(shown.frequencies.counts[rows])
+    asked = _Asked(shown.frequencies.digest, rows, ranks, corpus_ranks.queries_among(named, len(rows)))
+    k = corpus_ranks.places(len(asked.rows))
     if not len(k):
         st.info(
             f"Neighbours are looked at up to 1% of the items, and {len(asked.rows):,} with a vector and a frequency "
-            f"are too few for a curve. It takes at least {round(ranks_of.LEAST_K / ranks_of.SHARE):,}: choose a larger "
-            "dataset in the sidebar.",
+            f"are too few for a curve. It takes at least {round(corpus_ranks.LEAST_K / corpus_ranks.SHARE):,}: choose "
+            "a larger dataset in the sidebar.",
             icon=":material/info:",
         )
         return
     curves: dict[Variant, Curve] = {}
-    metric = Metric(shown.picks.metric)
+    metric = Similarity(shown.picks.metric)
     for space in shown.spaces:
         curve = _curve(space, asked, metric)
         if curve is None:
@@ -66,51 +64,51 @@ def show(shown: Shown) -> None:
             curves[space.variant] = curve
     if not curves:
         return
-    null = ranks_of.null_curve(asked.ranks, asked.queries.rows)
-    tables = {variant: _frame(curve) for variant, curve in curves.items()}
-    st.plotly_chart(figures.rank_curves(tables, _frame(null), shown.styles, shown.scheme), key="rank_curves")
-    fits = {variant: ranks_of.fit_power_law(curve) for variant, curve in curves.items()}
+    null = corpus_ranks.null_curve(asked.ranks, asked.queries.rows)
+    tables = {variant: pd.DataFrame(vars(curve)) for variant, curve in curves.items()}
+    figure = figures.rank_curves(tables, pd.DataFrame(vars(null)), shown.styles, shown.scheme)
+    st.plotly_chart(figure, key="rank_curves")
+    fits = {variant: corpus_ranks.fit_power_law(curve) for variant, curve in curves.items()}
     st.markdown("\n".join(f"- {as_text(variant.label)}: {_in_words(fit)}" for variant, fit in fits.items()))
     st.caption(_caption(shown, asked, null, int(k[-1])))
     with st.expander("The numbers", icon=":material/table:"):
-        _table(tables, fits, null)
-
-
-def _asked(shown: Shown) -> _Asked:
-    rows = np.flatnonzero(shown.frequencies.known)
-    items = shown.spaces[0].items[rows]
-    named = vocabularies.named_queries([shown.dataset.items[i] for i in items])
-    ranks = ranks_of.corpus_ranks(shown.frequencies.counts[rows])
-    return _Asked(shown.frequencies.digest, rows, ranks, ranks_of.queries_among(named, len(rows)))
+        rows_of_fits = [
+            {"variant": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
+            for v, f in fits.items()
+        ]
+        formats = {"a": "%.1f", "b": "%.4f", "R²": "%.3f"}
+        config = {name: st.column_config.NumberColumn(format=written) for name, written in formats.items()}
+        st.dataframe(pd.DataFrame(rows_of_fits), hide_index=True, key="rank_fits", column_config=config)
+        columns = {"k": null.k, **{v.label: curve.mean for v, curve in curves.items()}, "random": null.mean}
+        st.dataframe(pd.DataFrame(columns).round(1), hide_index=True, key="rank_numbers")
 
 
 @cached(64, "Looking up neighbours …", keys={_Asked: lambda asked: asked.counts})
-def _curve(space: Space, asked: _Asked, metric: Metric) -> Curve | None:
+def _curve(space: Space, asked: _Asked, metric: Similarity) -> Curve | None:
     """None where all vectors are alike: then the order of neighbours is that of the file."""
     vectors = space.vectors[asked.rows]
     if all_alike(vectors):
         return None
     prepare_runtime(settings())  # before numba is imported
-    return ranks_of.neighbour_curve(ExactIndex(vectors, metric), asked.ranks, asked.queries.rows)
+    return corpus_ranks.neighbour_curve(ExactIndex(vectors, metric), asked.ranks, asked.queries.rows)
 
 
 def _in_words(fit: PowerLaw) -> str:
-    """Markdown."""
     if not fit.holds:
-        return f"**no power law** (R² = {fit.r2:.2f}, below {ranks_of.POWER_LAW})"
+        return f"**no power law** (R² = {fit.r2:.2f}, below {corpus_ranks.POWER_LAW})"
     drift = "nearer neighbours are more frequent" if fit.b > 0 else "nearer neighbours are rarer"
     return f"mean corpus rank ≈ {fit.a:,.0f} · k^{fit.b:.3f} (R² = {fit.r2:.2f}): {drift}"
 
 
-def _caption(shown: Shown, asked: _Asked, null: Curve, last: int) -> str:
+def _caption(shown: FrequencyView, asked: _Asked, null: Curve, last: int) -> str:
     unit = shown.entry.unit
     queries = len(asked.queries.rows)
     whose = (
         f"the {queries:,} words of WordSim-353 that are here"
         if asked.queries.named
-        else f"{queries:,} {unit}s drawn with the seed {ranks_of.SEED}"
+        else f"{queries:,} {unit}s drawn with the seed {corpus_ranks.SEED}"
     )
-    null_fit = ranks_of.fit_power_law(null)
+    null_fit = corpus_ranks.fit_power_law(null)
     rank = "place by its count" if shown.dataset.of_words else "place by the mean Zipf frequency of its words"
     return (
         f"Over {whose}; neighbours among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
@@ -118,26 +116,3 @@ def _caption(shown: Shown, asked: _Asked, null: Curve, last: int) -> str:
         f"over the queries. Dotted: random {unit}s for neighbours (R² of its fit: {null_fit.r2:.2f}). Fitted by least "
         "squares on the logarithms."
     )
-
-
-def _frame(curve: Curve) -> pd.DataFrame:
-    return pd.DataFrame({"k": curve.k, "mean": curve.mean, "low": curve.low, "high": curve.high})
-
-
-def _table(tables: Mapping[Variant, pd.DataFrame], fits: Mapping[Variant, PowerLaw], null: Curve) -> None:
-    rows = [
-        {"variant": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
-        for v, f in fits.items()
-    ]
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        key="rank_fits",
-        column_config={
-            "a": st.column_config.NumberColumn(format="%.1f"),
-            "b": st.column_config.NumberColumn(format="%.4f"),
-            "R²": st.column_config.NumberColumn(format="%.3f"),
-        },
-    )
-    columns = {"k": null.k, **{v.label: frame["mean"] for v, frame in tables.items()}, "random": null.mean}
-    st.dataframe(pd.DataFrame(columns).round(1), hide_index=True, key="rank_numbers")

@@ -1,4 +1,4 @@
-"""The Frequency page's view: Vector norm against frequency."""
+"""The view *norms* of the Frequency page: lengths of vectors against frequency."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency import norms
 from core.diagnostics.frequency.figures.norms import norm_scatter
 from core.diagnostics.frequency.norms import Norms
-from core.diagnostics.frequency.page.shown import Shown
+from core.diagnostics.frequency.page.shown import FrequencyView
 from core.runs.spaces import Space
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 
-MOST_CHARTS = 8  # a browser lets go of older WebGL charts beyond some sixteen
+MOST_CHARTS = 8  # a browser drops older WebGL charts beyond some sixteen
 LISTED = 25
 ORDERS = ("longest", "shortest")
 
@@ -35,8 +35,8 @@ In word2vec-like models they grow with frequency and then fall (Schakel and Wils
 """
 
 
-def show(shown: Shown) -> None:
-    """Per variant the lengths against frequency; a sentence where all are the same."""
+def show(shown: FrequencyView) -> None:
+    """Per variant the lengths against frequency, or a sentence if all are the same."""
     known = int(np.count_nonzero(shown.frequencies.known))
     if not known:
         st.info("None of the items is in the counts: there is no frequency to lay their lengths against.")
@@ -45,7 +45,7 @@ def show(shown: Shown) -> None:
     for variant, one in found.items():
         if one.alike:
             _say_alike(variant, one)
-    if known:
+    if known and drawn:
         _charts(shown, drawn[:MOST_CHARTS], found)
     if len(drawn) > MOST_CHARTS:
         st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick variants in the sidebar.")
@@ -73,9 +73,7 @@ def _say_alike(variant: Variant, one: Norms) -> None:
     )
 
 
-def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
-    if not spaces:
-        return
+def _charts(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
     zipf = shown.frequencies.zipf
     rows = norms.sample(zipf, len(spaces))
     known = int(np.count_nonzero(shown.frequencies.known))
@@ -86,23 +84,15 @@ def _charts(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms
         here = rows[one.norms[rows] > 0]
         with columns[number % len(columns)]:
             st.markdown(f"**{as_text(space.variant.label)}** · ρ = {one.correlation.text}")
-            figure = norm_scatter(
-                zipf[here],
-                one.norms[here],
-                space.items[here],
-                one.medians,
-                ends,
-                shown.styles[space.variant],
-                shown.scheme,
-            )
+            dots, style = (zipf[here], one.norms[here], space.items[here]), shown.styles[space.variant]
+            figure = norm_scatter(*dots, one.medians, ends, style, shown.scheme)
             st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
-    how_many = (
+    st.caption(
         f"A seeded sample of {len(rows):,} of the {known:,} items, the same in every chart, is drawn as dots; line and "
         "ρ are of all."
         if len(rows) < known
         else f"All {known:,} items that have a frequency."
     )
-    st.caption(how_many)
 
 
 def _table(found: Mapping[Variant, Norms]) -> None:
@@ -130,8 +120,8 @@ def _table(found: Mapping[Variant, Norms]) -> None:
     )
 
 
-def _extremes(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
-    """The items with the longest or shortest vectors of a variant."""
+def _extremes(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Variant, Norms]) -> None:
+    """The longest or shortest vectors of a variant."""
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
     names = {space.variant.label: space for space in spaces}
@@ -140,20 +130,16 @@ def _extremes(shown: Shown, spaces: Sequence[Space], found: Mapping[Variant, Nor
         "Lengths", ORDERS, default=ORDERS[0], required=True, key="norms_order", persist_state="session"
     )
     space = names[str(label)]
-    one = found[space.variant]
-    ranked = np.argsort(one.norms, kind="stable")
-    ranked = ranked[one.norms[ranked] > 0]
+    lengths = found[space.variant].norms
+    ranked = np.argsort(lengths, kind="stable")
+    ranked = ranked[lengths[ranked] > 0]
     rows = (ranked[::-1] if order == ORDERS[0] else ranked)[:LISTED]
-    frame = pd.DataFrame(
-        {
-            shown.entry.unit: [shown.dataset.items[i] for i in space.items[rows]],
-            "length": one.norms[rows],
-            "Zipf frequency": shown.frequencies.zipf[rows],
-        }
-    )
+    items = [shown.dataset.items[i] for i in space.items[rows]]
     number = st.column_config.NumberColumn
     st.dataframe(
-        frame,
+        pd.DataFrame(
+            {shown.entry.unit: items, "length": lengths[rows], "Zipf frequency": shown.frequencies.zipf[rows]}
+        ),
         hide_index=True,
         key="norms_items",
         column_config={"length": number(format="%.4g"), "Zipf frequency": number(format="%.2f")},

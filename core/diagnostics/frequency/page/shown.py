@@ -1,29 +1,45 @@
-"""What the views of the Frequency page show: spaces over the same items, and how frequent these are."""
+"""What all views of the Frequency page share: the dataset, the variants' spaces, and the counts of its items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.base import Dataset
-from core.datasets.word_frequency import Frequencies
+import streamlit as st
+
+from core.datasets import fetch, uploads
+from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.datasets.kinds.vocabulary import Vocabulary
+from core.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
+from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
-from core.runs.spaces import Space
+from core.runs.spaces import NotEncoded, Space, open_spaces
+from core.transforms.chain import TransformChain
 from core.types import Variant
+from core.ui import gone
+from core.ui.markdown import as_text
 from core.ui.pickers import Picks
+from core.ui.resources import cached, load, repository, scheme, settings
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets.work import encode_button, fetch_button
+
+MOST_VARIANTS = 4  # where none are picked
+FIRST_VARIANT = Variant("minilm", "none")  # offered to an empty store
+AS_IT_IS = "nothing"
+TRANSFORMS = (AS_IT_IS, "center", "abtt:2", "whiten")
+AUTO = "auto"  # defaults never enter the address, so it must never change
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """What a view is given.
+class FrequencyView:
+    """What a view shows.
 
     Attributes:
         entry: of the dataset; ``entry.unit`` is what one item is called.
         spaces: one per variant, all over the same k items (``spaces[0].items``), those before a transform first.
-        frequencies: ``[k]``, row i for item ``spaces[0].items[i]``; NaN where the counts do not have the item.
-        after: per variant that the reader also wants to see transformed, that variant; its space is in ``spaces``.
-        styles: the look of every variant in ``spaces``.
+        frequencies: ``[k]``, row i for item ``spaces[0].items[i]``; NaN if the counts do not have the item.
+        after: the transformed twin of each variant that has one; its space is in ``spaces``.
     """
 
     picks: Picks
@@ -37,5 +53,137 @@ class Shown:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Of all that is shown, to keep what follows from it."""
+        """Identifies the content for a cache."""
         return (*(space.digest for space in self.spaces), self.frequencies.digest)
+
+
+def gather(picks: Picks) -> FrequencyView | None:
+    """None if something is missing; the page then offers to get it."""
+    try:
+        entry = find_dataset(picks.dataset)
+        if not _has_files(entry):
+            st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
+            fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
+            return None
+        dataset = load(entry)
+        if not (variants := _variants(picks, dataset)):
+            return None
+        left, right = st.columns(2)
+        with left:
+            source = _pick_counts()
+        with right:
+            after = _pick_transform(variants)
+        frequencies = _frequencies(dataset, entry, source)
+        if frequencies is None:
+            return None
+        found = open_spaces(list(dict.fromkeys([*variants, *after.values()])), dataset, settings())
+    except NotEncoded as missing:
+        st.info(as_text(f"Not encoded yet: {entry.size} by {', '.join(missing.encoders)}."))
+        encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
+        return None
+    except BlindspotError as error:
+        st.error(as_text(str(error)))
+        return None
+    items = found[0].items
+    own = frequencies.of(items)
+    parts = [frequencies.about]
+    if len(items) < len(dataset.items):
+        whose = "all these encoders have" if len({s.variant.encoder for s in found}) > 1 else "the encoder has"
+        parts.append(f"Looked at: the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
+    if unknown := int((~own.known).sum()):
+        parts.append(f"Left out, since they have no frequency by these counts: {unknown:,} {entry.unit}s.")
+    st.caption(as_text(" ".join(parts)))
+    styles = variant_styles(space.variant for space in found)
+    return FrequencyView(picks, entry, dataset, found, own, after, styles, scheme())
+
+
+def _has_files(entry: DatasetEntry) -> bool:
+    state = fetch.dataset_state(entry, settings())
+    return state not in (fetch.DataState.MISSING, fetch.DataState.CORRUPT)
+
+
+def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
+    """The picked variants, else the first ones of the store whose embeddings of the dataset are here; without those
+    whose encoder is gone, which may leave none."""
+    if picks.variants:
+        return list(gone.encoded(picks.variants, dataset, warn=True))
+    encoded = [v for v, is_here in gone.encoded(repository().variants(), dataset, warn=False).items() if is_here]
+    if len(encoded) > MOST_VARIANTS:
+        st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} variants. Pick others in the sidebar.")
+    return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]
+
+
+def _pick_transform(variants: Sequence[Variant]) -> dict[Variant, Variant]:
+    """Per variant its twin with the transform that the reader adds."""
+    added = st.selectbox(
+        "Also after",
+        TRANSFORMS,
+        key="after",
+        bind="query-params",
+        help="Every variant is shown a second time, with this transform after its own.",
+    )
+    copies: dict[Variant, Variant] = {}
+    for variant in variants if added != AS_IT_IS else ():
+        chain = TransformChain.parse(f"{variant.transform}+{added}")
+        if chain.steps[-1:] != TransformChain.parse(variant.transform).steps[-1:]:  # not transformed so already
+            copies[variant] = Variant(variant.encoder, str(chain))
+    return copies
+
+
+# --- counts
+
+
+def _pick_counts() -> str:
+    """The id of a source of counts; ``AUTO`` is the dataset's own counts where it has some, else wordfreq."""
+    catalogued = [e.id for e in DATASETS.values() if e.kind is DatasetKind.VOCABULARY and e.files]
+    own = [u.reference for u in uploads.found(settings()) if u.kind is DatasetKind.VOCABULARY]
+    chosen = st.selectbox(
+        "Counts from",
+        [AUTO, WORDFREQ, *catalogued, *own],
+        key="counts",
+        bind="query-params",
+        format_func=lambda source: uploads.short_name(source, settings()),  # also its name in the address
+        help="How often words occur: by wordfreq, in a vocabulary of the page *Data*, or in one of your own that you "
+        "uploaded there (columns word and count). auto: the dataset's own counts where it has some, else wordfreq's.",
+    )
+    return str(chosen)
+
+
+def _frequencies(dataset: Dataset, entry: DatasetEntry, source: str) -> Frequencies | None:
+    """Of all items of a dataset; None, with an offer to download them, if the counts are not here.
+
+    Raises:
+        BlindspotError: the counts cannot be read, or have none of the items.
+    """
+    if isinstance(dataset, Vocabulary) and source in (AUTO, entry.id):
+        return _of_vocabulary(dataset, f"Frequencies are the dataset's own. {entry.description}")
+    if source in (AUTO, WORDFREQ):
+        found = _by_wordfreq(dataset)
+    else:
+        counted = find_dataset(source)
+        if not _has_files(counted):
+            st.info(f"The counts of {as_text(counted.title)} are not on this machine yet.", icon=":material/download:")
+            fetch_button("Download", f"Download of {counted.title}", counted.id, key="frequency_fetch_counts")
+            return None
+        vocabulary = load(counted)
+        if not isinstance(vocabulary, Vocabulary):
+            raise BlindspotError(f"'{counted.id}' has no counts", expected=f"a {DatasetKind.VOCABULARY}")
+        found = _by_vocabulary(dataset, vocabulary, counted)
+    if not found.known.any():
+        raise BlindspotError(
+            f"none of the {len(dataset.items):,} items has a frequency by these counts", remedy="choose other counts"
+        )
+    return found
+
+
+_of_vocabulary = cached(4, shared=True)(of_vocabulary)
+_by_wordfreq = cached(8, "Looking frequencies up …", shared=True)(by_wordfreq)
+
+
+@cached(8, "Looking frequencies up …", shared=True)
+def _by_vocabulary(dataset: Dataset, vocabulary: Vocabulary, entry: DatasetEntry) -> Frequencies:
+    about = (
+        f"Frequencies are those of {entry.title} ({entry.size}); items that it lacks are left out. Of a text of "
+        "several words it is the mean Zipf frequency (log10 of occurrences per billion) of those that it has."
+    )
+    return by_vocabulary(dataset, vocabulary, about)

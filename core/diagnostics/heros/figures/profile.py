@@ -1,26 +1,30 @@
-"""Figures of HEROS: the profile of every variant, and what all its figures share.
-
-They are drawn so that a narrow screen has room for them.
-"""
+"""Figure of HEROS's profiles, with published ones below them as framed cells; they are made for a narrow screen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import SEQUENTIAL, Scheme, dress, ink
+from core.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from core.types import Variant
 
 ROW_HEIGHT = 46
 ROW_HEIGHT_INTERVALS = 72
+ROW_HEIGHT_PUBLISHED = 34  # two lines of small type
 LEGEND_HEIGHT = 22  # of a variant: on a narrow screen each has a line of its own
+GAP = 44  # between measured and published rows
+CELL_WIDTH = 0.94  # of a column, so that frames do not touch
+TINT = 0.22  # how much of the scale's colour fills a frame
 
 LABELS = {
     "negation_main": "negation of the clause",
     "negation_antonym": "negation of the word",
     "random_mlm": "random word",
 }
+Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
 
 
 def label(name: str) -> str:
@@ -29,17 +33,15 @@ def label(name: str) -> str:
 
 
 def profile(
-    values: Mapping[Variant, Mapping[str, float]],
-    scheme: Scheme,
-    intervals: Mapping[Variant, Mapping[str, tuple[float, float]]] | None = None,
+    values: Mapping[Variant, Mapping[str, float]], scheme: Scheme, intervals: Intervals | None = None
 ) -> go.Figure:
     """Variants by subsets: mean normalised similarity as a heat map with the values printed.
 
-    There is no scale beside it, which would take the room of two columns on a narrow screen.
+    It has no color scale, which would take the room of two columns on a narrow screen.
 
     Args:
         values: per variant, the mean per subset; all variants with the same subsets.
-        intervals: lower and upper end of each value, to be printed below it; some or all may be missing.
+        intervals: lower and upper end of each value, printed below it; some or all may be missing.
     """
     subsets = list(next(iter(values.values())))
     known = intervals or {}
@@ -64,7 +66,7 @@ def profile(
     figure.update_yaxes(type="category", autorange="reversed", showgrid=False)
     figure.update_yaxes(tickvals=[variant.label for variant in values], ticktext=wrapped)
     figure.update_xaxes(type="category", side="top", showgrid=False)
-    return dress(figure, scheme, height=110 + (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values))
+    return apply_layout(figure, scheme, height=110 + (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values))
 
 
 def _printed(value: float, ends: tuple[float, float] | None) -> str:
@@ -77,3 +79,100 @@ def _printed(value: float, ends: tuple[float, float] | None) -> str:
 
 def _pointed_at(value: float, ends: tuple[float, float] | None) -> str:
     return f"{value:.4f}" if ends is None else f"{value:.4f} (95%: {ends[0]:.4f} to {ends[1]:.4f})"
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A row of published means.
+
+    Attributes:
+        name: may have a line break.
+        values: by subset; empty for a heading.
+        about: lines of the hover text.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    about: Sequence[str] = ()
+
+
+def profile_with_published(
+    values: Mapping[Variant, Mapping[str, float]],
+    published: Sequence[PublishedRow],
+    span: tuple[float, float],
+    scheme: Scheme,
+    intervals: Intervals | None = None,
+) -> go.Figure:
+    """``profile`` with published rows below it: their cells are frames, where measured ones are filled.
+
+    Args:
+        published: one or more; subsets without a column are left out.
+        span: the scale's ends for both, which should not change when rows are folded.
+    """
+    figure = profile(values, scheme, intervals)
+    low, high = span
+    figure.update_traces(zmin=low, zmax=high, selector={"type": "heatmap"})
+    columns = list(next(iter(values.values())))
+    cells = [
+        (row_no, columns.index(subset), row, subset)
+        for row_no, row in enumerate(published)
+        for subset in row.values
+        if subset in columns
+    ]
+    shares = np.clip([(row.values[subset] - low) / ((high - low) or 1.0) for *_, row, subset in cells], 0.0, 1.0)
+    colours = [shade(SEQUENTIAL[scheme], float(share)) for share in shares]
+    below_profile = {"xaxis": "x2", "yaxis": "y2", "y": [row_no for row_no, *_ in cells], "showlegend": False}
+    figure.add_bar(
+        name="published",
+        orientation="h",
+        base=[column - CELL_WIDTH / 2 for _, column, *_ in cells],
+        x=[CELL_WIDTH] * len(cells),
+        width=0.84,
+        marker={
+            "color": [f"{colour}{round(255 * TINT):02X}" for colour in colours],
+            "line": {"color": colours, "width": 3},
+        },
+        hovertext=["<br>".join([f"{label(s)}: {row.values[s]:.3f}", *row.about]) for *_, row, s in cells],
+        hovertemplate="%{hovertext}<extra></extra>",
+        **below_profile,
+    )
+    figure.add_scatter(  # not as the bars' own text, which a browser takes half as long again to lay out
+        mode="text",
+        x=[column for _, column, *_ in cells],
+        text=[f"{row.values[subset]:.3f}" for *_, row, subset in cells],
+        textfont={"size": 12, "color": ink(scheme)},
+        hoverinfo="skip",
+        **below_profile,
+    )
+    measured = (ROW_HEIGHT_INTERVALS if intervals else ROW_HEIGHT) * len(values)
+    below = ROW_HEIGHT_PUBLISHED * len(published)
+    whole = measured + GAP + below
+    figure.update_layout(
+        height=(figure.layout.height or 0) + GAP + below,
+        barmode="overlay",
+        yaxis={"domain": [1 - measured / whole, 1]},
+        yaxis2={
+            "domain": [0, below / whole],
+            "range": [len(published) - 0.5, -0.5],
+            "tickvals": list(range(len(published))),
+            "ticktext": [row.name if row.values else f"<b>{row.name}</b>" for row in published],
+            "tickfont": {"size": 12},
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+            "anchor": "x2",
+        },
+        xaxis2={"range": [-0.5, len(columns) - 0.5], "visible": False, "anchor": "y2", "fixedrange": True},
+    )
+    figure.add_annotation(
+        text="<b>Published</b>, not computed here: framed",
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=below / whole,
+        yref="paper",
+        yanchor="bottom",
+        yshift=4,
+        showarrow=False,
+    )
+    return figure

@@ -1,6 +1,6 @@
-"""Figures of the view *sentences* of HEROS: one original's rewrites, what changed in them and how similar they are.
+"""Figures of HEROS's view *sentences*: one original's rewrites, their changed words and their similarities.
 
-Every text is escaped: users' texts are shown as text, never as HTML, and so are the names of their columns.
+Users' texts and column names are escaped: they are shown as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
-from core.figures.theme import Scheme, Style, dress, faint, ink
+from core.figures.html_tables import LINE, Column, Html, html_table, quiet
+from core.figures.labels import wrapped
+from core.figures.theme import Scheme, Style, apply_layout
 from core.texts import Change, Segment
 from core.types import Variant
 
@@ -26,13 +28,11 @@ _MARK = {  # told apart by more than colour: bold and underlined, or struck thro
     Scheme.LIGHT: {Change.ADDED: "#0B5A8A", Change.REMOVED: "#8A4B00"},
     Scheme.DARK: {Change.ADDED: "#8CCBF5", Change.REMOVED: "#F0B46A"},
 }
-_LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
 
 
 @dataclass(frozen=True)
 class RewriteRow:
-    """A rewrite: its subset, what changed, its normalised similarity per column (NaN where there is none), and a note
-    such as ``unchanged``."""
+    """A rewrite: its subset, its words, its normalised similarity per column (or NaN), a note such as ``unchanged``."""
 
     subset: str
     segments: Sequence[Segment]
@@ -41,42 +41,28 @@ class RewriteRow:
 
 
 def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: Scheme, name: str) -> str:
-    """HTML of a table: a rewrite in each row with its changed words marked, and its similarities.
+    """HTML of a table with a rewrite per row: its words with the changed ones marked, and its similarities.
 
     Args:
-        columns: what the similarities are of.
+        columns: headings of the similarities.
         name: of the table, for screen readers.
     """
-    quiet = faint(scheme)
-    cell = f"padding:5px 8px 5px 0;border-bottom:1px solid {_LINE[scheme]};vertical-align:top;text-align:"
-    body = []
+    cells = []
     for row in rows:
-        note = f' <span style="color:{quiet}">({escape(row.note)})</span>' if row.note else ""
         text = "".join(_marked(segment, scheme) for segment in row.segments)
-        numbers = "".join(f'<td style="{cell}right">{_number(value)}</td>' for value in row.similarities)
-        body.append(
-            f'<tr><th scope="row" style="{cell}left;color:{quiet};font-weight:400;overflow-wrap:anywhere;'
-            f'min-width:5rem">{escape(label(row.subset))}</th><td style="{cell}left;'
-            f'overflow-wrap:anywhere;min-width:9rem">{text}{note}</td>{numbers}</tr>'
-        )
-    heads = [("rewrite", "left"), ("text", "left"), *((column, "right") for column in columns)]
-    head = "".join(
-        f'<th scope="col" style="{cell}{align};color:{quiet};font-weight:400">{escape(title)}</th>'
-        for title, align in heads
+        numbers = ("–" if np.isnan(value) else f"{value:.4f}" for value in row.similarities)
+        note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
+        cells.append((label(row.subset), Html(f"{text}{note}"), *numbers))
+    heads = (
+        Column("rewrite", style="overflow-wrap:anywhere;min-width:5rem", names_rows=True),
+        Column("text", style="overflow-wrap:anywhere;min-width:9rem"),
+        *map(Column.numbers, columns),
     )
-    return (
-        f'<div style="overflow-x:auto"><table aria-label="{escape(name)}" style="width:100%;border-collapse:collapse;'
-        f'font-size:0.88rem;color:{ink(scheme)}"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-        "</div>"
-    )
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.4f}"
+    return html_table(heads, cells, scheme, name)
 
 
 def _marked(segment: Segment, scheme: Scheme) -> str:
-    """A segment, escaped; an added one in bold type and underlined, a removed one struck through; not its spaces."""
+    """A segment, escaped; an added word in bold type and underlined, a removed one struck through; not its spaces."""
     word = segment.text.strip()
     if segment.change is Change.KEPT or not word:
         return escape(segment.text)
@@ -85,7 +71,7 @@ def _marked(segment: Segment, scheme: Scheme) -> str:
     if segment.change is Change.ADDED:
         style = f"color:{colour};font-weight:700;text-decoration:underline"
         return f'{before}<ins style="{style}">{escape(word)}</ins>{after}'
-    # Two words of which one stands for the other do not run into each other.
+    # A removed word does not run into its replacement.
     style = f"color:{colour};text-decoration:line-through;margin-right:0.25em"
     return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
@@ -99,15 +85,16 @@ def rewrite_dots(
 ) -> go.Figure:
     """Normalised similarity of one original's rewrites, a row per subset and a symbol and colour per variant.
 
-    The first variant's most similar rewrite stands on top.
+    The first variant's most similar rewrite is on top.
 
     Args:
         similarities: a row per subset (its index), a column per variant (by its ``str``); NaN is left out.
-        texts: per subset the rewrite.
+        texts: the rewrite per subset.
     """
     ordered = similarities.sort_values(str(variants[0]), ascending=False, kind="stable", na_position="last")
     subsets = [str(subset) for subset in ordered.index]
-    hovers = [f"<b>{escape(label(subset))}</b><br>{_wrapped(texts[subset])}" for subset in subsets]
+    lines = {subset: "<br>".join(escape(line) for line in wrap(texts[subset], HOVER_WIDTH)) for subset in subsets}
+    hovers = [f"<b>{escape(label(subset))}</b><br>{lines[subset]}" for subset in subsets]
     figure = go.Figure()
     for i, variant in enumerate(variants):
         values = ordered[str(variant)].to_numpy(dtype=np.float64)
@@ -122,16 +109,12 @@ def rewrite_dots(
             customdata=hovers,
             hovertemplate="%{customdata}<br>similarity %{x:.4f}<extra>%{fullData.name}</extra>",
         )
-    between = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": _LINE[scheme], "width": 1}}
+    between = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": LINE[scheme], "width": 1}}
     # Several symbols share a row, so that lines tell the rows apart.
     figure.update_layout(shapes=[between | {"y0": i - 0.5, "y1": i - 0.5} for i in range(1, len(subsets))])
-    ticks = ["<br>".join(escape(part) for part in wrap(label(s), LABEL_WIDTH)) or escape(s) for s in subsets]
+    ticks = [wrapped(label(subset), LABEL_WIDTH) for subset in subsets]
     figure.update_yaxes(tickvals=list(range(len(subsets))), ticktext=ticks, showgrid=False)
     figure.update_yaxes(range=[len(subsets) - 0.5, -0.5])
     figure.update_xaxes(title="normalised similarity to the original")
     figure.update_layout(showlegend=True)
-    return dress(figure, scheme, height=130 + ROW_HEIGHT * len(subsets) + LEGEND_HEIGHT * len(variants))
-
-
-def _wrapped(text: str) -> str:
-    return "<br>".join(escape(line) for line in wrap(text, HOVER_WIDTH))
+    return apply_layout(figure, scheme, height=130 + ROW_HEIGHT * len(subsets) + LEGEND_HEIGHT * len(variants))

@@ -1,45 +1,37 @@
-"""Figures of the view *spread* of HEROS: a ridge per subset and variant, and the profile per transform."""
+"""Figures of HEROS's view *spread*: a ridge per subset and variant, and the profile per transform."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.diagnostics.heros.figures.profile import label
-from core.figures.theme import Scheme, Style, dress, ink
+from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
+from core.diagnostics.heros.transforms import ChainProfile
+from core.figures.labels import wrapped
+from core.figures.theme import Scheme, Style, apply_layout, ink
+from core.numerics.statistics.density import Density, Quantiles
 from core.texts import percent
 from core.types import Float64, Variant
 
-RIDGE_HEIGHT = 30  # pixels of a ridge
-SUBSET_MARGIN = 16  # and of the room between two subsets
-PEAK = 0.86  # of a ridge's room that its highest place takes
-LABEL_WIDTH = 14
+RIDGE_HEIGHT = 30  # pixels
+SUBSET_MARGIN = 16  # pixels between two subsets
+PEAK = 0.86  # of a ridge's room, the share that its highest place takes
 CHAIN_HEIGHT = 46
-LEGEND_LINE = 22
 
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """The similarities of one variant's subset.
-
-    Attributes:
-        at, heights: ``[points]`` places on the axis and the density there.
-        quantiles: 5%, 25%, 50%, 75% and 95%.
-        baseline: what two unrelated sentences have, on the same axis.
-        n: of the similarities.
-    """
+    """The ``n`` similarities of one variant's subset; ``baseline`` is the similarity of two unrelated sentences."""
 
     variant: Variant
     subset: str
-    at: Float64
-    heights: Float64
-    quantiles: tuple[float, float, float, float, float]
+    hill: Density
+    quantiles: Quantiles
     mean: float
     baseline: float
     n: int
@@ -54,13 +46,13 @@ def ridges(
     baseline: str,
     near: bool = False,
 ) -> go.Figure:
-    """A ridge per subset and variant, below each other; all scaled to one height.
+    """A ridge per subset and variant, below each other, scaled to one height.
 
     The dot is the median, the bar the middle half, the dotted mark the baseline.
 
     Args:
         rows: all variants with the same subsets.
-        axis: what the similarities are; ``baseline`` what is marked.
+        axis, baseline: names of the similarity and of the mark.
         near: whether the axis begins where the hills do, which may leave the baselines out.
     """
     subsets = list(dict.fromkeys(r.subset for r in rows))
@@ -73,7 +65,7 @@ def ridges(
         feet = {r.subset: subsets.index(r.subset) * row + place + 1 for r in own}  # downwards
         group = {"legendgroup": str(variant), "name": escape(variant.label, quote=False)}
         figure.add_scatter(
-            x=_joined([np.concatenate([r.at, r.at[::-1]]) for r in own]),
+            x=_joined([np.concatenate([r.hill.at, r.hill.at[::-1]]) for r in own]),
             y=_joined([feet[r.subset] - _outline(r) for r in own]),
             fill="toself",
             fillcolor=_faint(style.colour),
@@ -93,13 +85,13 @@ def ridges(
             **group,
         )
         figure.add_scatter(
-            x=[r.quantiles[2] for r in own],
+            x=[r.quantiles.median for r in own],
             y=[feet[r.subset] - 0.02 for r in own],
             error_x={
                 "type": "data",
                 "symmetric": False,
-                "array": [r.quantiles[3] - r.quantiles[2] for r in own],
-                "arrayminus": [r.quantiles[2] - r.quantiles[1] for r in own],
+                "array": [r.quantiles.upper - r.quantiles.median for r in own],
+                "arrayminus": [r.quantiles.median - r.quantiles.lower for r in own],
                 "color": style.colour,
                 "thickness": 3,
                 "width": 0,
@@ -111,7 +103,7 @@ def ridges(
                 "size": 9,
                 "line": {"color": ink(scheme), "width": 1},
             },
-            customdata=[[escape(label(r.subset), quote=False), *r.quantiles, r.mean, r.n] for r in own],
+            customdata=[[escape(label(r.subset), quote=False), *astuple(r.quantiles), r.mean, r.n] for r in own],
             hovertemplate="<b>%{customdata[0]}</b>, %{customdata[7]:,} sentences<br>"
             "5%: %{customdata[1]:.3f}, 25%: %{customdata[2]:.3f}<br>median %{customdata[3]:.3f}, "
             "mean %{customdata[6]:.3f}<br>75%: %{customdata[4]:.3f}, 95%: %{customdata[5]:.3f}"
@@ -120,7 +112,7 @@ def ridges(
         )
     figure.update_yaxes(
         tickvals=[i * row + (len(variants) + 1) / 2 for i in range(len(subsets))],
-        ticktext=[_wrapped(label(subset)) for subset in subsets],
+        ticktext=[wrapped(label(subset)) for subset in subsets],
         range=[len(subsets) * row + 0.2, -0.1],
         showgrid=False,
     )
@@ -130,13 +122,13 @@ def ridges(
         )
     figure.update_xaxes(title=axis, range=_range(rows, near))
     figure.update_layout(showlegend=True, hovermode="closest")
-    height = 110 + RIDGE_HEIGHT * row * len(subsets) + LEGEND_LINE * len(variants)
-    return dress(figure, scheme, height=int(height))
+    height = 110 + RIDGE_HEIGHT * row * len(subsets) + LEGEND_HEIGHT * len(variants)
+    return apply_layout(figure, scheme, height=int(height))
 
 
 def _range(rows: Sequence[Ridge], near: bool) -> list[float]:
-    """From end to end, with a little room beside."""
-    low, high = min(float(r.at[0]) for r in rows), max(float(r.at[-1]) for r in rows)
+    """The ends of the axis, with a little room."""
+    low, high = min(float(r.hill.at[0]) for r in rows), max(float(r.hill.at[-1]) for r in rows)
     if not near:
         baselines = [r.baseline for r in rows]
         low, high = min(low, *baselines), max(high, *baselines)
@@ -144,14 +136,15 @@ def _range(rows: Sequence[Ridge], near: bool) -> list[float]:
 
 
 def _outline(ridge: Ridge) -> Float64:
-    """Up along the density and back along its foot, in parts of a ridge's room."""
-    peak = float(ridge.heights.max())
-    scaled = ridge.heights * (PEAK / peak) if peak > 0 else ridge.heights
+    """Up along the density and back along its foot, in shares of a ridge's room."""
+    heights = ridge.hill.heights
+    peak = float(heights.max())
+    scaled = heights * (PEAK / peak) if peak > 0 else heights
     return np.concatenate([scaled, np.zeros(len(scaled))])
 
 
 def _joined(parts: Sequence[Float64]) -> list[float | None]:
-    """The parts one after another with gaps between, rounded to what can be seen."""
+    """The parts with gaps between, rounded to what can be seen."""
     out: list[float | None] = []
     for part in parts:
         out += [None] if out else []
@@ -164,33 +157,13 @@ def _faint(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.25)"
 
 
-def _wrapped(name: str, width: int = LABEL_WIDTH) -> str:
-    return "<br>".join(escape(line, quote=False) for line in textwrap.wrap(name, width) or [name])
-
-
-# --- from transform to transform
-
-
-@dataclass(frozen=True)
-class ChainRow:
-    """One transform chain of an encoder.
-
-    Attributes:
-        means: mean normalised similarity per subset; the same subsets for all chains.
-        kept: share of originals that have the ordering that is followed, with its interval's ends; None without one.
-    """
-
-    chain: str
-    means: Mapping[str, float]
-    kept: tuple[float, float, float] | None
-
-
-def chains(rows: Sequence[ChainRow], looks: Mapping[str, Style], ordering: str, scheme: Scheme) -> go.Figure:
-    """Per chain a row: where each subset's mean stands, a line from row to row; beside it an ordering's rate.
+def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: str, scheme: Scheme) -> go.Figure:
+    """Per chain a row: each subset's mean, a line from row to row; in a second panel an ordering's rate.
 
     Args:
+        rows: with the same subsets.
         looks: a look per subset.
-        ordering: which ordering the rates are of, in words; "" where there is none.
+        ordering: in words; "" where there is none.
     """
     columns = 2 if ordering else 1
     figure = make_subplots(
@@ -213,21 +186,22 @@ def chains(rows: Sequence[ChainRow], looks: Mapping[str, Style], ordering: str, 
     known = [(place, r.chain, r.kept) for place, r in zip(places, rows, strict=True) if r.kept]
     if ordering and known:
         figure.add_scatter(
-            x=[kept[0] for _, _, kept in known],
+            x=[kept.value for _, _, kept in known],
             y=[place for place, _, _ in known],
             error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [kept[2] - kept[0] for _, _, kept in known],
-                "arrayminus": [kept[0] - kept[1] for _, _, kept in known],
+                "array": [kept.interval.high - kept.value for _, _, kept in known],
+                "arrayminus": [kept.value - kept.interval.low for _, _, kept in known],
                 "thickness": 1.5,
                 "width": 3,
             },
             mode="markers+text",
-            text=[percent(kept[0]) for _, _, kept in known],
+            text=[percent(kept.value) for _, _, kept in known],
             textposition="top center",
             marker={"color": ink(scheme), "symbol": "circle", "size": 9},
-            customdata=[[chain, *(percent(share, 1) for share in kept)] for _, chain, kept in known],
+            customdata=[
+                [chain, *(percent(share, 1) for share in (kept.value, kept.interval.low, kept.interval.high))]
+                for _, chain, kept in known
+            ],
             hovertemplate="%{customdata[0]}: %{customdata[1]} (95%: %{customdata[2]} to %{customdata[3]})"
             f"<extra>{escape(ordering, quote=False)}</extra>",
             showlegend=False,
@@ -235,10 +209,10 @@ def chains(rows: Sequence[ChainRow], looks: Mapping[str, Style], ordering: str, 
             col=2,
         )
         figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"}, col=2)
-        figure.update_xaxes(title=_wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 1], range=[-0.08, 1.08], col=2)
+        figure.update_xaxes(title=wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 1], range=[-0.08, 1.08], col=2)
     figure.update_xaxes(title="mean normalised<br>similarity", col=1)
     figure.update_yaxes(range=[len(rows) - 0.5, -0.6], showgrid=True)
-    figure.update_yaxes(tickvals=places, ticktext=[_wrapped(r.chain) for r in rows], col=1)
+    figure.update_yaxes(tickvals=places, ticktext=[wrapped(r.chain) for r in rows], col=1)
     figure.update_layout(showlegend=True)
-    height = 170 + CHAIN_HEIGHT * len(rows) + LEGEND_LINE * ((len(looks) + 1) // 2)
-    return dress(figure, scheme, height=height)
+    height = 170 + CHAIN_HEIGHT * len(rows) + LEGEND_HEIGHT * ((len(looks) + 1) // 2)
+    return apply_layout(figure, scheme, height=height)

@@ -1,4 +1,4 @@
-"""The view *the data* of the HEROS page: how many words a sentence and its rewrites share (Chiang 2023, table 1)."""
+"""The view *the data* of the HEROS page: the words that a sentence and its rewrites share (Chiang 2023, table 1)."""
 
 from __future__ import annotations
 
@@ -9,46 +9,40 @@ import pandas as pd
 import streamlit as st
 
 from core.datasets.published.similarity_sets import SIMILARITY
-from core.diagnostics.heros import lexical_overlap
 from core.diagnostics.heros.figures import lexical_overlap as figures
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap
+from core.diagnostics.heros.page.shown import HerosView
 from core.encoders.transformer.word_pieces import bert_uncased
 from core.ui.markdown import as_text
 from core.ui.widgets import dataset_offer
 
 KEPT = 64  # results in memory, each of a few numbers
-BESIDE = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and how the paper calls them
-MEAN = "all subsets"
+OTHERS = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and their names in the paper
 CLOSE = 0.5  # of STS-B's distance: with less, words alone make a rewrite similar
 DIFFERENT = 0.05  # of R1: a difference between subsets that the reader should know of
 ROWS_UNSCROLLED = 30
-COLUMNS = ("pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs")
 
 
-def show(shown: Shown) -> None:
-    """Per subset, then of the data that encoders are usually tested on, measured and published."""
-    found = _own(shown)
-    beside = _beside()
-    own = {MEAN: lexical_overlap.mean_of(list(found.values()))} if len(found) > 1 else {}
-    st.markdown(_reading(found, beside))
-    rows = [(label(name), "measured here", o) for name, o in (found | own).items()]
-    rows += [(f"{name} test", "measured here", o) for name, o in beside.items()]
+def show(shown: HerosView) -> None:
+    """The overlap per subset, then of the data that encoders are usually tested on, measured and published."""
+    found, others = _own(shown), _others()
+    mean = mean_of(list(found.values()))
+    st.markdown(_reading(found, mean, others.get("STS-B", PUBLISHED["STS-B"])))
+    all_subsets = {"all subsets": mean} if len(found) > 1 else {}
+    rows = [(label(name), "measured here", o) for name, o in (found | all_subsets).items()]
+    rows += [(f"{name} test", "measured here", o) for name, o in others.items()]
     rows += [(name, "published", o) for name, o in PUBLISHED.items()]
-    dots = [figures.Row(name, o.rouge_1, o.rouge_2, o.rouge_l, said == "published") for name, said, o in rows]
-    st.plotly_chart(figures.overlap_dots(dots, shown.scheme), key="heros_overlap")
+    st.plotly_chart(figures.overlap_dots(rows, shown.scheme), key="heros_overlap")
     _table(rows)
-    for dataset, name in BESIDE.items():
+    for dataset, name in OTHERS.items():
         if not dataset_offer.is_here(SIMILARITY[dataset]):
             dataset_offer.offer(SIMILARITY[dataset], f"Measuring {name}", key=f"fetch_{dataset}")
     _how()
 
 
-def _reading(found: Mapping[str, Overlap], beside: Mapping[str, Overlap]) -> str:
-    """What follows for the reader."""
-    mean = lexical_overlap.mean_of(list(found.values()))
-    other = beside.get("STS-B", PUBLISHED["STS-B"])
+def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str:
+    """How close rewrites are compared with the pairs of STS-B, and whether subsets differ in it."""
     said = (
         f"A rewrite changes **{mean.levenshtein:.0%}** of the word pieces of its original; the sentences of a pair of "
         f"STS-B differ in {other.levenshtein:.0%} of theirs. "
@@ -68,27 +62,25 @@ def _reading(found: Mapping[str, Overlap], beside: Mapping[str, Overlap]) -> str
     return said
 
 
-def _own(shown: Shown) -> dict[str, Overlap]:
-    """Of the subsets that are shown, from the texts that the runs were computed on."""
+def _own(shown: HerosView) -> dict[str, Overlap]:
+    """Per subset shown, from the texts that the runs were computed on."""
     run = shown.runs[0]
     rows = shown.rows[shown.rows["run_id"] == run.run_id]
     out = {}
     for subset in shown.subsets:
         pairs = rows[rows["subset"] == subset]
-        out[subset] = _once(
-            f"{run.plan.dataset_digest} {subset}", label(subset), pairs["original"].tolist(), pairs["rewrite"].tolist()
-        )
+        texts = (pairs[side].tolist() for side in ("original", "rewrite"))
+        out[subset] = _once(f"{run.plan.dataset_digest} {subset}", label(subset), *texts)
     return out
 
 
-def _beside() -> dict[str, Overlap]:
-    """Of the test splits that are on this machine."""
+def _others() -> dict[str, Overlap]:
+    """Per test split that is on this machine."""
     out = {}
-    for dataset, name in BESIDE.items():
+    for dataset, name in OTHERS.items():
         if not dataset_offer.is_here(SIMILARITY[dataset]):
             continue
-        scored = dataset_offer.scored_pairs(SIMILARITY[dataset])
-        if scored is not None:
+        if (scored := dataset_offer.scored_pairs(SIMILARITY[dataset])) is not None:
             firsts, seconds = ([scored.items[i] for i in numbers] for numbers in (scored.firsts, scored.seconds))
             out[name] = _once(scored.content_digest, name, firsts, seconds)
     return out
@@ -96,26 +88,26 @@ def _beside() -> dict[str, Overlap]:
 
 @st.cache_resource(show_spinner=False)
 def _known() -> dict[str, Overlap]:
-    """What was computed before, by what it was computed of; for all sessions."""
+    """Results by content, for all sessions."""
     return {}
 
 
 def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap:
-    """Compute it the first time, under a bar that goes on as it does; a click elsewhere ends it."""
+    """The overlap, computed the first time under a progress bar; a click elsewhere ends it."""
     known = _known()
-    if key not in known:
+    found = known.get(key)
+    if found is None:
         bar = st.progress(0.0, text=f"Comparing words: {as_text(name)}")
 
         def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
             bar.progress(done / total, text=f"Comparing words: {as_text(name)}, {done:,} of {total:,} pairs")
 
-        found = lexical_overlap.overlap(firsts, seconds, bert_uncased, progress)
+        found = overlap(firsts, seconds, bert_uncased, progress)
         bar.empty()
         while len(known) >= KEPT:
             known.pop(next(iter(known)), None)
         known[key] = found
-        return found
-    return known[key]
+    return found
 
 
 def _table(rows: list[tuple[str, str, Overlap]]) -> None:
@@ -125,7 +117,7 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
             (name, said, 100 * o.rouge_1, 100 * o.rouge_2, 100 * o.rouge_l, o.levenshtein, o.length, o.pairs)
             for name, said, o in rows
         ],
-        columns=list(COLUMNS),
+        columns=["pairs of", "from", "R1", "R2", "RL", "Lev", "length", "pairs"],
     )
     st.dataframe(
         frame,

@@ -1,34 +1,38 @@
-"""The view *orderings* of the HEROS page: which rewrite is nearer to the original, and does A differ from B?"""
+"""The view *orderings* of the HEROS page: which rewrite is nearer to the original, and whether A differs from B."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from core.diagnostics.heros import comparison, orderings
+from core.diagnostics.heros.definition import MEANINGS, Meaning
 from core.diagnostics.heros.figures import orderings as figures
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.orderings import Cosines, Laid, Ordering
-from core.diagnostics.heros.page import headline as heros_headline
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.orderings import Cosines, Ordering
+from core.diagnostics.heros.page.profile import MARKS
+from core.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
 from core.errors import BlindspotError
+from core.figures.dots import dot
+from core.numerics.statistics.intervals import ALPHA
 from core.runs.comparison import entry_of_both
 from core.store.records import RunRecord
 from core.texts import percent
 from core.ui.markdown import as_text
 from core.ui.resources import cached
-from core.ui.widgets.two_variants import two_variants
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.two_variants import Sides, two_variants
 
 DIFFERENCE = "A minus B"
-MATRICES = ("A", "B", DIFFERENCE)
 
 
-def show(shown: Shown) -> None:
-    """Every variant's order most against meaning, its ordering rates, then two variants against each other."""
-    laid = orderings.laid_beside(shown.subsets)
-    if not laid.orderings:
+def show(shown: HerosView) -> None:
+    """Findings of the other variants, ordering rates of all, then two variants compared."""
+    listed = orderings.listed_orderings(shown.subsets)
+    if not listed:
         st.info(
             "One kind of rewrite alone has nothing to be nearer than. Bring a table with two or more rewrite columns "
             "on the page *Data*.",
@@ -36,93 +40,83 @@ def show(shown: Shown) -> None:
         )
         return
     try:
-        tables = heros_headline.cosines(shown)
+        tables = cosines(shown)
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
-    heros_headline.findings(shown)
-    rows = rates(shown.runs, tables, laid)
+    _findings(shown.runs, tables)
+    rows = _rates(shown.runs, tables, listed)
     st.plotly_chart(figures.ordering_rates(rows, shown.styles, shown.scheme), key="rates")
-    originals = next(iter(tables.values())).originals
+    originals, pairs = next(iter(tables.values())).originals, math.comb(len(shown.subsets), 2)
+    some = f" Listed are {len(listed)} of {pairs} pairs of subsets; the matrix below has all."
     st.caption(
         f"Share of the {originals:,} originals whose first-named rewrite is the more similar one; ties count half. "
-        f"Bars: 95% Wilson intervals.{_left_out(laid)}"
+        f"Bars: 95% Wilson intervals.{some if len(listed) < pairs else ''}"
     )
     st.subheader("Does A differ from B?" if len(shown.runs) > 1 else "Every subset against every other", anchor=False)
     sides = two_variants(shown.runs, ("heros_a", "heros_b"))
     if sides.b is None:
-        matrix(tables[sides.a.run_id], shown, sides.a.plan.variant.label)
+        _matrix(sides.a, tables, shown)
         if len(shown.runs) < 2:
             st.caption("Pick or run a second variant, and the two are tested against each other here.")
         return
-    difference(sides.a, sides.b, tables)
+    _difference(sides.a, sides.b, tables)
     st.subheader("Every subset against every other", anchor=False)
-    matrices(sides.a, sides.b, tables, shown)
+    _matrices(sides, tables, shown)
 
 
-def _left_out(laid: Laid) -> str:
-    if len(laid.orderings) == laid.pairs:
-        return ""
-    return f" Listed are {len(laid.orderings)} of {laid.pairs} pairs of subsets; the matrix below has all."
+def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
+    """A line for each variant below the headline's, or why there is no headline."""
+    found = [(run, orderings.worst(tables[run.run_id])) for run in runs]
+    if not any(worst for _, worst in found):
+        kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in (Meaning.KEPT, Meaning.CHANGED))
+        st.caption(
+            "No headline: the subsets' names do not tell which rewrites keep the meaning and which change it. Names "
+            f"that do: {kept} keep it, {changed} change it (* is any ending)."
+        )
+    lines = [
+        f"- {MARKS[worst.reading]} {named(run)}: {orderings.share_in_words(worst.rate, subset_in_words)}"
+        for run, worst in found[1:]
+        if worst
+    ]
+    if lines:
+        st.markdown("\n".join(["The same for the other variants:", "", *lines]))
 
 
-def ordering_in_words(ordering: Ordering) -> str:
-    """``synonym over antonym``, as plain text."""
-    return ordering.in_words(label)
-
-
-def rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], laid: Laid) -> pd.DataFrame:
+def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
     """For ``figures.ordering_rates``."""
+    rates = [(run, orderings.rate(tables[run.run_id], ordering)) for run in runs for ordering in listed]
     return pd.DataFrame(
-        [
-            {
-                "variant": run.plan.variant,
-                "ordering": str(rate.ordering),
-                "words": ordering_in_words(rate.ordering),
-                "rate": rate.value,
-                "low": rate.interval.low,
-                "high": rate.interval.high,
-            }
-            for run in runs
-            for rate in orderings.rates(tables[run.run_id], laid.orderings)
-        ]
+        [dot(r.plan.variant, rate.ordering.in_words(label), rate.value, rate.interval) for r, rate in rates]
     )
 
 
 # --- all subsets against each other
 
 
-def matrix(cosines: Cosines, shown: Shown, variant: str) -> None:
+def _matrix(run: RunRecord, tables: Mapping[str, Cosines], shown: HerosView) -> None:
     """One variant's win rates."""
-    names = [label(subset) for subset in cosines.subsets]
-    figure = figures.win_rate_matrix(orderings.win_rates(cosines), names, shown.scheme)
+    names = [label(subset) for subset in shown.subsets]
+    figure = figures.win_rate_matrix(orderings.win_rates(tables[run.run_id]), names, shown.scheme)
     st.plotly_chart(figure, key="win_rates")
     st.caption(
-        f"{as_text(variant)}: in how many of the originals the rewrite of the row is nearer than that of the column. "
-        "Blue: in more than half; orange: in fewer. Ties count half, so that a cell and its mirror add up to 100%."
+        f"{as_text(run.plan.variant.label)}: in how many of the originals the rewrite of the row is nearer than that "
+        "of the column. Blue: in more than half; orange: in fewer. Ties count half, so that a cell and its mirror add "
+        "up to 100%."
     )
 
 
-def matrices(a: RunRecord, b: RunRecord, tables: Mapping[str, Cosines], shown: Shown) -> None:
+def _matrices(sides: Sides, tables: Mapping[str, Cosines], shown: HerosView) -> None:
     """A's win rates, B's, or their difference, as the reader chooses."""
-    which = st.segmented_control(
-        "Show",
-        MATRICES,
-        default=MATRICES[0],
-        required=True,
-        key="heros_matrix",
-        bind="query-params",
-        help="A and B are the variants chosen above.",
-    )
-    one, other = tables[a.run_id], tables[b.run_id]
+    runs = sides.by_letter
+    which = one_of("Show", [*runs, DIFFERENCE], "heros_matrix", "A and B are the variants chosen above.")
     if which != DIFFERENCE:
-        side, cosines = (a, one) if which == "A" else (b, other)
-        matrix(cosines, shown, side.plan.variant.label)
+        _matrix(runs[which], tables, shown)
         return
+    one, other = (orderings.win_rates(tables[run.run_id]) for run in runs.values())
     names = [label(subset) for subset in shown.subsets]
-    figure = figures.win_rate_differences(orderings.win_rates(one) - orderings.win_rates(other), names, shown.scheme)
-    st.plotly_chart(figure, key="win_rate_differences")
-    labels = " less ".join(as_text(run.plan.variant.label) for run in (a, b))
+    st.plotly_chart(figures.win_rate_differences(one - other, names, shown.scheme), key="win_rate_differences")
+    labels = " less ".join(as_text(run.plan.variant.label) for run in runs.values())
     st.caption(
         f"{labels}, in percentage points: how much more often A has the row's rewrite nearer than the column's. "
         "Blue: A more often; orange: B. The deepest colour is the widest difference. Which of them are more than "
@@ -138,25 +132,20 @@ def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ..
     return comparison.tests_of_orderings(first, second)
 
 
-def difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
-    """Ordering by ordering, and whether what sets two variants apart could be chance."""
+def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
+    """Ordering by ordering, whether the difference of two variants could be chance."""
     try:
         entry_of_both(first, second)
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
     tests = _tests(tables[first.run_id], tables[second.run_id])
-    one, other = (f"**{as_text(run.plan.variant.label)}**" for run in (first, second))
-    said, *details = comparison.verdict(tests, one, other, lambda ordering: as_text(ordering_in_words(ordering)))
+    said, *details = comparison.verdict(tests, named(first), named(second), lambda o: as_text(o.in_words(label)))
     st.markdown("\n".join([said, "", *(f"- {sentence}" for sentence in details)]))
-    _test_table(tests)
-
-
-def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
     frame = pd.DataFrame(
         [
             {
-                "ordering": ordering_in_words(t.ordering),
+                "ordering": t.ordering.in_words(label),
                 "A": percent(t.first_rate, 1),
                 "B": percent(t.second_rate, 1),
                 "A − B": 100 * t.difference,
@@ -187,10 +176,10 @@ def _test_table(tests: Sequence[comparison.OrderingTest]) -> None:
             "p, Holm": column(format="%.2g", help="The same, corrected for the number of orderings tested"),
         },
     )
-    untested = [ordering_in_words(t.ordering) for t in tests if not t.is_tested]
+    untested = [t.ordering.in_words(label) for t in tests if not t.is_tested]
     st.caption(
         f"p: how likely a split between A and B at least as uneven is, were they equally good (McNemar's exact test). "
         f"Corrected after Holm for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; more than chance is a "
-        f"corrected p below {orderings.ALPHA:g}."
+        f"corrected p below {ALPHA:g}."
         + (f" No p where A and B agree on every original: {as_text(', '.join(untested))}." if untested else "")
     )

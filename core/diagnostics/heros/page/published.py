@@ -1,45 +1,54 @@
-"""The paper's 60 encoders on the HEROS page: rows below the measured profiles, folded by the groups of the figures."""
+"""The paper's 60 encoders on the HEROS page: rows below the measured profiles, and the view *behaves like*."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
-from core.diagnostics.heros import published as reference
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.figures.published import PublishedRow
-from core.diagnostics.heros.page.shown import Shown
-from core.diagnostics.heros.published import PublishedProfile
-from core.diagnostics.heros.resemblance import is_on_published_sentences
+from core.datasets.catalog import DATASETS
+from core.diagnostics.heros import resemblance
+from core.diagnostics.heros.figures import published as figures
+from core.diagnostics.heros.figures.profile import PublishedRow, label
+from core.diagnostics.heros.page.shown import HerosView
+from core.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
+from core.diagnostics.heros.resemblance import Resemblance
+from core.errors import BlindspotError
+from core.types import Float64, Variant
+from core.ui.markdown import as_text
+from core.ui.pickers import pick_dataset
 from core.ui.resources import repository
+from core.ui.widgets import dataset_offer
+from core.ui.widgets.work import fetch_button
 
 HOVER_WIDTH = 60
 ROOM_BELOW = 0.2  # of the scale, as a share of what the values span
+NEAREST = 10  # in the table
 
 
-def are_comparable(shown: Shown) -> bool:
-    """Whether what is shown was measured on the sentences that the published profiles are of."""
-    return all(is_on_published_sentences(run, repository()) for run in shown.runs)
+def _are_comparable(shown: HerosView) -> bool:
+    """Whether all runs were measured on the sentences of the published profiles."""
+    return all(resemblance.is_on_published_sentences(run, repository()) for run in shown.runs)
 
 
-def rows(shown: Shown) -> list[PublishedRow]:
-    """The published rows that the reader wants, with the controls for them; none where no subset was published.
+def rows(shown: HerosView) -> list[PublishedRow]:
+    """The published rows that the reader wants, with the controls for them; none if no shown subset was published.
 
-    On HEROS's own sentences they are shown at first, on others they are not: defaults must not change, so there are
-    two toggles.
+    They are on by default on HEROS's own sentences and off on others. Defaults must not change, so there are two
+    toggles.
     """
-    subsets = [subset for subset in shown.subsets if subset in reference.SUBSETS]
+    subsets = [subset for subset in shown.subsets if subset in SUBSETS]
     if not subsets:
         return []
-    comparable = are_comparable(shown)
+    comparable = _are_comparable(shown)
     wanted = st.toggle(
         "Show published encoders",
         value=comparable,
         key="published_profiles" if comparable else "published_elsewhere",
         bind="query-params",
-        help=f"The 60 encoders of {reference.SOURCE}, below those measured here.",
+        help=f"The 60 encoders of {SOURCE}, below those measured here.",
     )
     if not wanted:
         return []
@@ -48,12 +57,7 @@ def rows(shown: Shown) -> list[PublishedRow]:
             "The published encoders were measured on HEROS's own 1,000 sentences, not on these: compare how subsets "
             "stand to each other, not how high numbers are."
         )
-    return folded(_unfolded(), subsets)
-
-
-def _unfolded() -> list[str]:
-    """The groups whose every encoder the reader wants to see."""
-    names = list(reference.blocks())
+    names = list(blocks())
     picked = st.pills(
         "Unfold",
         names,
@@ -66,16 +70,16 @@ def _unfolded() -> list[str]:
         "inference pairs (NLI).",
     )
     everything = st.toggle("Unfold all", key="unfold_all", bind="query-params")
-    return names if everything else list(picked)
+    return _folded(names if everything else list(picked), subsets)
 
 
-def folded(unfolded: Sequence[str], subsets: Sequence[str]) -> list[PublishedRow]:
-    """A row per encoder for groups that are unfolded, below the group's name; for others one per training group.
+def _folded(unfolded: Sequence[str], subsets: Sequence[str]) -> list[PublishedRow]:
+    """Of unfolded blocks a row per encoder below the block's name, of others one per training group.
 
     A mean over encoders with and without training on inference pairs would be like none of them.
     """
     out: list[PublishedRow] = []
-    for block, profiles in reference.blocks().items():
+    for block, profiles in blocks().items():
         if block in unfolded:
             out.append(PublishedRow(f"▾ {block} ({len(profiles)})", {}))
             out += [_encoder(profile, subsets) for profile in profiles]
@@ -106,17 +110,14 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
     first = members[0]
     if len(members) == 1:
         return PublishedRow(name, first.means, _encoder(first, subsets).about)
-    means = {subset: sum(p.means[subset] for p in members) / len(members) for subset in subsets}
-    ranges = [
-        f"{label(s)}: {min(p.means[s] for p in members):.3f} to {max(p.means[s] for p in members):.3f}" for s in subsets
-    ]
+    values = {subset: [p.means[subset] for p in members] for subset in subsets}
     about = [
         f"mean of {len(members)} published encoders ({first.group})",
         *textwrap.wrap(f"trained on {first.training_data}", HOVER_WIDTH),
         "from the lowest to the highest of them:",
-        *ranges,
+        *(f"{label(subset)}: {min(own):.3f} to {max(own):.3f}" for subset, own in values.items()),
     ]
-    return PublishedRow(name, means, about)
+    return PublishedRow(name, {subset: sum(own) / len(members) for subset, own in values.items()}, about)
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
@@ -124,6 +125,109 @@ def span(values: Sequence[float]) -> tuple[float, float]:
 
     It begins below the lowest: a frame in the scale's last colour would not show.
     """
-    everything = [*values, *(value for profile in reference.heros_profiles() for value in profile.means.values())]
+    everything = [*values, *(value for profile in heros_profiles() for value in profile.means.values())]
     low, high = min(everything), max(everything)
     return low - ROOM_BELOW * (high - low), high
+
+
+# --- the view *behaves like*
+
+
+def show(shown: HerosView) -> None:
+    """The nearest published profiles of a variant, the guess that they allow, and a map of all."""
+    if not _are_comparable(shown):
+        _offer_heros()
+        return
+    try:
+        found = {run.plan.variant: resemblance.of_run(run, repository()) for run in shown.runs}
+    except BlindspotError as error:
+        st.warning(as_text(str(error)), icon=":material/report:")
+        return
+    by_name = {str(variant): variant for variant in found}
+    variant = by_name[st.selectbox("Variant", list(by_name), key="heros_like", persist_state="session")]
+    own = found[variant]
+    _guess(own, variant)
+    lines, places = st.columns([2, 3])
+    with lines:
+        st.markdown("**Its profile over the nearest published ones**")
+        voters = [n.profile for n in own.neighbours[: resemblance.VOTERS]]
+        means = dict(zip(SUBSETS, own.means.tolist(), strict=True))
+        figure = figures.nearest_profiles(variant, means, voters, shown.styles[variant], shown.scheme)
+        st.plotly_chart(figure, key="nearest_profiles")
+    with places:
+        st.markdown("**All profiles on a map**")
+        _map({v: r.means for v, r in found.items()}, variant, shown)
+    st.markdown("**The nearest published encoders**")
+    _table(own)
+    st.caption(
+        f"Published: {SOURCE}. Distance: how far two profiles are apart over all six kinds of rewrite together "
+        "(Euclidean distance of the six means); 0 is the same profile. The guess is the group that most of the "
+        f"{resemblance.VOTERS} nearest have, or the nearest one's where none has most; {resemblance.VOTERS} were "
+        "chosen for being right most often on the published encoders, which flatters that number a little: beside it "
+        "stands what is right where the choice is made without the encoder that is guessed. Published encoders are "
+        "without transforms."
+    )
+
+
+def _offer_heros() -> None:
+    """Why there is nothing to compare with on other sentences, and what to do."""
+    entry = DATASETS[resemblance.DATASET]
+    st.info(
+        f"The 60 published profiles are of HEROS's own 1,000 sentences. Other sentences move every number, so that a "
+        f"nearest profile or a guess would mean nothing here. Choose the dataset `{entry.id}` for it.",
+        icon=":material/menu_book:",
+    )
+    if dataset_offer.is_here(entry):
+        st.button("Pick HEROS", key="pick_heros", type="primary", on_click=pick_dataset, args=(entry.id,))
+        return
+    fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_heros")
+    st.caption(f"Or on the command line: `python -m core data fetch {entry.id}`. Then pick it in the sidebar.")
+
+
+def _guess(found: Resemblance, variant: Variant) -> None:
+    first, *rest = resemblance.in_words(found, variant.label)
+    if found.vote is None:
+        st.warning(as_text(first), icon=":material/help:")
+        st.caption(as_text(" ".join(rest)))
+        return
+    st.markdown("\n".join([f"**{as_text(first)}**", "", *(f"- {as_text(sentence)}" for sentence in rest)]))
+
+
+def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: HerosView) -> None:
+    profiles = heros_profiles()
+    plane = resemblance.plane(resemblance.matrix(profiles))
+    figure = figures.profile_map(profiles, measured, chosen, plane, shown.styles, shown.scheme)
+    st.plotly_chart(figure, key="profile_map")
+    outside = [as_text(v.label) for v, means in measured.items() if not figures.is_on_map(means, profiles, plane)]
+    st.caption(
+        "Hollow: published; filled: measured here. The two directions are those in which the 60 published profiles "
+        f"differ most (principal components); together they hold {plane.shares.sum():.0%} of what sets them apart, so "
+        "that neighbours on the map can still differ in the rest."
+        + (f" Too far away for the map: {', '.join(outside)}." if outside else "")
+    )
+
+
+def _table(found: Resemblance) -> None:
+    frame = pd.DataFrame(
+        [
+            {
+                "published encoder": n.profile.model,
+                "group": n.profile.group,
+                "distance": n.distance,
+                "mean difference": n.mean_difference,
+                "size": n.profile.size,
+                "trained on": n.profile.training_data,
+                "note": n.profile.note,
+            }
+            for n in found.neighbours[:NEAREST]
+        ]
+    )
+    number = st.column_config.NumberColumn
+    config = {
+        "distance": number(format="%.4f", help="Euclidean distance of the six means"),
+        "mean difference": number(
+            format="%.4f", help="How far the two are apart in a kind of rewrite, on average over the six"
+        ),
+        "group": st.column_config.TextColumn(help="What the training data was, as the paper groups encoders"),
+    }
+    st.dataframe(frame, hide_index=True, key="nearest", column_config=config)

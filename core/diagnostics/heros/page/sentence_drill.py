@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.heros import browsing
-from core.diagnostics.heros import retrieval as explore_heros
+from core.diagnostics.heros import browsing, retrieval
 from core.diagnostics.heros.browsing import Sentences
 from core.diagnostics.heros.figures import sentences as figures
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.page.shown import Shown
+from core.diagnostics.heros.page.shown import HerosView
 from core.figures.html_tables import TableRow, ranking_table
 from core.numerics.ranking.problem import Relation
 from core.runs.embeddings import EmbeddingsGone
@@ -25,27 +24,31 @@ from core.ui.resources import cached, jobs, repository, settings
 from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 
-MAX_SIDE_BY_SIDE = 2
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
 
 
-def show(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
-    """Everything about the original at a row of ``sentences``."""
+def show(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
+    """Everything about the original in row ``place`` of ``sentences``."""
     with st.container(border=True, key="heros_drill"):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**Original {sentences.numbers[place]}**", width="content")
             st.text(sentences.originals[place])  # as text: never as HTML or markdown
         _rewrites(shown, sentences, chosen, place)
         st.markdown("**How similar does each variant find them?**")
-        _dots(shown, sentences, chosen, place)
+        runs = chosen.first(shown.runs)
+        similarities = {str(run.plan.variant): sentences.similarity[run.run_id][place] for run in runs}
+        texts = dict(zip(sentences.subsets, sentences.rewrites[place], strict=True))
+        frame = pd.DataFrame(similarities, index=sentences.subsets)
+        variants = [run.plan.variant for run in runs]
+        figure = figures.rewrite_dots(frame, texts, variants, shown.styles, shown.scheme)
+        st.plotly_chart(figure, key="rewrite_dots")
         st.markdown("**Would a search for the original find its rewrites?**")
         _retrieval(shown, sentences, chosen, place)
 
 
-def _rewrites(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
+def _rewrites(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
     """The rewrites with their changed words marked, A's most similar first."""
-    compared = chosen.first(())
-    similarities = [sentences.similarity[run.run_id][place] for run in compared]
+    similarities = [sentences.similarity[run.run_id][place] for run in chosen.by_letter.values()]
     notes = browsing.same_texts(sentences, place)
     rows = [
         figures.RewriteRow(
@@ -56,38 +59,22 @@ def _rewrites(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> 
         )
         for i in np.argsort(-similarities[0], kind="stable")
     ]
-    columns = ["similarity"] if chosen.b is None else ["A", "B"]
+    columns = ["similarity"] if chosen.b is None else list(chosen.by_letter)
     st.html(figures.rewrites_table(rows, columns, shown.scheme, f"Rewrites of original {sentences.numbers[place]}"))
-    whose = " and ".join(
-        f"{letter}: {as_text(run.plan.variant.label)}" for letter, run in zip("AB", compared, strict=False)
-    )
+    whose = " and ".join(f"{side}: {as_text(run.plan.variant.label)}" for side, run in chosen.by_letter.items())
     st.caption(
         "Underlined: words that the original does not have. Struck through: words that the rewrite does not have. "
         f"Normalised similarity in {whose}, the most similar first."
     )
 
 
-def _dots(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
-    runs = chosen.first(shown.runs)
-    frame = pd.DataFrame(
-        {str(run.plan.variant): sentences.similarity[run.run_id][place] for run in runs}, index=sentences.subsets
-    )
-    texts = dict(zip(sentences.subsets, sentences.rewrites[place], strict=True))
-    variants = [run.plan.variant for run in runs]
-    figure = figures.rewrite_dots(frame, texts, variants, shown.styles, shown.scheme)
-    st.plotly_chart(figure, key="rewrite_dots")
-
-
-# --- retrieval
-
-
 @cached(64, "Comparing with all sentences …")
 def _cosines(run: RunRecord, original: int) -> Float64:
-    return explore_heros.cosines_to_all(run, original, settings())
+    return retrieval.cosines_to_all(run, original, settings())
 
 
-def _retrieval(shown: Shown, sentences: Sentences, chosen: Sides, place: int) -> None:
-    """Ranks of all rewrites in all variants, and for one of them what stands above it."""
+def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:
+    """Ranks of all rewrites in all variants, and the sentences above one of them."""
     original = int(sentences.original_items[place])
     cosines: dict[Variant, Float64] = {}
     gone: list[RunRecord] = []
@@ -116,9 +103,8 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
     frame = pd.DataFrame({"rewrite": [label(subset) for subset in sentences.subsets]})
     config = {}
     for i, (variant, values) in enumerate(cosines.items()):
-        frame[i] = [explore_heros.rank_of(values, original, item).rank for item in items]
+        frame[str(i)] = [retrieval.rank_of(values, original, item).rank for item in items]
         config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Expected rank")
-    frame.columns = frame.columns.astype(str)
     st.dataframe(frame, hide_index=True, key="rewrite_ranks", column_config=config)
     candidates = len(next(iter(cosines.values()))) - 1
     st.caption(
@@ -128,29 +114,30 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
     )
 
 
-def _above(shown: Shown, sentences: Sentences, chosen: Sides, place: int, cosines: Mapping[Variant, Float64]) -> None:
-    """What stands above a rewrite that the reader chooses, in A and B."""
+def _above(
+    shown: HerosView, sentences: Sentences, chosen: Sides, place: int, cosines: Mapping[Variant, Float64]
+) -> None:
+    """The sentences above a rewrite that the reader chooses, in A and B."""
     if st.session_state.get("sent_rewrite") not in sentences.subsets:
         st.session_state.pop("sent_rewrite", None)
     subset = st.selectbox("What stands above the rewrite", sentences.subsets, key="sent_rewrite", bind="query-params")
-    runs = [run for run in chosen.first(shown.runs) if run.plan.variant in cosines]
-    runs = runs[: MAX_SIDE_BY_SIDE if chosen.b is not None else 1]
+    runs = [run for run in chosen.first(shown.runs) if run.plan.variant in cosines][: len(chosen.by_letter)]
     for column, run in zip(st.columns(len(runs)), runs, strict=True):
         with column:
             st.markdown(f"**{as_text(run.plan.variant.label)}**")
-            table = _ranking(sentences, place, sentences.column(subset), cosines[run.plan.variant], run)
-            st.html(
-                ranking_table(sentences.originals[place], table, shown.scheme, f"Ranking by {run.plan.variant.label}")
-            )
+            rows = _ranking(sentences, place, subset, cosines[run.plan.variant], run)
+            name = f"Ranking by {run.plan.variant.label}"
+            st.html(ranking_table(sentences.originals[place], rows, shown.scheme, name))
     st.caption(
         "▲ above the rewrite, ● the rewrite, = tied with it, ▽ below it. Underlined: words that the original does not "
         "have. In brackets: what a sentence is in the dataset. The similarity is the cosine, not normalised."
     )
 
 
-def _ranking(sentences: Sentences, place: int, column: int, cosines: Float64, run: RunRecord) -> Sequence[TableRow]:
-    original, rewrite = int(sentences.original_items[place]), int(sentences.rewrite_items[place, column])
-    near = explore_heros.neighbours(cosines, original, rewrite)
+def _ranking(sentences: Sentences, place: int, subset: str, cosines: Float64, run: RunRecord) -> list[TableRow]:
+    original = int(sentences.original_items[place])
+    rewrite = int(sentences.rewrite_items[place, sentences.column(subset)])
+    near = retrieval.neighbours(cosines, original, rewrite)
     items = [neighbour.item_no for neighbour in near]
     texts = repository().texts(run.plan.dataset_digest, items)
     roles = browsing.roles(sentences, items, label)

@@ -1,42 +1,315 @@
-"""The view *sentences* of the HEROS page: find an original by what encoders make of its rewrites, and look into it."""
+"""The view *sentences* of the HEROS page: originals found by how similar their rewrites are; all choices are in the
+address."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations
+
+import pandas as pd
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from core.diagnostics.heros import browsing
-from core.diagnostics.heros.browsing import Sentences
-from core.diagnostics.heros.page import sentence_drill as drill
-from core.diagnostics.heros.page import sentence_filters as filters
-from core.diagnostics.heros.page import sentence_table as table
-from core.diagnostics.heros.page.shown import BY_RUNS, Shown
+from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
+from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.page import sentence_drill
+from core.diagnostics.heros.page.shown import BY_RUNS, HerosView
 from core.ui.boundary import fragment
+from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets import downloads
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.downloads import Holds
+from core.ui.widgets.two_variants import Sides, two_variants
+
+DOWN, UP = "high to low", "low to high"
+# The nearer rewrite changes the meaning, or changes it more than the other one does.
+TELLING = (
+    Above("negation_main", "synonym"),
+    Above("negation_antonym", "synonym"),
+    Above("antonym", "synonym"),
+    Above("random_mlm", "synonym"),
+    Above("random_mlm", "typo"),
+)
+TABLE = BrowseTable("sentences", key="original_no", unit="original", number=browsing.NUMBER)
 
 
-@fragment  # what the reader does here draws nothing above again
-def show(shown: Shown) -> None:
+@fragment  # nothing above is drawn again
+def show(shown: HerosView) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
     found = _sentences(shown)
-    filters.stale_link(shown)
-    chosen = filters.sides(shown.runs)
-    filters.pick_preset(shown, chosen)
-    wish = filters.pick_filter(shown, chosen)
-    a, b = chosen.a.run_id, chosen.b_id
+    _warn_of_stale_link(shown.subsets)
+    sides = two_variants(shown.runs, ("sent_a", "sent_b"), b_at_first=False, on_change=TABLE.to_first_page)
+    _pick_preset(shown.subsets, b=sides.b is not None)
+    wish = _pick_filter(shown.subsets, b=sides.b is not None)
+    a, b = sides.a.run_id, sides.b_id
     described = browsing.described(found, a, b, wish.above, wish.subset)
-    order, descending = filters.pick_order(browsing.orders(described))
+    order, descending = _pick_order(browsing.orders(described))
     listed = browsing.in_order(described[browsing.kept(found, wish, a, b)], order, descending=descending)
-    table.headline(listed, len(described), wish, chosen)
+    _headline(len(listed), len(described), _in_words(wish, sides))
     if listed.empty:
         st.info("No original is left. Loosen a condition above, or search for something shorter.")
     else:
-        table.show(listed, shown, chosen, table.columns(wish, order, shown.subsets, b=b is not None))
-        table.files(listed, found, shown)
-    place = table.chosen_original(found, listed, shown.dataset)
-    if place is not None:
-        drill.show(shown, found, chosen, place)
+        _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=b is not None))
+        _files(listed, found, shown)
+    left_out = "is not among the originals that all shown variants have"
+    number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
+    if number is not None and (place := found.place(number)) is not None:
+        sentence_drill.show(shown, found, sides, place)
 
 
 @cached(16, "Reading similarities …", keys=BY_RUNS)
-def _sentences(shown: Shown) -> Sentences:
+def _sentences(shown: HerosView) -> Sentences:
     return browsing.sentences(shown.rows, shown.subsets)
+
+
+# --- what is listed
+
+
+def _warn_of_stale_link(subsets: Sequence[str]) -> None:
+    """Name what a link asks for that is not here; Streamlit drops such values without a word."""
+    known = {
+        "sent_above": _orders(subsets),
+        "sent_subset": subsets,
+        "sent_rewrite": subsets,
+        "sent_where": list(Where),
+    }
+    address, state = st.query_params, st.session_state
+    missing = [v for key, names in known.items() if key not in state for v in address.get_all(key) if v not in names]
+    if "original_no" not in state:
+        missing += [f"original {v}" for v in address.get_all("original_no") if not v.isdecimal()]
+    if missing:
+        names = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)
+        st.warning(f"This link names what is not here: {names}. The rest is shown.", icon=":material/link_off:")
+
+
+def _orders(subsets: Sequence[str]) -> dict[str, Above]:
+    """Every order of two rewrites by its name."""
+    return {str(order): order for order in (Above(x, y) for x, y in permutations(subsets, 2))}
+
+
+def _pick_preset(subsets: Sequence[str], *, b: bool) -> None:
+    """Pills that set the filters below; the one that the filters correspond to is marked."""
+    telling = [above for above in TELLING if above.nearer in subsets and above.farther in subsets]
+    # By name, the order of rewrites that must hold ("" for any), and the column to sort by, from high to low.
+    presets = {
+        f"{label(above.nearer)} above {label(above.farther)}": (str(above), browsing.lead("A")) for above in telling
+    }
+    if b:
+        presets["largest disagreement"] = ("", browsing.LARGEST)
+        if len(subsets) > 1:
+            presets["rewrites in another order"] = ("", browsing.TURNED)
+    if not presets:
+        return
+    state, address = st.session_state, st.query_params
+
+    def take() -> None:
+        above, order = presets.get(state["sent_preset"] or "", ("", browsing.NUMBER))
+        state["sent_above"] = [above] if above else []
+        state["sent_order"] = order
+        state["sent_direction"] = UP if order == browsing.NUMBER else DOWN
+        TABLE.to_first_page()
+
+    above = state.get("sent_above", address.get_all("sent_above") if telling else [])
+    order, direction = (state.get(key, address.get(key)) for key in ("sent_order", "sent_direction"))
+    now = ("".join(above), order) if len(above) < 2 and direction == DOWN else None
+    state["sent_preset"] = next((name for name, preset in presets.items() if preset == now), None)
+    st.pills("Start from", list(presets), key="sent_preset", on_change=take)
+
+
+def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
+    """Conditions on an original; all of them must hold."""
+    known, state = _orders(subsets), st.session_state
+    if "sent_above" in state:
+        state["sent_above"] = [name for name in state["sent_above"] if name in known]
+    if "sent_subset" in state and state["sent_subset"] not in subsets:  # of another dataset
+        state["sent_subset"] = None
+    left, middle, right = st.columns([3, 4, 2])
+    wanted = left.text_input(
+        "Search in originals and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
+    )
+    above = middle.multiselect(
+        "Which is nearer to the original",
+        list(known),
+        key="sent_above",
+        bind="query-params",
+        on_change=TABLE.to_first_page,
+        placeholder="for example negation_main above synonym"
+        if "negation_main above synonym" in known
+        else "X above Y",
+        help="X above Y: rewrite X is more similar to the original than rewrite Y. Of several, all must hold. Two "
+        "cosines within 0.000001 are a tie: neither is above the other.",
+    )
+    where = Where.A
+    if b:
+        where = Where(
+            right.selectbox(
+                "Where",
+                [w.value for w in Where],
+                key="sent_where",
+                bind="query-params",
+                on_change=TABLE.to_first_page,
+                help="In which of the two variants this must hold.",
+            )
+        )
+    else:
+        right.text_input("Where", "in A", disabled=True, help="Choose a B to ask for what holds in one of them alone.")
+    return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
+
+
+def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:
+    """A rewrite, the bounds of its similarity in A, and how far its similarities in A and B must be apart."""
+    boxes = (
+        ("Similarity from", "sent_low", False, "Normalised similarity of the rewrite in A, at least."),
+        ("to", "sent_high", False, "Normalised similarity of the rewrite in A, at most."),
+        ("A and B apart by", "sent_apart", not b, "Difference of the rewrite's similarities in A and B, at least."),
+    )
+    keys = ["sent_subset", *(key for _, key, *_ in boxes)]
+    is_set = any(st.session_state.get(key, st.query_params.get(key)) not in (None, "") for key in keys)
+    with st.expander("One rewrite, and how similar it must be", expanded=is_set, icon=":material/tune:"):
+        columns = st.columns([3, 2, 2, 2])
+        subset = columns[0].selectbox(
+            "Rewrite",
+            subsets,
+            index=None,
+            key="sent_subset",
+            bind="query-params",
+            placeholder="any of them",
+            on_change=TABLE.to_first_page,
+            help="Which one the bounds beside are about. With a B, its similarities stand in the table.",
+        )
+        low, high, apart = (
+            column.number_input(
+                title,
+                value=None,
+                step=0.05,
+                format="%.3f",
+                key=key,
+                bind="query-params",
+                disabled=disabled,
+                on_change=TABLE.to_first_page,
+                placeholder="any",
+                help=about,
+            )
+            for column, (title, key, disabled, about) in zip(columns[1:], boxes, strict=True)
+        )
+    return subset, low, high, apart if b else None
+
+
+def _pick_order(names: Sequence[str]) -> tuple[str, bool]:
+    """The column to sort all rows by, and whether from high to low."""
+    if st.session_state.get("sent_order", browsing.NUMBER) not in names:  # of a filter that is gone, or of B
+        st.session_state.update(sent_order=browsing.NUMBER, sent_direction=UP)
+    left, right = st.columns(2)
+    order = left.selectbox("Order", names, key="sent_order", bind="query-params", on_change=TABLE.to_first_page)
+    direction = one_of("Direction", [UP, DOWN], "sent_direction", place=right, on_change=TABLE.to_first_page)
+    return str(order), direction == DOWN
+
+
+def _in_words(wish: Filter, sides: Sides) -> list[str]:
+    """The conditions of a filter, each as Markdown that shows names as text."""
+    a, b = (as_text(run.plan.variant.label) if run else "" for run in (sides.a, sides.b))
+    where = {
+        Where.A: f"in {a}",
+        Where.B: f"in {b}",
+        Where.BOTH: f"in {a} and in {b}",
+        Where.ONLY_A: f"in {a}, not in {b}",
+        Where.ONLY_B: f"in {b}, not in {a}",
+    }
+    said = []
+    if wish.above:
+        names = [as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in wish.above]
+        said.append(f"{' and '.join(names)} {where[wish.where]}")
+    which = "some rewrite" if wish.subset is None else as_text(label(wish.subset))
+    bounds = (("least", wish.low), ("most", wish.high))
+    if ends := [f"at {end} {bound:g}" for end, bound in bounds if bound is not None]:
+        said.append(f"similarity of {which} in {a} {' and '.join(ends)}")
+    if wish.apart is not None:
+        said.append(f"similarity of {which} at least {wish.apart:g} apart in {a} and {b}")
+    if wish.wanted:
+        said.append(f"“{as_text(wish.wanted)}” in original or rewrite")
+    return said
+
+
+# --- the table
+
+
+def _headline(found: int, total: int, conditions: Sequence[str]) -> None:
+    if not conditions:
+        st.markdown(f"All **{total:,}** originals.")
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        share = f"**{found:,} of {total:,} originals ({found / total:.1%})**"
+        st.markdown(f"{share}: {'; '.join(conditions)}.", width="stretch")
+        st.button("Clear filters", key="sent_clear", on_click=_clear, icon=":material/filter_alt_off:")
+
+
+def _clear() -> None:
+    """Drop all conditions; the order stays."""
+    st.session_state.update(sent_search="", sent_above=[], sent_subset=None)
+    st.session_state.update(sent_low=None, sent_high=None, sent_apart=None)
+    TABLE.to_first_page()
+
+
+def _columns(wish: Filter, order: str, subsets: Sequence[str], *, b: bool) -> list[str]:
+    """The columns beside number and text, those that the reader asks about first."""
+    leads = [browsing.lead(side) for side in ("A", "B")[: 1 + b]] if wish.above else []
+    if not b:
+        return [*leads, *(browsing.in_run("A", subset) for subset in subsets)]
+    if wish.subset:  # its difference is A − B
+        differences = [browsing.in_run(side, wish.subset) for side in ("A", "B", "A − B")]
+    else:
+        differences = [browsing.LARGEST, browsing.DIFFERS_IN]
+    usual = [*leads, *differences, browsing.TURNED]
+    return [*([order] if order not in {*usual, browsing.LARGEST, browsing.NUMBER, browsing.ORIGINAL} else []), *usual]
+
+
+def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequence[str]) -> None:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    config: dict[str, ColumnConfig | str | None] = {
+        browsing.NUMBER: number(width="small", help="Number of the original in the dataset"),
+        browsing.ORIGINAL: text(width=280),
+        browsing.LARGEST: number(format="%.3f", help="Of a rewrite's similarities in A and B, over all rewrites"),
+        browsing.DIFFERS_IN: text(help="The rewrite with the largest difference"),
+        browsing.TURNED: number(
+            format="%g",
+            help="Pairs of rewrites that A and B put in a different order; a tie in one of them counts half",
+        ),
+    }
+    for side, run in sides.by_letter.items():
+        about = as_text(run.plan.variant.label)
+        config[browsing.lead(side)] = number(
+            format="%.3f",
+            help=f"{side}, {about}: by how much the nearer rewrite is above the other one; of several, the least",
+        )
+        for subset in shown.subsets:
+            title = label(subset) if sides.b is None else f"{side}: {label(subset)}"
+            config[browsing.in_run(side, subset)] = number(
+                title, format="%.3f", help=f"{side}, {about}: normalised similarity"
+            )
+    for subset in shown.subsets:
+        difference = number("A − B", format="%+.3f", help="Similarity in A minus similarity in B")
+        config[browsing.in_run("A − B", subset)] = difference
+
+    def view(rows: pd.DataFrame) -> pd.DataFrame:
+        out = rows[[browsing.NUMBER, browsing.ORIGINAL, *columns]].copy()
+        if browsing.DIFFERS_IN in out:
+            out[browsing.DIFFERS_IN] = out[browsing.DIFFERS_IN].map(label)
+        return out
+
+    TABLE.show(found, shown.dataset, config, hint="Choose a row to read its rewrites.", view=view)
+
+
+def _files(found: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:
+    """Files with all originals of the table and their rewrites, made on demand."""
+    variants = {run.run_id: run.plan.variant for run in shown.runs}
+    downloads.tables(
+        lambda: browsing.for_export(sentences, found[browsing.NUMBER].tolist(), variants),
+        Holds(shown.dataset, tuple(variants)),
+        stem=downloads.stem_of("heros", shown.dataset, "sentences"),
+        key="sent_download",
+        help=f"All {len(found):,} originals of the table in its order, a row per rewrite, with its similarity "
+        "and cosine in every shown variant.",
+    )

@@ -1,33 +1,42 @@
-"""What the views of the HEROS page show: one run per variant, and the rows behind them."""
+"""The runs that the HEROS page shows, one per variant, and what all its views take from them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
+from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.orderings import Cosines
 from core.figures.theme import Scheme, Style
+from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import Keys
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks, pick_dataset
+from core.ui.resources import Keys, cached, repository, settings
+from core.ui.widgets import missing_runs, tables
+from core.ui.widgets.work import run_button
+
+DEFAULT = "demo-minimal"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """What a view is given.
+class HerosView:
+    """What a view shows.
 
     Attributes:
-        dataset: the reference of the minimal-pair set that is shown; it may be another than the sidebar's.
-        runs: one per variant, all of that dataset.
-        subsets: those that all runs have, in the order in which they are shown.
+        dataset: reference of the minimal-pair set; it may differ from the sidebar's.
+        runs: one per variant, all on that dataset.
+        subsets: those that all runs have, in the order of display.
         rows: a row per run, original and subset: run_id, item_no, subset, cosine, similarity, original, rewrite.
     """
 
     entry: DiagnosticEntry
-    picks: Picks
     dataset: str
     runs: Sequence[RunRecord]
     subsets: Sequence[str]
@@ -37,5 +46,67 @@ class Shown:
 
 
 BY_RUNS: Keys = {
-    Shown: lambda shown: ([run.run_id for run in shown.runs], list(shown.subsets))
-}  # whose rows never change
+    HerosView: lambda shown: ([run.run_id for run in shown.runs], list(shown.subsets))
+}  # rows never change
+
+
+def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
+    """The picked dataset if it holds minimal pairs, else the built-in one with a caption that says so."""
+    if missing_runs.fits(entry, picks.dataset):
+        return picks.dataset
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.caption(
+        f"{tables.dataset_title(picks.dataset)}, picked in the sidebar, holds no minimal pairs. Shown: "
+        f"{tables.dataset_title(DEFAULT)}."
+    )
+    button.button("Pick it", key="pick_minimal", on_click=pick_dataset, args=(DEFAULT,), width="stretch")
+    return DEFAULT
+
+
+def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
+    """The newest run of each picked variant, the best by its headline first."""
+    # Without parameters, which leaves out those whose transform was fitted on another dataset.
+    found = missing_runs.stored(entry, picks, dataset, {})
+    newest = {r.plan.variant: r for r in reversed(found)}
+    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline_of(r.metrics), -math.inf))
+
+
+def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
+    """Offer to compute what is missing: picked variants, a first run, another variant."""
+
+    def two_poolings() -> None:
+        requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
+        run_button("Compare two poolings of MiniLM", f"HEROS on {dataset}", requests, key="run_first")
+
+    missing_runs.offer(entry, picks, runs, dataset, {}, "HEROS run", first=two_poolings)
+
+
+@cached(16, "Reading similarities …")
+def rows(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> pd.DataFrame:
+    """Every minimal pair of the runs, in the dataset's order."""
+    return repository().items(entry, run_ids, texts=True)
+
+
+def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], rows: pd.DataFrame) -> list[str]:
+    """The subsets that all runs have: HEROS's in its order, then any others in the order of the dataset."""
+    present = list(rows.loc[rows["run_id"] == runs[0].run_id, "subset"].unique())
+    declared = [metric.name for metric in entry.metrics if metric.name in present]
+    names = dict.fromkeys([*declared, *present])
+    return [name for name in names if all(name in run.metrics for run in runs)]
+
+
+@cached(16, "Laying rewrites beside each other …", keys=BY_RUNS)
+def cosines(shown: HerosView) -> Mapping[str, Cosines]:
+    """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
+    own = dict(tuple(shown.rows.groupby("run_id")))
+    return {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
+
+
+def subset_in_words(subset: str) -> str:
+    """A subset's name for a sentence in Markdown."""
+    return as_text(label(subset))
+
+
+def named(run: RunRecord) -> str:
+    """A run's variant in bold Markdown."""
+    return f"**{as_text(run.plan.variant.label)}**"

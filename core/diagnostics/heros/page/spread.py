@@ -1,4 +1,4 @@
-"""The view *spread* of the HEROS page: how far the sentences of a subset differ."""
+"""The view *spread* of the HEROS page: how far a subset's sentences differ, and the profile under the transforms."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from core.datasets import uploads
+from core.diagnostic import DiagnosticEntry
 from core.diagnostics.heros.figures import spread as figures
 from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.page import transforms as heros_chains
-from core.diagnostics.heros.page.shown import BY_RUNS, Shown
+from core.diagnostics.heros.orderings import Cosines
+from core.diagnostics.heros.page.shown import BY_RUNS, HerosView, subsets_of
+from core.diagnostics.heros.transforms import ChainProfile, chain_profile, newest_by_chain, not_yet_run
+from core.errors import BlindspotError
+from core.figures import theme
 from core.numerics.statistics.density import Quantiles, density
+from core.runs import pipeline
 from core.store.records import RunRecord
-from core.ui.resources import cached
+from core.ui.markdown import as_text
+from core.ui.resources import cached, repository, settings
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.work import run_button
 
 NORMALISED, RAW = "normalised", "raw cosine"
 MAX_VARIANTS = 8
@@ -21,16 +30,13 @@ MAX_RIDGES = 64  # 128 places up and back each: 16,384 points
 LEAST_SPAN = 0.05  # of the axis, where all similarities are alike
 
 
-def show(shown: Shown) -> None:
+def show(shown: HerosView) -> None:
     """The distribution of every subset, and how an encoder's profile moves from transform to transform."""
-    scale = st.segmented_control(
+    scale = one_of(
         "Similarity on the axis",
         (NORMALISED, RAW),
-        default=NORMALISED,
-        required=True,
-        key="heros_scale",
-        bind="query-params",
-        help="raw cosine: as the encoder gives it. normalised: moved and stretched so that two unrelated sentences "
+        "heros_scale",
+        "raw cosine: as the encoder gives it. normalised: moved and stretched so that two unrelated sentences "
         "have 0 and the same direction has 1; only so can encoders be compared.",
     )
     near = st.toggle(
@@ -63,11 +69,11 @@ def show(shown: Shown) -> None:
                 else "0, where two unrelated sentences stand on average."
             )
         )
-    heros_chains.show(shown)
+    _transforms(shown)
 
 
 def _chosen(subsets: Sequence[str], most: int) -> list[str]:
-    """All subsets, or those that the reader chooses where there are too many for a figure."""
+    """All subsets, or the reader's choice where there are too many for a figure."""
     if len(subsets) <= most:
         return list(subsets)
     chosen = st.multiselect(
@@ -83,28 +89,108 @@ def _chosen(subsets: Sequence[str], most: int) -> list[str]:
 
 
 @cached(16, "Drawing the spread …", keys=BY_RUNS)
-def _ridges(shown: Shown, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[figures.Ridge]:
-    """For ``figures.ridges``; a finished run never changes."""
+def _ridges(shown: HerosView, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[figures.Ridge]:
     column = "cosine" if is_raw else "similarity"
     values = {key: group.to_numpy(np.float64) for key, group in shown.rows.groupby(["run_id", "subset"])[column]}
     baselines = {r.run_id: r.metrics["cos_avg"] if is_raw else 0.0 for r in runs}
     drawn = [*(values[r.run_id, s] for r in runs for s in subsets), np.array(list(baselines.values()))]
     span = max(LEAST_SPAN, float(max(v.max() for v in drawn) - min(v.min() for v in drawn)))
-    out = []
-    for run in runs:
-        for subset in subsets:
-            own = values[run.run_id, subset]
-            hill, q = density(own, span, highest=1.0), Quantiles.of(own)
-            out.append(
-                figures.Ridge(
-                    variant=run.plan.variant,
-                    subset=subset,
-                    at=hill.at,
-                    heights=hill.heights,
-                    quantiles=(q.low, q.lower, q.median, q.upper, q.high),
-                    mean=float(own.mean()),
-                    baseline=baselines[run.run_id],
-                    n=len(own),
-                )
-            )
-    return out
+    return [
+        figures.Ridge(
+            variant=run.plan.variant,
+            subset=subset,
+            hill=density(own, span, highest=1.0),
+            quantiles=Quantiles.of(own),
+            mean=float(own.mean()),
+            baseline=baselines[run.run_id],
+            n=len(own),
+        )
+        for run in runs
+        for subset in subsets
+        for own in [values[run.run_id, subset]]
+    ]
+
+
+# --- the profile under the transforms
+
+
+def _transforms(shown: HerosView) -> None:
+    """One encoder's profile per transform, whatever the sidebar picks, and a button for those not run yet."""
+    st.subheader("How does the profile move under the transforms?", anchor=False)
+    encoder = _encoder(shown.runs)
+    # Without parameters: fitted on its own sentences.
+    found = repository().finished(shown.entry, encoder=encoder, dataset=shown.dataset, params={})
+    runs = newest_by_chain(found)
+    if len(runs) > 1:
+        try:
+            _draw(_profiles(shown.entry, list(runs.values())), shown, encoder)
+        except BlindspotError as error:
+            st.warning(as_text(str(error)))
+    elif runs:
+        st.info(
+            f"Of {as_text(encoder)} only {as_text(next(iter(runs)))} was run on this dataset: nothing to lay beside it "
+            "yet.",
+            icon=":material/info:",
+        )
+    _offer(shown, encoder, not_yet_run(list(runs)))
+
+
+def _encoder(runs: Sequence[RunRecord]) -> str:
+    """One of the encoders shown."""
+    encoders = list(dict.fromkeys(run.plan.variant.encoder for run in runs))
+    if len(encoders) == 1:
+        return encoders[0]
+    if st.session_state.get("heros_encoder", encoders[0]) not in encoders:  # the sidebar has left it out since
+        st.session_state["heros_encoder"] = encoders[0]
+    return str(st.selectbox("Encoder", encoders, key="heros_encoder", persist_state="session"))
+
+
+@cached(16, "Reading the runs of all transforms …")
+def _profiles(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> list[ChainProfile]:
+    rows = repository().items(entry, [run.run_id for run in runs], texts=False)
+    subsets = subsets_of(entry, runs, rows)
+    own = dict(tuple(rows.groupby("run_id")))
+    return [chain_profile(run, Cosines.of_rows(own[run.run_id], subsets)) for run in runs]
+
+
+def _draw(profiles: Sequence[ChainProfile], shown: HerosView, encoder: str) -> None:
+    kept = profiles[0].kept
+    ordering = kept.ordering.in_words(label) if kept else ""
+    looks = dict(zip(profiles[0].means, theme.looks(len(profiles[0].means), shown.scheme), strict=True))
+    st.plotly_chart(figures.chains(profiles, looks, ordering, shown.scheme), key="chains")
+    st.caption(
+        f"{as_text(encoder)} on this dataset, a row per transform, also of those that the sidebar leaves out. A "
+        "transform that only spreads similarities moves all subsets alike; where lines cross, it changes what is "
+        "nearer."
+        + (
+            f" On the right: in how many originals *{as_text(ordering)}* holds, with a 95% Wilson interval; dotted: "
+            "half."
+            if ordering
+            else ""
+        )
+    )
+
+
+def _offer(shown: HerosView, encoder: str, missing: Sequence[str]) -> None:
+    """A button that runs the usual transforms that are missing."""
+    if not missing:
+        return
+    try:
+        requests = [
+            pipeline.request(shown.entry.id, encoder, chain, shown.dataset, {}, settings()) for chain in missing
+        ]
+    except BlindspotError as error:  # an encoder or a file that is gone
+        st.caption(f"More transforms cannot be run: {as_text(str(error))}")
+        return
+    several = f"{len(missing)} transforms" if len(missing) > 1 else "1 transform"
+    run_button(
+        f"Run {several} of {as_text(encoder)}: {', '.join(missing)}",
+        f"Transforms of {encoder} on {uploads.short_name(shown.dataset, settings())}",
+        requests,
+        key="run_chains",
+        primary=False,
+    )
+    st.caption(
+        "Each is fitted on this dataset's own sentences. The sentences are encoded only if their embeddings are no "
+        "longer in the cache; the new variants then stand in the sidebar's picker too."
+    )

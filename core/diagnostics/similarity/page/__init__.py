@@ -1,45 +1,93 @@
-"""The views of the page Similarity; only the chosen one is computed."""
+"""The page Similarity: the runs that it shows, and its views."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from core import diagnostic as diagnostics
+import streamlit as st
+
 from core import ui
-from core.diagnostics.similarity.page import bands as similarity_bands
-from core.diagnostics.similarity.page import learned as similarity_learned
-from core.diagnostics.similarity.page import pairs as similarity_pairs
-from core.diagnostics.similarity.page import scores as similarity_scores
-from core.diagnostics.similarity.page.runs import gather
-from core.diagnostics.similarity.page.shown import Shown
+from core.datasets.catalog import DATASETS
+from core.diagnostics.similarity.definition import ENTRY
+from core.diagnostics.similarity.page import bands, learned, pairs, scores
+from core.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
+from core.diagnostics.similarity.pairs import ScoredTable
+from core.store.records import RunRecord
+from core.ui.pickers import Picks, pick_dataset
+from core.ui.resources import scheme
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.views import View, choose_view
 
-# By their names, which also stand in the address; the first is the default.
-VIEWS: Mapping[str, View[Shown]] = {
-    "scores": View(
-        "How well do similarities follow people's scores, and by which correlation?", similarity_scores.show
-    ),
-    "pairs": View("Which pairs does an encoder misjudge, and where do two disagree?", similarity_pairs.show),
-    "bands": View("Is it right among the most similar pairs too?", similarity_bands.show),
-    "learned": View("What could a learned similarity make of the same embeddings?", similarity_learned.show),
+OFFERED = {"stsb-test": "sentences", "ws353": "words"}
+MAX_SHOWN = 11
+
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[SimilarityView]] = {
+    "scores": View("How well do similarities follow people's scores, and by which correlation?", scores.show),
+    "pairs": View("Which pairs does an encoder misjudge, and where do two disagree?", pairs.show),
+    "bands": View("Is it right among the most similar pairs too?", bands.show),
+    "learned": View("What could a learned similarity make of the same embeddings?", learned.show),
 }
-
-
-def look_closer(shown: Shown) -> None:
-    """Let the reader choose a view, and show it."""
-    choose_view(shown, VIEWS, "Look closer", key="similarity_view")
-
-
-# The page similarity.
 
 
 def show() -> None:
     """The page."""
-    entry = diagnostics.find("similarity")
     picks = ui.page(
         "Similarity", "Do an encoder's similarities go up and down with people's, and which pairs does it misjudge?"
     )
     with ui.errors_shown():
-        if shown := gather(entry, picks):
-            look_closer(shown)
-    ui.how_computed(entry)
+        if shown := _selected(picks):
+            choose_view(shown, VIEWS, "Look closer", key="similarity_view")
+    ui.how_computed(ENTRY)
+
+
+def _selected(picks: Picks) -> SimilarityView | None:
+    if not missing_runs.fits(ENTRY, picks.dataset):
+        _other_kind(picks.dataset)
+        return None
+    runs = runs_of(picks, picks.dataset)
+    missing_runs.offer(ENTRY, picks, runs, picks.dataset, picks.params, "scores")
+    if not runs:
+        return None
+    if len(runs) > MAX_SHOWN:
+        st.caption(
+            f"{MAX_SHOWN} of {len(runs):,} variants: every encoder without a transform, then the best. Pick others in "
+            "the sidebar."
+        )
+        first = sorted(runs, key=lambda run: run.plan.variant.transform != "none")[:MAX_SHOWN]
+        runs = [run for run in runs if run in first]
+    table = table_of(runs)
+    _coverage(runs, table)
+    if len(table.frame) < 2:
+        st.warning(
+            "No two pairs have a similarity in all of these variants. Pick fewer variants in the sidebar.",
+            icon=":material/balance:",
+        )
+        return None
+    return SimilarityView(picks, runs, table, variant_styles(r.plan.variant for r in runs), scheme())
+
+
+def _other_kind(dataset: str) -> None:
+    with st.container(border=True, key="no_scores"):
+        st.markdown(
+            f"{tables.dataset_title(dataset)}, picked in the sidebar, has no pairs that people scored. Pick a "
+            "dataset that has, or bring scored pairs of your own on the page *Data*."
+        )
+        with st.container(horizontal=True):
+            for name, unit in OFFERED.items():
+                label = f"{DATASETS[name].title} ({unit})"
+                st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
+
+
+def _coverage(runs: Sequence[RunRecord], table: ScoredTable) -> None:
+    every = runs[0].coverage["pairs"]
+    if len(table.frame) == every:
+        return
+    lacking = [r for r in runs if r.coverage["pairs_covered"] < every]
+    each = "; ".join(f"`{r.plan.variant.label}` {r.coverage['pairs_covered']:,}" for r in lacking)
+    st.info(
+        f"**Coverage:** {len(table.frame):,} of {every:,} pairs have a vector for both texts in every variant; all "
+        f"scores here are of these. Pairs with vectors: {each}.",
+        icon=":material/balance:",
+    )

@@ -1,4 +1,4 @@
-"""The view *learned* of the page Similarity: a similarity that is learned, beside the cosine (Eger et al. 2019)."""
+"""The view *learned* of the page Similarity: a learned similarity compared with the cosine (Eger et al. 2019)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import streamlit as st
 from core.diagnostics.similarity import figures, intervals, learned
 from core.diagnostics.similarity.intervals import Row
 from core.diagnostics.similarity.learned import MODELS, Learned, LearnRequest
-from core.diagnostics.similarity.page import bands as similarity_bands
-from core.diagnostics.similarity.page.shown import Shown
+from core.diagnostics.similarity.page import bands
+from core.diagnostics.similarity.page.runs import SimilarityView
 from core.errors import BlindspotError
-from core.figures.dots import dots
+from core.figures.dots import DOT, dot, dots
 from core.numerics.statistics.correlations import KINDS
 from core.runs.spaces import NotEncoded
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, settings
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import task_button
 
 
-def show(shown: Shown) -> None:
+def show(shown: SimilarityView) -> None:
     """Every variant's cosine and learned similarities on the test part; a button for those not learned yet."""
     found: dict[Variant, Learned] = {}
     wanted: list[LearnRequest] = []
@@ -40,7 +41,7 @@ def show(shown: Shown) -> None:
         else:
             found[run.plan.variant] = done
     if not_encoded:
-        similarity_bands.offer(shown)
+        bands.offer(shown)
     if wanted:
         _offer(wanted)
     if found:
@@ -62,34 +63,20 @@ def _row(found: Learned, model: str) -> Row:
     return intervals.rows_of(found.predicted[model], found.gold, [learned.TEST] * len(found.gold), ends)[0]
 
 
-def _results(found: dict[Variant, Learned], shown: Shown) -> None:
-    kind = str(
-        st.segmented_control(
-            "Correlation on the test part",
-            list(KINDS),
-            default="pearson",
-            required=True,
-            key="sim_learned_kind",
-            bind="query-params",
-            help="The paper's table 2 has Pearson's.",
-        )
-    )
+def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
+    about = "The paper's table 2 has Pearson's."
+    kind = one_of("Correlation on the test part", KINDS, "sim_learned_kind", about, default="pearson")
     lines, rows = [], []
     for variant, one in found.items():
         for model in MODELS:
-            row = _row(one, model)
-            line: dict[str, object] = {"variant": variant.label, "similarity": model}
-            for name in KINDS:
-                estimate = row.estimates.get(name)
-                line[figures.NAMES[name]] = None if estimate is None else estimate.value
-                if estimate is None or name != kind:
-                    continue
-                ends = estimate.interval
-                low, high = (float("nan"), float("nan")) if ends is None else (ends.low, ends.high)
-                lines.append({"variant": variant, "name": model, "value": estimate.value, "low": low, "high": high})
-            rows.append(line | {"squared error": one.squared_error(model)})
+            estimates = _row(one, model).estimates
+            values = {name: estimates[k].value if k in estimates else None for k, name in figures.NAMES.items()}
+            error = one.squared_error(model)
+            rows.append({"variant": variant.label, "similarity": model, **values, "squared error": error})
+            if kind in estimates:
+                lines.append(dot(variant, model, estimates[kind].value, estimates[kind].interval))
     if lines:
-        figure = dots(pd.DataFrame(lines), shown.styles, shown.scheme, axis=figures.NAMES[kind])
+        figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis=figures.NAMES[kind])
         st.plotly_chart(figure, key="sim_learned")
     number = st.column_config.NumberColumn
     st.dataframe(

@@ -1,24 +1,24 @@
-"""The view *pairs* of the page Similarity: predicted against given scores, and the pairs that are misjudged most."""
+"""The view *pairs* of the page Similarity: predicted against given scores, and the most misjudged pairs."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.similarity import figures, misjudged
-from core.diagnostics.similarity.misjudged import Fit, Order
-from core.diagnostics.similarity.page.shown import BY_RUNS, Shown
-from core.diagnostics.similarity.pairs import ScoredTable
+from core.diagnostics.similarity import figures, pairs
+from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
+from core.diagnostics.similarity.pairs import DISAGREEMENT, FIRST, PAIR, SCORE, SECOND, SET, Fit, Order, ScoredTable
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
-TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=misjudged.PAIR)
+TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
 ALL_SETS = "all"
 FIT_IN_WORDS = {
     Fit.MONOTONE: "a monotone step function (isotonic regression), which is what Spearman and Kendall let pass",
@@ -26,33 +26,23 @@ FIT_IN_WORDS = {
 }
 
 
-def show(shown: Shown) -> None:
+def show(shown: SimilarityView) -> None:
     """The scatter of one variant or two, the table of the pairs, and the chosen pair."""
     sides = two_variants(shown.runs, KEYS).by_letter
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        fit = Fit(
-            st.segmented_control(
-                "Fit",
-                [fit.value for fit in Fit],
-                default=Fit.MONOTONE.value,
-                required=True,
-                key="sim_fit",
-                bind="query-params",
-                help="\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()),
-            )
-        )
+        fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
         set_name = _set(shown)
     rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit)
-    here = rows if set_name == ALL_SETS else rows[rows[misjudged.SET] == set_name]
+    here = rows if set_name == ALL_SETS else rows[rows[SET] == set_name]
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**")
             figure = figures.against_gold(
                 here[f"similarity in {side}"].to_numpy(),
-                here[misjudged.SCORE].to_numpy(),
+                here[SCORE].to_numpy(),
                 here[f"fitted in {side}"].to_numpy(),
-                here[misjudged.PAIR].tolist(),
+                here[PAIR].tolist(),
                 chosen,
                 shown.styles[run.plan.variant],
                 shown.scheme,
@@ -63,14 +53,20 @@ def show(shown: Shown) -> None:
         f"the texts more alike than people do. A similarity is put on the scale of the scores by {FIT_IN_WORDS[fit]}, "
         "fitted to all pairs of the dataset by least squares."
     )
-    order = _order(with_b="B" in sides)
-    found = misjudged.ordered(here, order)
+    order = one_of(
+        "Which pairs first?",
+        [order for order in Order if "B" in sides or order is not Order.DISAGREE],
+        "sim_rows",
+        "- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
+        "one sign\n- **disagree**: the scores that the similarities stand for are furthest apart",
+    )
+    found = pairs.ordered(here, order)
     _table(found, shown)
     _downloads(found, shown, sides)
     _look_into(rows, found, shown, sides)
 
 
-def _set(shown: Shown) -> str:
+def _set(shown: SimilarityView) -> str:
     sets = shown.table.sets
     if len(sets) < 2:
         return ALL_SETS
@@ -79,52 +75,31 @@ def _set(shown: Shown) -> str:
     return str(st.selectbox("Set", [ALL_SETS, *sets], key="sim_set", bind="query-params", width=240))
 
 
-def _order(*, with_b: bool) -> Order:
-    choices = [order.value for order in Order if with_b or order is not Order.DISAGREE]
-    if st.session_state.get("sim_rows") not in (None, *choices):
-        st.session_state["sim_rows"] = Order.WORST.value
-    return Order(
-        st.segmented_control(
-            "Which pairs first?",
-            choices,
-            default=Order.WORST.value,
-            required=True,
-            key="sim_rows",
-            bind="query-params",
-            help="- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
-            "one sign\n- **disagree**: the scores that the similarities stand for are furthest apart",
-        )
-    )
-
-
 @cached(16, "Fitting …", keys=BY_RUNS)
 def _described(table: ScoredTable, sides: tuple[tuple[str, str], ...], fit: Fit) -> pd.DataFrame:
-    return misjudged.described(table, dict(sides), fit)
+    return pairs.described(table, dict(sides), fit)
 
 
-# --- the table
-
-
-def _table(found: pd.DataFrame, shown: Shown) -> None:
+def _table(found: pd.DataFrame, shown: SimilarityView) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, object] = {
-        misjudged.PAIR: number(width="small", help="Number of the pair in the dataset"),
-        misjudged.SCORE: number(format="%.2f", help="What people gave"),
-        misjudged.FIRST: text(width=280),
-        misjudged.SECOND: text(width=280),
-        misjudged.DISAGREEMENT: number(format="%+.2f", help="The score that A's similarity stands for, less B's"),
+        PAIR: number(width="small", help="Number of the pair in the dataset"),
+        SCORE: number(format="%.2f", help="What people gave"),
+        FIRST: text(width=280),
+        SECOND: text(width=280),
+        DISAGREEMENT: number(format="%+.2f", help="The score that A's similarity stands for, less B's"),
     }
     for side in "AB":
         config[f"similarity in {side}"] = number(f"similarity {side}", format="%.3f")
         config[f"fitted in {side}"] = None
         config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Fitted less given score")
     if len(shown.table.sets) < 2:
-        config[misjudged.SET] = None
+        config[SET] = None
     hint = f"{len(found):,} pairs. Choose a row to read it below."
     TABLE.show(found, shown.picks.dataset, config, hint=hint)
 
 
-def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+def _downloads(found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
     rows = found.rename(
         columns={
             f"{what} in {side}": f"{what} of {run.plan.variant}"
@@ -141,22 +116,19 @@ def _downloads(found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -
     )
 
 
-# --- one pair
-
-
-def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: Shown, sides: dict[str, RunRecord]) -> None:
+def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
     left_out = (
         f"is not among the {len(rows):,} pairs that are shown: pairs that an encoder has no vector for are left out"
     )
-    number = TABLE.chosen(found, shown.picks.dataset, set(rows[misjudged.PAIR].tolist()), left_out)
+    number = TABLE.chosen(found, shown.picks.dataset, set(rows[PAIR].tolist()), left_out)
     if number is None:
         return
-    row = rows[rows[misjudged.PAIR] == number].iloc[0]
+    row = rows[rows[PAIR] == number].iloc[0]
     with st.container(border=True, key="sim_pair"):
         left, right = st.columns(2)
-        left.text(row[misjudged.FIRST])
-        right.text(row[misjudged.SECOND])
-        st.markdown(f"People gave **{row[misjudged.SCORE]:.2f}** ({as_text(str(row[misjudged.SET]))}).")
+        left.text(row[FIRST])
+        right.text(row[SECOND])
+        st.markdown(f"People gave **{row[SCORE]:.2f}** ({as_text(str(row[SET]))}).")
         st.dataframe(
             pd.DataFrame(
                 [

@@ -1,49 +1,57 @@
-"""The view *scores* of the page Similarity: three correlations with intervals, and the order that each gives."""
+"""The view *scores* of the page Similarity: three correlations with intervals, and the order by each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.diagnostics.similarity import figures, intervals
 from core.diagnostics.similarity.definition import NAMES
 from core.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
-from core.diagnostics.similarity.page.shown import BY_RUNS, Shown
+from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from core.diagnostics.similarity.pairs import ScoredTable
-from core.figures.dots import dots
+from core.figures import grids
+from core.figures.dots import DOT, dot, dots
+from core.numerics.statistics import rankings
 from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
-from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets.choices import one_of
 
-KIND = "sim_kind"
+Rows = Mapping[Variant, Sequence[Row]]
 
 
-def show(shown: Shown) -> None:
-    """Correlations over all pairs; per set and as the weighted mean; the order of the variants under each."""
-    rows = {run.run_id: rows_of(shown, run) for run in shown.runs}
+def show(shown: SimilarityView) -> None:
+    """Correlations over all pairs, per set and as the weighted mean; the order of the variants by each."""
+    rows = {run.plan.variant: _rows(shown.table, run.run_id) for run in shown.runs}
     left, right = st.columns(2) if len(shown.runs) > 1 else (st.container(), None)
     with left:
         st.markdown(f"**Over {ALL}**")
-        st.plotly_chart(dots(_over_all(shown, rows), shown.styles, shown.scheme, axis="correlation"), key="sim_all")
+        of_all = [
+            dot(variant, figures.NAMES[kind], estimate.value, estimate.interval)
+            for variant, (whole, *_) in rows.items()
+            for kind, estimate in whole.estimates.items()
+        ]
+        figure = dots(pd.DataFrame(of_all, columns=DOT), shown.styles, shown.scheme, axis="correlation")
+        st.plotly_chart(figure, key="sim_all")
     if right is not None:
         with right:
             st.markdown("**The order under each correlation**")
-            st.plotly_chart(figures.places(order(shown, rows), shown.styles, shown.scheme), key="sim_order")
+            _order(shown, rows)
         _say_whether_they_agree(shown)
     st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
     if len(shown.table.sets) > 1:
         _per_set(shown, rows)
-    _table(shown, rows)
+    _table(rows)
 
 
 def _independent(table: ScoredTable) -> str:
-    """What the intervals take for independent, or why there are none."""
     known = Dependence.of(*table.ends)
     if known.refusal:
         return f"No intervals: {known.refusal}."
@@ -56,52 +64,31 @@ def _independent(table: ScoredTable) -> str:
     )
 
 
-def rows_of(shown: Shown, run: RunRecord) -> tuple[Row, ...]:
-    """A run's correlations over the pairs of the table."""
-    return _rows(shown.table, run.run_id)
-
-
 @cached(64, "Computing intervals …", keys=BY_RUNS)
 def _rows(table: ScoredTable, run_id: str) -> tuple[Row, ...]:
     return intervals.rows_of(table.similarity[run_id], table.gold, table.frame["set_name"].tolist(), table.ends)
 
 
-def _line(variant: Variant, name: str, estimate: Estimate) -> dict[str, object]:
-    ends = estimate.interval
-    low, high = (float("nan"), float("nan")) if ends is None else (ends.low, ends.high)
-    return {"variant": variant, "name": name, "value": estimate.value, "low": low, "high": high}
+def _order(shown: SimilarityView, rows: Rows) -> None:
+    known = {variant: whole.estimates for variant, (whole, *_) in rows.items() if whole.estimates}
+    if not known:
+        return
+    values = np.array([[estimates[kind].value for kind in KINDS] for estimates in known.values()])
+    places = rankings.places(rankings.oriented(values, np.ones(len(KINDS))))
+    styles = {variant.label: shown.styles[variant] for variant in known}
+    names = list(figures.NAMES.values())
+    st.plotly_chart(grids.place_lines(places, values, list(styles), names, styles, shown.scheme), key="sim_order")
 
 
-def _over_all(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            _line(run.plan.variant, figures.NAMES[kind], rows[run.run_id][0].estimates[kind])
-            for run in shown.runs
-            for kind in KINDS
-            if kind in rows[run.run_id][0].estimates
-        ],
-        columns=["variant", "name", "value", "low", "high"],
-    )
-
-
-def order(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Variant]]:
-    """Per correlation the variants, best first."""
-    known = [run for run in shown.runs if rows[run.run_id][0].estimates]
-    return {
-        kind: [run.plan.variant for run in sorted(known, key=lambda run: -rows[run.run_id][0].estimates[kind].value)]
-        for kind in KINDS
-    }
-
-
-# --- do they agree?
+# --- agreement
 
 
 @cached(16, "Comparing the orders …", keys=BY_RUNS)
 def _disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
-    return intervals.disagreements(table, table.run_ids)
+    return intervals.disagreements(table)
 
 
-def _say_whether_they_agree(shown: Shown) -> None:
+def _say_whether_they_agree(shown: SimilarityView) -> None:
     found = _disagreements(shown.table)
     n = len(shown.runs)
     if not found:
@@ -139,23 +126,16 @@ def _signed(estimate: Estimate) -> str:
 # --- per set
 
 
-def _per_set(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> None:
-    kind = st.segmented_control(
-        "Correlation per set",
-        list(KINDS),
-        default="spearman",
-        required=True,
-        key=KIND,
-        bind="query-params",
-        help="\n".join(f"- **{name}**: {words}" for name, words in NAMES.items()),
-    )
+def _per_set(shown: SimilarityView, rows: Rows) -> None:
+    in_words = "\n".join(f"- **{name}**: {words}" for name, words in NAMES.items())
+    kind = one_of("Correlation per set", KINDS, "sim_kind", in_words, default="spearman")
     lines = [
-        _line(run.plan.variant, row.of, row.estimates[str(kind)])
-        for run in shown.runs
-        for row in rows[run.run_id]
-        if str(kind) in row.estimates
+        dot(variant, row.of, estimate.value, estimate.interval)
+        for variant, of_variant in rows.items()
+        for row in of_variant
+        if (estimate := row.estimates.get(kind))
     ]
-    figure = dots(pd.DataFrame(lines), shown.styles, shown.scheme, axis=NAMES[str(kind)])
+    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis=NAMES[kind])
     st.plotly_chart(figure, key="sim_sets")
     st.caption(
         f"**{ALL}**: one correlation over the pairs of every set together. **{MEAN}**: the mean of the sets' "
@@ -163,16 +143,16 @@ def _per_set(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> None:
     )
 
 
-def _table(shown: Shown, rows: Mapping[str, Sequence[Row]]) -> None:
+def _table(rows: Rows) -> None:
     out = []
-    for run in shown.runs:
-        for row in rows[run.run_id]:
-            line: dict[str, object] = {"variant": run.plan.variant.label, "over": row.of, "pairs": row.pairs}
-            for kind in KINDS:
+    for variant, of_variant in rows.items():
+        for row in of_variant:
+            line: dict[str, object] = {"variant": variant.label, "over": row.of, "pairs": row.pairs}
+            for kind, name in figures.NAMES.items():
                 estimate = row.estimates.get(kind)
-                line[figures.NAMES[kind]] = None if estimate is None else estimate.value
-                ends = None if estimate is None else estimate.interval
-                line[f"{figures.NAMES[kind]}, 95%"] = "–" if ends is None else f"{ends.low:.4f} to {ends.high:.4f}"
+                ends = estimate.interval if estimate else None
+                line[name] = estimate.value if estimate else None
+                line[f"{name}, 95%"] = f"{ends:.4f}" if ends else "–"
             out.append(line)
     with st.expander("All scores as a table", icon=":material/table:"):
         number = st.column_config.NumberColumn

@@ -1,44 +1,133 @@
-"""The views of the page Transfer; only the chosen one is computed."""
+"""The page Transfer: its controls, the runs that they select, and its views."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core import diagnostic as diagnostics
+import streamlit as st
+
 from core import ui
-from core.diagnostics.transfer.page import classifiers as transfer_classifiers
-from core.diagnostics.transfer.page import confusion as transfer_confusion
-from core.diagnostics.transfer.page import items as transfer_items
-from core.diagnostics.transfer.page import tasks as transfer_tasks
-from core.diagnostics.transfer.page.runs import gather
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
+from core.diagnostics.transfer.outcomes import Measure
+from core.diagnostics.transfer.page import classifiers, offer, one_task, tasks
+from core.diagnostics.transfer.page.runs import TransferView
+from core.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
+from core.store.records import RunRecord
+from core.ui.pickers import Picks
+from core.ui.resources import repository, scheme
+from core.ui.widgets import missing_runs, tables
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.views import View, choose_view
 
-# By their names, which also stand in the address; the first is the default.
-VIEWS: Mapping[str, View[Shown]] = {
-    "tasks": View("How well does a simple classifier do on each encoder, task by task?", transfer_tasks.show),
-    "classifiers": View("Does the ranking of encoders hold with another classifier?", transfer_classifiers.show),
-    "confusion": View("Which classes are taken for which?", transfer_confusion.show),
-    "items": View("Which examples does one encoder get right and the other wrong?", transfer_items.show),
+CLASSIFIERS_IN_WORDS = {
+    "logreg": "logistic regression",
+    "logreg-znorm": "logistic regression, z-normalised",
+    "mlp": "perceptron",
+    "mlp-znorm": "perceptron, z-normalised",
 }
+SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
+COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
 
-
-def look_closer(shown: Shown) -> None:
-    """Let the reader choose a view, and show it."""
-    choose_view(shown, VIEWS, "Look closer", key="transfer_view")
-
-
-# The page transfer.
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[TransferView]] = {
+    "tasks": View("How well does a simple classifier do on each encoder, task by task?", tasks.show),
+    "classifiers": View("Does the ranking of encoders hold with another classifier?", classifiers.show),
+    "confusion": View("Which classes are taken for which?", one_task.confusion),
+    "items": View("Which examples does one encoder get right and the other wrong?", one_task.items),
+}
 
 
 def show() -> None:
     """The page."""
-    entry = diagnostics.find("transfer")
     picks = ui.page(
         "Transfer",
         "How well does a simple classifier do on an encoder's embeddings, and which examples decide between two?",
     )
     with ui.errors_shown():
-        if shown := gather(entry, picks):
-            look_closer(shown)
-    ui.how_computed(entry)
+        if shown := _selected(picks):
+            choose_view(shown, VIEWS, "Look closer", key="transfer_view")
+    ui.how_computed(ENTRY)
+
+
+def _selected(picks: Picks) -> TransferView | None:
+    found = repository().finished(ENTRY, metrics=[*SCORES, *COUNTS])
+    if not found:
+        offer.nothing_yet(picks)
+        return None
+    classifier, seed, measure, overlap, own = _controls(any(r.plan.support_digest for r in found))
+    every: dict[str, dict[str, list[RunRecord]]] = {}
+    with_runs = set()
+    for run in found:
+        kind = run.plan.params.get("classifier", "")
+        if dict(run.plan.params) == {"classifier": kind, "seed": seed} and picks.keeps(run.plan.variant):
+            every.setdefault(kind, {}).setdefault(run.plan.dataset, []).append(run)
+            with_runs.add(run.plan.variant)
+    comparable = {
+        kind: {
+            task: {run.plan.variant: run for run in tables.on_one_support(by_task[task], own)}
+            for task in sorted(by_task, key=_place)
+        }
+        for kind, by_task in every.items()
+    }
+    variants = picks.variants or [v for v in repository().variants() if v in with_runs]
+    hidden = {
+        run.plan.variant
+        for task, runs in every.get(classifier, {}).items()
+        for run in runs
+        if run.plan.variant not in comparable[classifier][task]
+    }
+    return TransferView(
+        picks,
+        variants,
+        comparable,
+        [v for v in variants if v in hidden],
+        classifier,
+        seed,
+        measure,
+        overlap,
+        own,
+        missing_runs.fits(ENTRY, picks.dataset),
+        scheme(),
+    )
+
+
+def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
+    """Classifier, seed, measure, whether overlap counts, and whether each encoder is on its own examples.
+
+    Args:
+        in_parts: whether some run was of a part of its examples.
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = "\n".join(f"- **{name}**: {CLASSIFIERS_IN_WORDS.get(name, name)}" for name in CLASSIFIERS)
+        classifier = one_of("Classifier", CLASSIFIERS, "classifier", names)
+        measure = one_of(
+            "Score",
+            Measure,
+            "transfer_score",
+            "accuracy: the share of tested examples whose class is predicted. macro_f1: the mean over classes of "
+            "F1, in which a rare class counts as much as a frequent one.",
+        )
+        overlap = one_of(
+            "Overlap",
+            ["with", "without"],
+            "overlap",
+            "Tested examples that stand in the training part too, or, where a task has no split of its own, stand "
+            "more than once. without: scored without them; the classifiers are the same.",
+        )
+        seed = st.selectbox(
+            "Seed", SEEDS, key="seed", bind="query-params", width=90, help="What folds and weights start from."
+        )
+        support = "common"
+        if in_parts:
+            support = one_of(
+                "Examples",
+                ["common", "own"],
+                "transfer_support",
+                "Word vectors lack some texts. common: per task the examples that all the encoders cover, so "
+                "that their scores can be compared. own: each encoder on the examples that it covers itself.",
+            )
+    return classifier, str(seed), measure, overlap == "with", support == "own"
+
+
+def _place(task: str) -> tuple[int, str]:
+    return (TEN.index(task) if task in TEN else len(TEN) + (task == DEMO), task)

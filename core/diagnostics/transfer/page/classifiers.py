@@ -1,4 +1,4 @@
-"""The view *classifiers* of the page Transfer: does the ranking of encoders hold when the classifier changes?"""
+"""The view *classifiers* of the page Transfer: how the ranking of encoders changes with the classifier."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.transfer import stability
-from core.diagnostics.transfer import tasks as numbers
 from core.diagnostics.transfer.definition import CLASSIFIERS
-from core.diagnostics.transfer.outcomes import Outcomes
-from core.diagnostics.transfer.page import offer as transfer_offer
-from core.diagnostics.transfer.page.runs import OFFERED, outcomes_of, title
-from core.diagnostics.transfer.page.shown import AS_READ, Shown
+from core.diagnostics.transfer.outcomes import Measure
+from core.diagnostics.transfer.page import offer
+from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
 from core.diagnostics.transfer.stability import Flip
-from core.diagnostics.transfer.tasks import DEMO
-from core.figures import grids as figures
+from core.diagnostics.transfer.tasks import DEMO, score
+from core.figures import grids
 from core.numerics.statistics import rankings
 from core.store.records import RunRecord
 from core.types import Float64, Variant
@@ -31,11 +29,7 @@ MEAN = "mean"
 
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """A task's runs by encoder and classifier, those encoders that have all of these classifiers.
-
-    Attributes:
-        values: ``[e, c]``.
-    """
+    """A task's runs ``[e][c]`` and scores ``[e, c]`` by encoder and classifier, without gaps."""
 
     task: str
     variants: tuple[Variant, ...]
@@ -44,67 +38,57 @@ class Crossed:
     values: Float64
 
 
-def show(shown: Shown) -> None:
-    """A row per task, then one task or the mean over them: places, and the encoders that change theirs."""
-    found = {task: crossed for task in _tasks(shown) if (crossed := _crossed(shown, task))}
+def show(shown: TransferView) -> None:
+    """A row per task, then the ranks by one task or the mean, and the encoders whose order changes."""
+    tasks = dict.fromkeys(task for by_task in shown.every.values() for task in by_task)
+    found = {task: crossed for task in tasks if (crossed := _crossed(shown, task))}
     if not found:
-        _offer(shown, _picked(shown))
+        _offer(shown)
         return
     mean = _mean(found)
     _agreements(shown, found, mean)
     chosen = _choose(shown, found, mean)
-    one = mean if chosen == MEAN else found[chosen]
-    if one is None:  # the mean of fewer than two tasks is not offered
-        return
+    one = mean if mean and chosen == MEAN else found[chosen]
     _places(shown, one)
-    _flips(shown, one, list(found.values()) if chosen == MEAN else [one])
-    if chosen != MEAN and (lacking := [c for c in CLASSIFIERS if c not in one.classifiers]):
-        transfer_offer.classifiers(shown, chosen, lacking, one.variants)
+    _flips(shown, one, list(found.values()) if one is mean else [one])
+    if one is not mean and (lacking := [c for c in CLASSIFIERS if c not in one.classifiers]):
+        offer.classifiers(shown, chosen, lacking, one.variants)
 
 
-def _tasks(shown: Shown) -> list[str]:
-    return list(dict.fromkeys(task for by_task in shown.every.values() for task in by_task))
-
-
-def _crossed(shown: Shown, task: str) -> Crossed | None:
-    """None where no two encoders have two classifiers in common."""
+def _crossed(shown: TransferView, task: str) -> Crossed | None:
+    """None if no two encoders have two classifiers in common."""
     by_classifier = {c: shown.every[c][task] for c in CLASSIFIERS if task in shown.every.get(c, {})}
-    # The encoders of the chosen classifier decide, then all classifiers that those have.
+    # The encoders that have the chosen classifier, then all the classifiers that these have.
     wanted = [v for v in shown.variants if v in by_classifier.get(shown.classifier, next(iter(by_classifier.values())))]
     classifiers = tuple(c for c, runs in by_classifier.items() if sum(v in runs for v in wanted) > 1)
     variants = tuple(v for v in wanted if all(v in by_classifier[c] for c in classifiers))
     if len(variants) < 2 or len(classifiers) < 2:
         return None
     runs = [[by_classifier[c][v] for c in classifiers] for v in variants]
-    scores = [[numbers.score(run, shown.measure, overlap=shown.overlap) for run in row] for row in runs]
+    scores = [[score(run, shown.measure, overlap=shown.overlap) for run in row] for row in runs]
     values = np.array([[float("nan") if one is None else one.value for one in row] for row in scores])
     return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
 
 
 def _mean(found: Mapping[str, Crossed]) -> Crossed | None:
-    """Over the tasks (without the demo) that have the same encoders and classifiers as the first; None of fewer than
-    two."""
-    of = {task: crossed for task, crossed in found.items() if task != DEMO}
+    """The mean over two or more tasks, without the demo, of the encoders and classifiers that all of them have."""
+    of = [crossed for task, crossed in found.items() if task != DEMO]
     if len(of) < 2:
         return None
-    variants = tuple(v for v in next(iter(of.values())).variants if all(v in c.variants for c in of.values()))
-    classifiers = tuple(k for k in next(iter(of.values())).classifiers if all(k in c.classifiers for c in of.values()))
+    variants = tuple(v for v in of[0].variants if all(v in c.variants for c in of))
+    classifiers = tuple(k for k in of[0].classifiers if all(k in c.classifiers for c in of))
     if len(variants) < 2 or len(classifiers) < 2:
         return None
-    return Crossed(MEAN, variants, classifiers, [], np.mean([_part(c, variants, classifiers) for c in of.values()], 0))
-
-
-def _part(one: Crossed, variants: Sequence[Variant], classifiers: Sequence[str]) -> Float64:
-    rows = [one.variants.index(v) for v in variants]
-    columns = [one.classifiers.index(c) for c in classifiers]
-    return np.asarray(one.values[np.ix_(rows, columns)])
+    places = [([c.variants.index(v) for v in variants], [c.classifiers.index(k) for k in classifiers]) for c in of]
+    values = [c.values[np.ix_(*place)] for c, place in zip(of, places, strict=True)]
+    return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
 
 
 def _title(of: str, found: Mapping[str, Crossed]) -> str:
     return f"mean of {sum(task != DEMO for task in found)} tasks" if of == MEAN else title(of)
 
 
-def _agreements(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
+def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
     rows = []
     for one in [*([mean] if mean else []), *found.values()]:
         how = stability.agreement(one.values)
@@ -141,10 +125,9 @@ def _agreements(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None
     )
 
 
-def _choose(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None) -> str:
+def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> str:
     names = [*([MEAN] if mean else []), *found]
-    picked = _picked(shown)
-    default = picked if picked in found else names[0]
+    default = shown.picks.dataset if shown.picks.dataset in found else names[0]
     if st.session_state.get("ranking_of") not in (None, *names):  # of other variants
         st.session_state["ranking_of"] = None
     chosen = st.selectbox(
@@ -160,20 +143,15 @@ def _choose(shown: Shown, found: Mapping[str, Crossed], mean: Crossed | None) ->
     return str(chosen or default)
 
 
-def _picked(shown: Shown) -> str:
-    return shown.picks.dataset if shown.is_task else ""
-
-
-def _places(shown: Shown, one: Crossed) -> None:
+def _places(shown: TransferView, one: Crossed) -> None:
     better = rankings.oriented(one.values, np.ones(len(one.classifiers)))
     looks = variant_styles(one.variants)
     styles = {v.label: looks[v] for v in one.variants}
-    figure = figures.place_lines(
-        rankings.places(better), one.values, [v.label for v in one.variants], one.classifiers, styles, shown.scheme
-    )
+    labels = [v.label for v in one.variants]
+    figure = grids.place_lines(rankings.places(better), one.values, labels, one.classifiers, styles, shown.scheme)
     st.plotly_chart(figure, key="transfer_places")
     frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
-    frame.insert(0, "encoder", [v.label for v in one.variants])
+    frame.insert(0, "encoder", labels)
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
@@ -187,7 +165,7 @@ def _places(shown: Shown, one: Crossed) -> None:
     )
 
 
-def _flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> None:
+def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
     n = len(one.variants)
     total = n * (n - 1) // 2
     if not stability.turned(one.values):
@@ -196,7 +174,7 @@ def _flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> None:
             icon=":material/check_circle:",
         )
         return
-    found = _found_flips(shown, one, [task for task in tasks if task.task != DEMO or len(tasks) == 1])
+    found = _tested(one, [t for t in tasks if t.task != DEMO or len(tasks) == 1], shown.measure, overlap=shown.overlap)
     encoders = [f"**{as_text(v.label)}**" for v in one.variants]
     classifiers = [f"`{name}`" for name in one.classifiers]
     clear = [flip for flip in found if flip.is_clear]
@@ -214,40 +192,31 @@ def _flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> None:
         with st.expander("Flips within the intervals", icon=":material/swap_vert:", expanded=not clear):
             st.markdown("\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in chance))
     st.caption(
-        "In brackets: 95% bootstrap intervals of the difference over the tested examples, both encoders on the same "
-        "resamples. A flip is beyond chance where both intervals leave out 0; several are looked at, none is corrected."
+        "In brackets: 95% intervals of the difference over the tested examples, those with the same text counting as "
+        "one. A flip is beyond chance where both intervals leave out 0; several are looked at, none is corrected."
     )
-
-
-def _found_flips(shown: Shown, one: Crossed, tasks: Sequence[Crossed]) -> list[Flip]:
-    run_ids = tuple(
-        tuple(
-            tuple(task.runs[task.variants.index(v)][task.classifiers.index(c)].run_id for c in one.classifiers)
-            for v in one.variants
-        )
-        for task in tasks
-    )
-    return _tested(shown, one, tasks, run_ids)
 
 
 def _key_of(crossed: Crossed) -> object:
-    """With how runs are read it decides the values; of the mean over tasks these decide them too."""
+    """With the measure and the overlap this decides the values of a task; the tasks decide those of their mean."""
     return crossed.task, crossed.variants, crossed.classifiers, [[run.run_id for run in row] for row in crossed.runs]
 
 
-@cached(32, "Are these flips chance? …", keys={**AS_READ, Crossed: _key_of})
-def _tested(
-    shown: Shown, one: Crossed, tasks: Sequence[Crossed], run_ids: tuple[tuple[tuple[str, ...], ...], ...]
-) -> list[Flip]:
-    return stability.flips(one.values, run_ids, [_of_task(shown, task) for task in tasks], shown.measure)
+@cached(32, "Are these flips chance? …", keys={Crossed: _key_of})
+def _tested(one: Crossed, tasks: Sequence[Crossed], measure: Measure, *, overlap: bool) -> list[Flip]:
+    run_ids = [
+        [
+            [task.runs[task.variants.index(v)][task.classifiers.index(c)].run_id for c in one.classifiers]
+            for v in one.variants
+        ]
+        for task in tasks
+    ]
+    outcomes = [outcomes_of([run for row in task.runs for run in row], overlap=overlap) for task in tasks]
+    return stability.flips(one.values, run_ids, outcomes, measure)
 
 
-def _of_task(shown: Shown, task: Crossed) -> Outcomes:
-    return outcomes_of(shown, [run for row in task.runs for run in row])
-
-
-def _offer(shown: Shown, picked: str) -> None:
-    """No task has two encoders with two classifiers."""
+def _offer(shown: TransferView) -> None:
+    picked = shown.picks.dataset if shown.is_task else ""
     variants = [v for v in shown.variants if v in shown.runs.get(picked, {})] or list(shown.variants)
     if len(variants) < 2:
         st.info(
@@ -260,5 +229,4 @@ def _offer(shown: Shown, picked: str) -> None:
         "A ranking needs two encoders with two classifiers on the same task, and no task has them yet.",
         icon=":material/info:",
     )
-    task = picked or next(iter(shown.runs), OFFERED[0])
-    transfer_offer.classifiers(shown, task, CLASSIFIERS, variants)
+    offer.classifiers(shown, picked or next(iter(shown.runs), DEMO), CLASSIFIERS, variants)

@@ -2,144 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import uploads
+from core.datasets.catalog import find_dataset
 from core.datasets.own import files as own_files
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.transfer.definition import CLASSIFIERS
-from core.diagnostics.transfer.page.shown import Shown
+from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY
+from core.diagnostics.transfer.page.runs import TransferView, title
 from core.diagnostics.transfer.tasks import DEMO, QUICK, TEN
 from core.errors import BlindspotError
 from core.runs import estimates, pipeline
 from core.runs.encoders_here import known_references
-from core.runs.pipeline import RunRequest
+from core.runs.requests import RunRequest
+from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks
+from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import jobs, repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.missing_runs import cost_in_words, offer_line
 from core.ui.widgets.work import run_button
 
 FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
+OFFERED = (DEMO, *QUICK)
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Variants by tasks by classifiers."""
-
-    variants: Sequence[Variant]
-    tasks: Sequence[str]
-    classifiers: Sequence[str]
-    seed: str = "1"
-    own: bool = False
-
-    def requests(self, diagnostic: str) -> list[RunRequest]:
-        """Task by task, so that each encoder's texts are encoded once and classifiers follow each other.
-
-        Raises:
-            InputError: an encoder, transform or dataset that cannot be used.
-        """
-        everybody = () if self.own else [variant.encoder for variant in self.variants]
-        return [
-            pipeline.request(
-                diagnostic,
-                variant.encoder,
-                variant.transform,
-                task,
-                {"classifier": classifier, "seed": self.seed},
-                settings(),
-                everybody,
-            )
-            for task in self.tasks
-            for variant in self.variants
-            for classifier in self.classifiers
-        ]
-
-
-def nothing_yet(entry: DiagnosticEntry, picks: Picks) -> None:
+def nothing_yet(picks: Picks) -> None:
     """An empty store: the built-in task, two quick ones, all ten, and a form."""
     variants = gone.usable(picks.variants) or FIRST
-    names = ", ".join(f"`{v.label}`" for v in variants)
-    mine = [picks.dataset] if is_own_task(entry, picks.dataset) else []
+    mine = [picks.dataset] if _is_own_task(picks.dataset) else []
     with st.container(border=True, key="empty"):
         st.subheader("No transfer task was run yet", anchor=False)
         st.markdown(
             f"A task takes an encoder's embeddings of texts with classes, trains a simple classifier on some and tests "
-            f"it on others. Start with {names}:"
+            f"it on others. Start with {', '.join(f'`{v.label}`' for v in variants)}:"
         )
-        if mine:
-            _line(entry, "mine", "Run it", Wanted(variants, mine, CLASSIFIERS[:1]))
         for key, label, tasks in (
+            ("mine", "Run it", mine),
             ("demo", "Run the demo", (DEMO,)),
             ("quick", "Run two tasks", QUICK),
             ("ten", "Run all ten", TEN),
         ):
-            _line(entry, key, label, Wanted(variants, tasks, CLASSIFIERS[:1]))
+            if tasks:
+                _line(key, label, variants, tasks, CLASSIFIERS[:1])
     with st.expander("Choose what to run", icon=":material/tune:"):
-        _form(entry, variants, CLASSIFIERS[0], "1", own=False, tasks=mine or QUICK)
+        _form(variants, mine or QUICK)
 
 
-def is_own_task(entry: DiagnosticEntry, dataset: str) -> bool:
-    """Whether a dataset is labelled texts of the user's that can be read."""
+def _is_own_task(dataset: str) -> bool:
     try:
-        return own_files.is_own(dataset) and datasets.find(dataset).kind is entry.dataset_kind
+        return own_files.is_own(dataset) and find_dataset(dataset).kind is ENTRY.dataset_kind
     except BlindspotError:  # gone, or something else by now
         return False
 
 
-def one_task(shown: Shown) -> None:
-    """The picked task has no run with the chosen classifier and seed."""
+def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
+    """The runs of the sidebar's dataset, the best first; without any, something to pick or to run, and None."""
+    if not shown.is_task:
+        _other_kind(shown)
+        return None
     task = shown.picks.dataset
+    runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
+    if runs:
+        return sorted(runs, key=lambda run: -run.metrics[shown.measure.value])
     with st.container(border=True, key="no_runs_of_task"):
         st.markdown(
             f"{tables.dataset_title(task)} was not run with `{shown.classifier}`, seed {shown.seed}, for the variants "
             "shown yet."
         )
-        _line(
-            shown.entry,
-            "task",
-            "Run it",
-            Wanted(gone.usable(shown.variants or FIRST), (task,), (shown.classifier,), shown.seed, shown.own),
+        variants = gone.usable(shown.variants or FIRST)
+        _line("task", "Run it", variants, (task,), (shown.classifier,), shown.seed, own=shown.own)
+    return None
+
+
+def _other_kind(shown: TransferView) -> None:
+    with st.container(border=True, key="no_labels"):
+        st.markdown(
+            f"This view is of one task. {tables.dataset_title(shown.picks.dataset)}, picked in the sidebar, has no "
+            "labelled texts. Pick a task:"
         )
+        with st.container(horizontal=True):
+            for i, name in enumerate([*shown.runs] or OFFERED):
+                st.button(
+                    as_text(title(name)),
+                    key=f"pick_task_{i}",
+                    on_click=pick_dataset,
+                    args=(name,),
+                    icon=":material/dataset:",
+                )
 
 
-def classifiers(shown: Shown, task: str, missing: Sequence[str], variants: Sequence[Variant]) -> None:
-    """Classifiers with which a task was not run for all of some variants."""
+def classifiers(shown: TransferView, task: str, missing: Sequence[str], variants: Sequence[Variant]) -> None:
+    """Classifiers that a task was not run with for all of some variants."""
     with st.container(border=True, key="no_classifiers"):
-        _line(
-            shown.entry,
-            "classifiers",
-            "Run them",
-            Wanted(gone.usable(variants), (task,), missing, shown.seed, shown.own),
-            f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}",
-        )
+        what = f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}"
+        _line("classifiers", "Run them", gone.usable(variants), (task,), missing, shown.seed, own=shown.own, what=what)
 
 
-def missing(shown: Shown) -> None:
-    """The form for whatever is not there, several tasks at once."""
+def missing(shown: TransferView) -> None:
+    """The form for more runs, of several tasks at once."""
     with st.expander("Run more: encoders, tasks, classifiers", icon=":material/add:"):
-        picked = shown.picks.dataset
-        tasks = [picked] if is_own_task(shown.entry, picked) else QUICK
-        _form(shown.entry, shown.variants or FIRST, shown.classifier, shown.seed, own=shown.own, tasks=tasks)
+        tasks = [shown.picks.dataset] if _is_own_task(shown.picks.dataset) else QUICK
+        _form(shown.variants or FIRST, tasks, shown.classifier, shown.seed, own=shown.own)
 
 
-def _line(entry: DiagnosticEntry, key: str, label: str, wanted: Wanted, what: str = "") -> None:
-    """What it is, what it costs, and its button."""
-    titles = _titles(wanted.tasks)
+def _requests(
+    variants: Sequence[Variant], tasks: Sequence[str], classifiers: Sequence[str], seed: str, *, own: bool
+) -> list[RunRequest]:
+    """Task by task, so that each encoder's texts are encoded once and classifiers follow each other.
+
+    Raises:
+        InputError: an encoder, transform or dataset that cannot be used.
+    """
+    everybody = () if own else [variant.encoder for variant in variants]
+    return [
+        pipeline.request(
+            ENTRY.id, v.encoder, v.transform, task, {"classifier": name, "seed": seed}, settings(), everybody
+        )
+        for task in tasks
+        for v in variants
+        for name in classifiers
+    ]
+
+
+def _line(
+    key: str,
+    label: str,
+    variants: Sequence[Variant],
+    tasks: Sequence[str],
+    classifiers: Sequence[str],
+    seed: str = "1",
+    *,
+    own: bool = False,
+    what: str = "",
+) -> None:
+    titles = _titles(tasks)
     offer_line(
-        what or (titles if len(wanted.tasks) <= 2 else f"{len(wanted.tasks)} tasks: {titles}"),
+        what or (titles if len(tasks) <= 2 else f"{len(tasks)} tasks: {titles}"),
         label,
         f"Transfer, {titles}",
-        partial(wanted.requests, entry.id),
+        partial(_requests, variants, tasks, classifiers, seed, own=own),
         key=f"transfer_run_{key}",
         primary=key not in {"quick", "ten"},
     )
@@ -150,32 +157,26 @@ def _titles(tasks: Sequence[str]) -> str:
 
 
 def _form(
-    entry: DiagnosticEntry,
     shown: Sequence[Variant],
-    classifier: str,
-    seed: str,
-    *,
-    own: bool,
     tasks: Sequence[str],
+    classifier: str = CLASSIFIERS[0],
+    seed: str = "1",
+    *,
+    own: bool = False,
 ) -> None:
-    """Variants by tasks by classifiers; what is left empty means what is shown.
-
-    Args:
-        tasks: that are chosen at first.
-    """
-    known = [str(v) for v in repository().variants()]
-    known += [str(Variant(name, "none")) for name in known_references(settings(), repository())]
+    """Variants by tasks by classifiers; an empty choice means what is shown. ``tasks`` are chosen at first."""
+    known = [*repository().variants(), *(Variant(name, "none") for name in known_references(settings(), repository()))]
     left, right = st.columns(2)
     names = left.multiselect(
         "Variants",
-        list(dict.fromkeys(known)),
+        list(dict.fromkeys(map(str, known))),
         key="transfer_run_variants",
         persist_state="session",
         accept_new_options=True,
         placeholder=", ".join(v.label for v in shown[:4]) + (" …" if len(shown) > 4 else ""),
         help="An encoder, or encoder~transform. Choose some, or type. Empty means those that are shown.",
     )
-    known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is entry.dataset_kind]
+    known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is ENTRY.dataset_kind]
     chosen_tasks = right.multiselect(
         "Tasks",
         known_tasks,
@@ -197,9 +198,9 @@ def _form(
     variants = gone.usable([Variant.parse(name) for name in names] or list(shown))
     if not variants:
         return
-    wanted = Wanted(variants, chosen_tasks, [c for c in CLASSIFIERS if c in (chosen or [classifier])], seed, own)
+    wanted = [name for name in CLASSIFIERS if name in (chosen or [classifier])]
     try:
-        requests = list(dict.fromkeys(wanted.requests(entry.id)))
+        requests = list(dict.fromkeys(_requests(variants, chosen_tasks, wanted, seed, own=own)))
         cost = estimates.estimate(requests, settings(), repository())
     except BlindspotError as error:
         right.error(as_text(str(error)), icon=":material/error:")
@@ -221,9 +222,3 @@ def _form(
             left_over,
             key="transfer_run_form",
         )
-
-
-def without_scores(shown: Shown, tasks: Sequence[str]) -> Mapping[str, list[Variant]]:
-    """Per task the variants that have no run, where there are any."""
-    out = {task: [v for v in shown.variants if v not in shown.runs.get(task, {})] for task in tasks}
-    return {task: variants for task, variants in out.items() if variants}

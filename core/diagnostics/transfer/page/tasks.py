@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.transfer import figures
-from core.diagnostics.transfer import tasks as numbers
-from core.diagnostics.transfer.page import offer as transfer_offer
-from core.diagnostics.transfer.page.runs import coverage_in_words, outcomes_of, title
-from core.diagnostics.transfer.page.shown import AS_READ, Shown
-from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score
+from core.diagnostics.transfer.outcomes import Measure
+from core.diagnostics.transfer.page import offer
+from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
 from core.figures import grids
+from core.figures.dots import DOT, dot
 from core.numerics.statistics.intervals import Interval
 from core.store.records import RunRecord
 from core.types import Variant
@@ -22,13 +22,14 @@ from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
+from core.ui.widgets.choices import one_of
 
 MOST_DOTS = 11  # variants: no two of so many share a colour
 Scores = Mapping[tuple[str, Variant], Score]
 
 
-def show(shown: Shown) -> None:
-    """The figure, the table, what overlaps and what is left out, and what can be run."""
+def show(shown: TransferView) -> None:
+    """The figure, the table, what overlaps, what is left out and what can be run."""
     tasks = _chosen_tasks(shown)
     scores = {
         (task, variant): found
@@ -42,7 +43,7 @@ def show(shown: Shown) -> None:
             "what to run, or another classifier above.",
             icon=":material/play_circle:",
         )
-        transfer_offer.missing(shown)
+        offer.missing(shown)
         return
     tasks = [task for task in tasks if any(of == task for of, _ in scores)]
     variants = [v for v in shown.variants if any(of == v for _, of in scores)]
@@ -50,18 +51,13 @@ def show(shown: Shown) -> None:
     _figure(shown, tasks, variants, scores)
     _table(shown, tasks, variants, scores)
     _notes(shown, tasks)
-    if lacking := transfer_offer.without_scores(shown, tasks):
-        st.caption(
-            as_text(
-                "Not run yet: "
-                + "; ".join(f"{title(t)} by {', '.join(v.label for v in found)}" for t, found in lacking.items())
-                + "."
-            )
-        )
-    transfer_offer.missing(shown)
+    lacking = {task: [v.label for v in shown.variants if v not in shown.runs[task]] for task in tasks}
+    if said := [f"{title(task)} by {', '.join(labels)}" for task, labels in lacking.items() if labels]:
+        st.caption(as_text(f"Not run yet: {'; '.join(said)}."))
+    offer.missing(shown)
 
 
-def _chosen_tasks(shown: Shown) -> list[str]:
+def _chosen_tasks(shown: TransferView) -> list[str]:
     available = list(shown.runs)
     stored = st.session_state.get("tasks")
     if stored and not set(stored) <= set(available):  # of another classifier or seed
@@ -77,20 +73,19 @@ def _chosen_tasks(shown: Shown) -> list[str]:
     return [task for task in available if not chosen or task in chosen]
 
 
-def _score(shown: Shown, run: RunRecord) -> Score | None:
-    """What a run scored; the interval from its predictions where it has not stored one."""
-    found = numbers.score(run, shown.measure, overlap=shown.overlap)
+def _score(shown: TransferView, run: RunRecord) -> Score | None:
+    found = score(run, shown.measure, overlap=shown.overlap)
     if found is None or found.interval is not None:
         return found
-    return Score(found.value, _interval(shown, run))
+    return Score(found.value, _interval(run, shown.measure, overlap=shown.overlap))
 
 
-@cached(1_000, "Computing intervals …", keys=AS_READ)
-def _interval(shown: Shown, run: RunRecord) -> Interval | None:
-    return outcomes_of(shown, [run]).interval(run.run_id, shown.measure)
+@cached(1_000, "Computing intervals …")
+def _interval(run: RunRecord, measure: Measure, *, overlap: bool) -> Interval | None:
+    return outcomes_of([run], overlap=overlap).interval(run.run_id, measure)
 
 
-def _support_notes(shown: Shown) -> None:
+def _support_notes(shown: TransferView) -> None:
     if shown.own:
         st.warning(
             "Each encoder is tested on the examples that it covers itself: these scores are **not comparable**.",
@@ -108,17 +103,9 @@ def _support_notes(shown: Shown) -> None:
 # --- the figure
 
 
-def _figure(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
-    kind = st.segmented_control(
-        "Drawn as",
-        ["dots", "grid"],
-        default="dots",
-        required=True,
-        key="transfer_figure",
-        bind="query-params",
-        help="dots: with 95% intervals and the baseline. grid: a column per task, for many variants.",
-    )
-    if kind == "grid":
+def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
+    about = "dots: with 95% intervals and the baseline. grid: a column per task, for many variants."
+    if one_of("Drawn as", ["dots", "grid"], "transfer_figure", about) == "grid":
         values = np.array([[_value(scores, task, v) for v in variants] for task in tasks])
         figure = grids.score_grid(values, [title(t) for t in tasks], [v.label for v in variants], 1.0, shown.scheme)
         st.plotly_chart(figure, key="transfer_grid")
@@ -126,31 +113,14 @@ def _figure(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], sco
     drawn = variants[:MOST_DOTS]
     if len(drawn) < len(variants):
         st.caption(f"The first {MOST_DOTS} of {len(variants)} variants; *grid* shows all. Pick others in the sidebar.")
-    rows = pd.DataFrame(
-        [
-            {
-                "variant": v,
-                "name": title(task),
-                "value": found.value,
-                "low": found.interval.low if found.interval else float("nan"),
-                "high": found.interval.high if found.interval else float("nan"),
-            }
-            for v in drawn
-            for task in tasks
-            if (found := scores.get((task, v)))
-        ],
-        columns=["variant", "name", "value", "low", "high"],
-    )
+    # In the order of the tasks: a variant may lack the first one.
+    rows = [
+        dot(v, title(t), found.value, found.interval) for t in tasks for v in drawn if (found := scores.get((t, v)))
+    ]
     baselines = {title(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
-    figure = figures.task_dots(
-        _in_order(rows, [title(t) for t in tasks]), baselines, variant_styles(drawn), shown.scheme, axis=shown.axis
-    )
+    looks, axis = variant_styles(drawn), shown.axis
+    figure = figures.task_dots(pd.DataFrame(rows, columns=DOT), baselines, looks, shown.scheme, axis=axis)
     st.plotly_chart(figure, key="transfer_dots")
-
-
-def _in_order(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Rows in the order of the tasks: a variant may lack the first one."""
-    return rows.sort_values("name", key=lambda column: column.map(list(names).index), kind="stable")
 
 
 def _value(scores: Scores, task: str, variant: Variant) -> float:
@@ -158,45 +128,27 @@ def _value(scores: Scores, task: str, variant: Variant) -> float:
     return found.value if found else float("nan")
 
 
-def _baseline(shown: Shown, task: str) -> float | None:
-    """The lowest of the runs' baselines: they differ where runs are of other examples."""
-    found = [numbers.baseline(run, shown.measure, overlap=shown.overlap) for run in shown.runs[task].values()]
-    known = [value for value in found if value is not None]
-    return min(known, default=None)
+def _baseline(shown: TransferView, task: str) -> float | None:
+    """The lowest of the runs' baselines: they differ if runs are on different examples."""
+    found = [baseline(run, shown.measure, overlap=shown.overlap) for run in shown.runs[task].values()]
+    return min((value for value in found if value is not None), default=None)
 
 
 # --- the table
 
 
-def _table(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
-    shared = [task for task in numbers.in_every(tasks, variants, scores) if task != DEMO]
-    over = numbers.means(shared, variants, scores)
-    titles = [title(task) for task in tasks]
-    frame = pd.DataFrame({"variant": [v.label for v in variants]})
-    mean_title = f"mean of {len(shared)}"
+def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
+    shared = [task for task in tasks if task != DEMO and all((task, v) in scores for v in variants)]
+    frame = pd.DataFrame({"variant": [*(v.label for v in variants), f"– {figures.BASELINE}"]})
+    by_task = {
+        task: np.array([*(_value(scores, task, v) for v in variants), _baseline(shown, task)], dtype=np.float64)
+        for task in tasks
+    }
     if len(shared) > 1:
-        frame[mean_title] = [100 * over[v] for v in variants]
-    for task, name in zip(tasks, titles, strict=True):
-        frame[name] = [100 * _value(scores, task, v) for v in variants]
-    numeric = list(frame.columns[1:])
-    baselines = {title(task): _baseline(shown, task) for task in tasks}
-    of_shared = [baselines[title(task)] for task in shared]
-    if len(shared) > 1 and None not in of_shared:
-        baselines[mean_title] = float(np.mean(of_shared))  # type: ignore[arg-type]
-    last = pd.DataFrame(
-        [{"variant": f"– {figures.BASELINE}"} | {n: 100 * b for n, b in baselines.items() if b is not None}]
-    )
-    whole = pd.concat([frame, last], ignore_index=True).astype(dict.fromkeys(numeric, float))
-    styled = whole.style.format(dict.fromkeys(numeric, "{:.1f}"), na_rep="–").set_properties(
-        subset=pd.IndexSlice[whole.index[len(frame) :], :], **{"font-style": "italic", "opacity": "0.75"}
-    )
-    for name in numeric:
-        values = frame[name].round(1)
-        if values.notna().sum() > 1:
-            cells = pd.IndexSlice[values.index[values == values.max()], [name]]
-            styled = styled.format(f"{tables.HIGHEST} {{:.1f}}", subset=cells)
-            styled = styled.set_properties(subset=cells, **{"font-weight": "bold"})
-    st.dataframe(styled, hide_index=True, placeholder="–", key="transfer_table")
+        frame[f"mean of {len(shared)}"] = 100 * np.mean([by_task[task] for task in shared], axis=0)
+    for task, values in by_task.items():
+        frame[title(task)] = 100 * values
+    st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
     said = f"{shown.axis[0].upper()}{shown.axis[1:]} × 100. "
     said += f"{tables.HIGHEST} highest of its column; intervals are in the figure."
     if len(shared) > 1:
@@ -206,15 +158,14 @@ def _table(shown: Shown, tasks: Sequence[str], variants: Sequence[Variant], scor
     st.caption(said)
 
 
-def _notes(shown: Shown, tasks: Sequence[str]) -> None:
-    """Overlap, examples and coverage, task by task."""
+def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
     st.markdown("**What is tested**")
     rows = []
     for task in tasks:
         runs = {v: run for v, run in shown.runs[task].items() if v in shown.variants}
         run = next(iter(runs.values()))
         m = run.metrics
-        # Without a split of its own everything is trained on and tested, fold by fold.
+        # Without a split everything is trained on and tested, fold by fold.
         is_split = m["trained"] < run.coverage["examples_covered"]
         rows.append(
             {
@@ -224,7 +175,7 @@ def _notes(shown: Shown, tasks: Sequence[str]) -> None:
                 "baseline": f"{m['majority']:.1%}",
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
-                "in part": coverage_in_words(runs) or "–",
+                "in part": _coverage_in_words(runs) or "–",
             }
         )
     st.dataframe(
@@ -257,3 +208,11 @@ def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
     if shared:
         said.append(f"{shared / tested:.1%} share a text with training")
     return "; ".join(said) or "none"
+
+
+def _coverage_in_words(runs: Mapping[Variant, RunRecord]) -> str:
+    covered = {v.label: (r.coverage["examples_covered"], r.coverage["examples"]) for v, r in runs.items()}
+    partly = {label: f"{some:,} of {every:,}" for label, (some, every) in covered.items() if some < every}
+    if len(partly) == len(covered) > 1 and len(set(partly.values())) == 1:
+        return f"each {next(iter(partly.values()))}"
+    return "; ".join(f"{label} {count}" for label, count in partly.items())

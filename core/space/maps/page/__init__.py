@@ -1,4 +1,4 @@
-"""The Map page: what is drawn and how, the maps, what may be believed of them, and what the reader selects."""
+"""The page Map: the choice of maps, the maps, how far to trust them, and what the reader selects."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from core.space.maps import maps
 from core.space.maps.colours import Colouring
 from core.space.maps.figures import Dots, map_figure
 from core.space.maps.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
-from core.space.maps.page import colours as map_colours
-from core.space.maps.page import query as map_query
-from core.space.maps.page import shown as map_state
-from core.space.maps.page.shown import Drawn, Ground, draw
+from core.space.maps.page import colours, query
+from core.space.maps.page.drawn import Drawn, draw
 from core.space.maps.projection import Quality
+from core.space.page import Opened, open_picked
 from core.types import Int64
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
 from core.ui.widgets import downloads
+from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
-DOTS_IN_ALL = 25_000  # of all maps together; a browser gets slow with more
-# Without WebGL, of which a browser gives a page sixteen contexts: a map takes three, and while it is drawn anew six.
+DOTS_IN_ALL = 25_000  # in all maps together; with more a browser gets slow
+# A browser gives a page sixteen WebGL contexts; a map takes three, and six while it is redrawn.
 DOTS_WITHOUT_WEBGL = 8_000
 MAPS_WITH_WEBGL = 2
-TEXTS_IN_ALL = 25_000  # of all maps together: so many are sent to be read by pointing
-MOST_ROWS = 500  # of the table of what is selected
-SELECTED = "_map_selected"  # which dataset, and the numbers of the items
+TEXTS_IN_ALL = 25_000  # in all maps together, sent as hover texts
+MOST_ROWS = 500  # of the table of selected items
+SELECTED = "_map_selected"  # the dataset, and the numbers of its items
 SEEDED, UNSEEDED = "reproducible", "fast"
 SEED_HELP = (
     f"**{SEEDED}**: from seed {SEED}, the same picture every time; UMAP then runs on one thread. **{UNSEEDED}**: on "
@@ -46,30 +46,17 @@ SEED_HELP = (
 )
 
 
-def draw_maps(ground: Ground) -> None:
-    """Everything below the page's title."""
-    requests = _choose(ground)
-    if requests is None:
-        return
-    drawn, missing = draw(ground, requests)
-    _offer(ground, missing)
-    _explore(ground, drawn)
-
-
-def _choose(ground: Ground) -> list[MapRequest] | None:
-    """How the maps are made; None, having said why, where that makes no sense."""
+def _choose(opened: Opened) -> list[MapRequest] | None:
+    """The requested maps; None, with the reason shown, if UMAP cannot take the parameters."""
     left, middle, right, last = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
-    method = left.segmented_control(
+    chosen = one_of(
         "Picture",
-        list(METHODS),
-        default=Method.UMAP.value,
-        required=True,
-        key="picture",
-        bind="query-params",
-        help="**umap** keeps neighbours together, and tears the rest apart as it has to. **pca** shows the two "
+        Method,
+        "picture",
+        "**umap** keeps neighbours together, and tears the rest apart as it has to. **pca** shows the two "
         "directions in which the vectors differ most, without distortion, and nothing of the others.",
+        place=left,
     )
-    chosen = Method(str(method))
     n_neighbors, min_dist, way = N_NEIGHBORS, MIN_DIST, SEEDED
     if chosen is Method.UMAP:
         n_neighbors = int(
@@ -96,35 +83,25 @@ def _choose(ground: Ground) -> list[MapRequest] | None:
                 help="How close it may put two items: 0 makes tight clumps.",
             )
         )
-        way = str(
-            last.segmented_control(
-                "UMAP",
-                [SEEDED, UNSEEDED],
-                default=SEEDED,
-                required=True,
-                key="umap_way",
-                bind="query-params",
-                help=SEED_HELP,
-            )
-        )
+        way = one_of("UMAP", [SEEDED, UNSEEDED], "umap_way", SEED_HELP, place=last)
     try:
         maps.checked(n_neighbors, min_dist)
     except BlindspotError as error:
         st.error(as_text(str(error)))
         return None
     seed = SEED if way == SEEDED else None
-    return maps.requests_of(ground.spaces, ground.metric, chosen, seed, n_neighbors, min_dist)
+    return maps.requests_of(opened.spaces, opened.metric, chosen, seed, n_neighbors, min_dist)
 
 
-def _offer(ground: Ground, missing: Sequence[MapRequest]) -> None:
-    """The UMAPs that are not computed yet, with what they will take and the button."""
+def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
+    """Offer to compute the missing UMAPs."""
     under_way = {task for job in jobs().active() for task in job.tasks}
     if waiting := [request for request in missing if request in under_way]:
         st.info(f"UMAP of {_variants(waiting)} is being computed. Until then PCA stands in.", icon=":material/pending:")
         missing = [request for request in missing if request not in under_way]
     if not missing:
         return
-    items = len(ground.spaces[0].items)
+    items = len(opened.spaces[0].items)
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
@@ -132,7 +109,7 @@ def _offer(ground: Ground, missing: Sequence[MapRequest]) -> None:
         icon=":material/hourglass_empty:",
     )
     with button:
-        title = missing[0].label if len(missing) == 1 else f"UMAP of {ground.dataset.id} by {len(missing)} variants"
+        title = missing[0].label if len(missing) == 1 else f"UMAP of {opened.dataset.id} by {len(missing)} variants"
         task_button("Compute UMAP", "Computing …", title, missing, key="map_compute")
 
 
@@ -141,29 +118,27 @@ def _variants(requests: Sequence[MapRequest]) -> str:
 
 
 @fragment  # what the reader selects draws nothing above again
-def _explore(ground: Ground, drawn: Sequence[Drawn]) -> None:
-    """The query, the maps, and a table of what is selected."""
-    item, k = map_query.choose(ground)
-    colouring = map_colours.choose(ground)
-    arounds = [(one, None if item is None else map_query.around(ground, one, item, k)) for one in drawn]
+def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
+    """The query, the maps, and a table of the selected items."""
+    item, k = query.choose(opened)
+    colouring = colours.choose(opened)
+    arounds = [(one, None if item is None else query.around(opened, one, item, k)) for one in drawn]
     shown = _shown_rows(drawn)
     if shown is not None:
-        map_colours.note(colouring, ground.spaces[0].items[shown])
-    selected = _selected(ground)
+        colours.note(colouring, opened.spaces[0].items[shown])
+    selected = _selected(opened)
     for start in range(0, len(drawn), 2):
-        for column, place in zip(
-            st.columns(2) if len(drawn) > 1 else [st.container()], range(start, start + 2), strict=False
-        ):
+        for place, column in enumerate(st.columns(min(len(drawn), 2)), start):
             if place < len(drawn):
                 with column:
-                    _map(ground, *arounds[place], colouring[place], shown, selected)
+                    _map(opened, *arounds[place], colouring[place], shown, selected)
     if item is not None:
-        map_query.show(ground, item, arounds)
-    _selection_table(ground, selected, colouring)
+        query.show(opened, item, arounds)
+    _selection_table(opened, selected, colouring)
 
 
 def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
-    """Rows of the spaces that are drawn: those of the maps, or some of them where all the dots would be too many."""
+    """Rows of the spaces that are drawn: those of the maps, or a sample if these are too many; None without a map."""
     made = [one.map for one in drawn if one.map is not None]
     if not made:
         return None
@@ -182,14 +157,13 @@ def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
 
 
 def _map(
-    ground: Ground,
+    opened: Opened,
     one: Drawn,
-    around: map_query.Around | None,
+    around: query.Around | None,
     colouring: Colouring | None,
     shown: Int64 | None,
     selected: Int64 | None,
 ) -> None:
-    """One map, and what may be believed of it."""
     st.text(f"{one.variant.label}: {METHODS[one.request.method]}")
     if one.why:
         st.info(as_text(one.why), icon=":material/info:")
@@ -199,26 +173,26 @@ def _map(
     coordinates = one.map.coordinates[np.searchsorted(one.map.rows, rows)]
     placed = np.isfinite(coordinates).all(axis=1)
     items = one.space.items[rows[placed]]
-    texts = [ground.dataset.items[i] for i in items] if len(items) * len(ground.spaces) <= TEXTS_IN_ALL else None
+    texts = [opened.dataset.items[i] for i in items] if len(items) * len(opened.spaces) <= TEXTS_IN_ALL else None
     explained = one.map.explained
     axes = ("", "")
     if explained:
         axes = (f"component 1: {explained[0]:.1%} of variance", f"component 2: {explained[1]:.1%}")
     figure = map_figure(
         Dots(items, coordinates[placed], texts),
-        map_colours.of_dots(colouring, items),
-        ground.styles[one.variant].colour,
+        colouring.part(items) if colouring else None,
+        opened.styles[one.variant].colour,
         selected,
         None if around is None else around.tie,
         axes,
-        ground.scheme,
-        with_webgl=len(shown) * len(ground.spaces) > DOTS_WITHOUT_WEBGL,
+        opened.scheme,
+        with_webgl=len(shown) * len(opened.spaces) > DOTS_WITHOUT_WEBGL,
     )
     key = f"map_{one.variant}"
     st.plotly_chart(
         figure,
         key=key,
-        on_select=lambda: _take(ground, st.session_state[key].selection),
+        on_select=lambda: _take(opened, st.session_state[key].selection),
         selection_mode=("points", "box", "lasso"),
         config={"displaylogo": False, "scrollZoom": True},
         alt=f"{METHODS[one.request.method]} of the items by {one.variant.label}",
@@ -226,11 +200,10 @@ def _map(
     lost = len(one.map.rows) - int(np.isfinite(one.map.coordinates).all(axis=1).sum())
     if lost:
         st.caption(f"{lost:,} items are connected with nothing and have no place.")
-    _belief(one.map.quality, explained)
+    _trust(one.map.quality, explained)
 
 
-def _belief(quality: Quality | None, explained: tuple[float, float] | None) -> None:
-    """The figures under a map and what they mean."""
+def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> None:
     if quality is None:
         st.caption("Too few items to measure how far the picture can be believed.")
         return
@@ -248,7 +221,7 @@ def _belief(quality: Quality | None, explained: tuple[float, float] | None) -> N
 
 
 def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
-    """When not to believe the picture, as sentences."""
+    """How far to trust the picture, in words."""
     false = round(10 * (1 - quality.kept))
     of_ten = f"of ten near dots about {false} are" if false < 10 else "hardly any near dots are"
     if quality.kept >= 0.7:
@@ -267,30 +240,25 @@ def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
 # --- what is selected
 
 
-def _take(ground: Ground, selection: Any) -> None:
-    """The reader drew a box or a lasso: these items are selected, in every map. A clicked dot becomes the query."""
-    items = len(ground.dataset.items)
-    named = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
-    numbers = [number for number in named if number < items]
+def _take(opened: Opened, selection: Any) -> None:
+    """Take the reader's selection: a box or lasso selects items in every map, a clicked dot becomes the query."""
+    data = [point["customdata"] for point in selection.points if "customdata" in point]
+    named = [int(one[0] if isinstance(one, list) else one) for one in data]  # browsers send both forms
+    numbers = [number for number in named if number < len(opened.dataset.items)]
     if selection.box or selection.lasso:
-        st.session_state[SELECTED] = (ground.dataset.texts_digest, tuple(dict.fromkeys(numbers)))
+        st.session_state[SELECTED] = (opened.dataset.texts_digest, tuple(dict.fromkeys(numbers)))
     elif numbers:
         st.session_state["item"] = numbers[-1]
     else:
         st.session_state.pop(SELECTED, None)
 
 
-def _number(customdata: Any) -> int:
-    """A dot's item: the browser sends it alone or in a list."""
-    return int(customdata[0] if isinstance(customdata, list) else customdata)
-
-
-def _selected(ground: Ground) -> Int64 | None:
+def _selected(opened: Opened) -> Int64 | None:
     whose, numbers = st.session_state.get(SELECTED, ("", ()))
-    return np.array(numbers, dtype=np.int64) if whose == ground.dataset.texts_digest and numbers else None
+    return np.array(numbers, dtype=np.int64) if whose == opened.dataset.texts_digest and numbers else None
 
 
-def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
+def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
     if selected is None:
         st.caption(
             "Click a dot to see its true neighbours; drag to move, scroll to zoom. With the box or the lasso of a "
@@ -304,10 +272,10 @@ def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence
         )
     columns: dict[str, Sequence[object]] = {
         "item": selected.tolist(),
-        "text": [ground.dataset.items[i] for i in selected],
+        "text": [opened.dataset.items[i] for i in selected],
     }
-    for space, one in zip(ground.spaces, colouring, strict=True):
-        if found := map_colours.value_column(one, selected):
+    for space, one in zip(opened.spaces, colouring, strict=True):
+        if found := colours.value_column(one, selected):
             title = found[0] if all(c is one for c in colouring) else f"{found[0]}: {space.variant.label}"
             columns.setdefault(title, found[1])
     frame = pd.DataFrame(columns)
@@ -320,7 +288,7 @@ def _selection_table(ground: Ground, selected: Int64 | None, colouring: Sequence
     downloads.button(
         "CSV",
         partial(as_file, frame, ".csv"),
-        Holds(ground.picks.dataset),
+        Holds(opened.picks.dataset),
         file_name="map-selection.csv",
         mime=downloads.CSV,
         key="map_download",
@@ -344,20 +312,15 @@ at most {maps.MOST_ITEMS:,} items, of more a random sample.
 """
 
 
-def how_computed() -> None:
-    """The expander that the page ends with."""
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
-
-
-# The page map.
-
-
 def show() -> None:
     """The page."""
     picks = ui.page("Map", "How do the items lie, and how far can the picture be believed?")
     with ui.errors_shown():
-        ground = map_state.gather(picks)
-        if ground is not None:
-            draw_maps(ground)
-    how_computed()
+        opened = open_picked(picks)
+        requests = _choose(opened) if opened else None
+        if opened and requests:
+            drawn, missing = draw(opened, requests)
+            _offer(opened, missing)
+            _explore(opened, drawn)
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)

@@ -1,4 +1,4 @@
-"""What the dots of the maps are coloured by: the choice, and per map the colours."""
+"""The choice of what colours the dots of the maps, and the colours of each map."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import streamlit as st
 
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.spaces import Space
-from core.space.maps import colours as map_colours
 from core.space.maps import projection
-from core.space.maps.colours import Colour, Colouring, Groups, Numbers
-from core.space.maps.figures import GroupColours, NumberColours
-from core.space.maps.page.shown import Ground
+from core.space.maps.colours import (
+    Colour,
+    Colouring,
+    Groups,
+    Numbers,
+    by_frequency,
+    by_rank_of_mate,
+    by_source,
+    of_clusters,
+    on_one_scale,
+)
+from core.space.page import Opened
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
@@ -34,47 +41,44 @@ sentence the mean over its words
 """
 
 
-def choose(ground: Ground) -> list[Colouring | None]:
-    """The reader's choice; per map the colours of the dataset's items, None for plain ones."""
+def choose(opened: Opened) -> list[Colouring | None]:
+    """Per map the colours of the dataset's items that the reader chooses; None for plain dots."""
     chosen = Colour(
         str(st.selectbox("Colour by", [c.value for c in Colour], index=0, key="colour", bind="query-params", help=HELP))
     )
-    count = len(ground.spaces)
+    count = len(opened.spaces)
     if chosen is Colour.FREQUENCY:
-        return [_frequency(ground.dataset)] * count
+        return [_frequency(opened.dataset)] * count
     if chosen is Colour.MATE:
-        return list(map_colours.on_one_scale([_rank_of_mate(ground, space.variant) for space in ground.spaces]))
+        return list(on_one_scale([_rank_of_mate(opened, space.variant) for space in opened.spaces]))
     if chosen is Colour.CLUSTER:
-        return _clusters(ground)
+        return _clusters(opened)
     if chosen is Colour.SOURCE:
-        return [_sources(ground.dataset)] * count
+        return [_sources(opened.dataset)] * count
     return [None] * count
 
 
-@cached(8, "Looking frequencies up …")
-def _frequency(dataset: Dataset) -> Numbers:
-    return map_colours.by_frequency(dataset)
+_frequency = cached(8, "Looking frequencies up …")(by_frequency)
 
 
-def _rank_of_mate(ground: Ground, variant: Variant) -> Numbers | None:
-    found = map_colours.by_rank_of_mate(ground.dataset, variant, ground.picks.params, repository())
+def _rank_of_mate(opened: Opened, variant: Variant) -> Numbers | None:
+    found = by_rank_of_mate(opened.dataset, variant, opened.picks.params, repository())
     if found is None:
         st.caption(
-            f"No EvalRank run of {as_text(variant.label)} on this dataset with similarity {ground.picks.metric} and "
-            f"protocol {ground.picks.protocol}: its dots are plain. The page Run computes one."
+            f"No EvalRank run of {as_text(variant.label)} on this dataset with similarity {opened.picks.metric} and "
+            f"protocol {opened.picks.protocol}: its dots are plain. The page Run computes one."
         )
     return found
 
 
-def _clusters(ground: Ground) -> list[Colouring | None]:
-    """Clusters of every map's own space, or of one of them in all maps."""
+def _clusters(opened: Opened) -> list[Colouring | None]:
     own = "each its own"
-    names = {str(space.variant): space for space in ground.spaces}
+    names = {str(space.variant): space for space in opened.spaces}
     left, right = st.columns(2)
-    most = min(MOST_CLUSTERS, len(ground.spaces[0].items))
+    most = min(MOST_CLUSTERS, len(opened.spaces[0].items))
     if most < 2:
         st.caption("There are too few items for clusters.")
-        return [None] * len(ground.spaces)
+        return [None] * len(opened.spaces)
     k = left.number_input(
         "Clusters",
         min_value=2,
@@ -96,20 +100,15 @@ def _clusters(ground: Ground) -> list[Colouring | None]:
                 help="One variant's clusters in all maps show whether the others keep them together.",
             )
         )
-    chosen = [names[whose]] * len(names) if whose in names else list(ground.spaces)
+    chosen = [names[whose]] * len(names) if whose in names else list(opened.spaces)
     return [
-        map_colours.of_clusters(
-            space.items,
-            _labels(space, ground.metric, int(k)),
-            len(ground.dataset.items),
-            space.variant.label,
-        )
+        of_clusters(space.items, _labels(space, opened.metric, int(k)), len(opened.dataset.items), space.variant.label)
         for space in chosen
     ]
 
 
 @cached(32, "Looking for clusters in the full space …")
-def _labels(space: Space, metric: Metric, k: int) -> Int64:
+def _labels(space: Space, metric: Similarity, k: int) -> Int64:
     return projection.clusters(projection.as_compared(space.vectors, metric), k, SEED)
 
 
@@ -125,23 +124,11 @@ def _sources(dataset: Dataset) -> Groups | None:
     return None if scored is None else _by_source(dataset, scored)
 
 
-@cached(4, "Looking up where the items come from …")
-def _by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
-    return map_colours.by_source(dataset, scored)
-
-
-def of_dots(colouring: Colouring | None, items: Int64) -> NumberColours | GroupColours | None:
-    """The colours of some items; the ends of a scale are those of all items, not of the ones that are drawn."""
-    if colouring is None:
-        return None
-    if isinstance(colouring, Groups):
-        return GroupColours(colouring.codes[items], colouring.names)
-    low, high = colouring.span
-    return NumberColours(colouring.values[items], colouring.title, low, high, colouring.logarithmic)
+_by_source = cached(4, "Looking up where the items come from …")(by_source)
 
 
 def note(colouring: Sequence[Colouring | None], items: Int64) -> None:
-    """How many of the shown items have no colour, and why; said once where the maps agree."""
+    """Say how many of the shown items have no colour, and why; once if the maps agree."""
     said = {}
     for one in colouring:
         if one is not None:
@@ -153,7 +140,7 @@ def note(colouring: Sequence[Colouring | None], items: Int64) -> None:
 
 
 def value_column(colouring: Colouring | None, items: Int64) -> tuple[str, list[object]] | None:
-    """The heading and the values of a table's column that says what the colours say."""
+    """Heading and values of a table's column for what the colours show."""
     if colouring is None:
         return None
     if isinstance(colouring, Groups):

@@ -1,4 +1,4 @@
-"""The rest of the page Neighbours: where to go from here, and how it is computed."""
+"""The page Neighbours: the query, its lists, their overlap, and how it is computed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from core.datasets.kinds.pairs import PairSet
 from core.numerics.neighbours.exact import FEWEST_DIMENSIONS_CODED
 from core.numerics.neighbours.overlap import P
 from core.space.neighbours.lists import ITEMS_FOR_CKA, SAMPLE
-from core.space.neighbours.page import lists, overlap
-from core.space.neighbours.page import query as queries
+from core.space.neighbours.page import lists, overlap, query
 from core.space.neighbours.page.query import Query
-from core.space.neighbours.page.shown import Inside, open_inside
+from core.space.page import Opened, open_picked
 from core.ui.pickers import link_to
 from core.ui.resources import settings
 
 
-def onward(inside: Inside, query: Query) -> None:
-    """Links to other pages with the same picks: the query's pair on EvalRank, the query on the map."""
-    picks = inside.picks
+def _links(opened: Opened, asked: Query) -> None:
+    """Links with the same picks: to the query's pair on EvalRank, to the query on the map."""
+    picks = opened.picks
     address = link_to(uploads.short_name(picks.dataset, settings()), picks.metric, picks.variants)
     with st.container(horizontal=True):
-        if isinstance(inside.dataset, PairSet) and query.item is not None:
-            pairs = np.flatnonzero(inside.dataset.queries == query.item)
+        if isinstance(opened.dataset, PairSet) and asked.item is not None:
+            pairs = np.flatnonzero(opened.dataset.queries == asked.item)
             if len(pairs):
                 st.page_link(
                     "pages/evalrank.py",
@@ -37,12 +36,11 @@ def onward(inside: Inside, query: Query) -> None:
             "pages/map.py",
             label="See the space on the page Map",
             icon=":material/scatter_plot:",
-            query_params=address | ({} if query.item is None else {"item": str(query.item)}),
+            query_params=address | ({} if asked.item is None else {"item": str(asked.item)}),
         )
 
 
-def how_computed() -> None:
-    """Formulas, choices and citations."""
+def _how_computed() -> None:
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(
             rf"""
@@ -78,20 +76,19 @@ neighbours.
         )
 
 
-# The page neighbours.
-
-
 def show() -> None:
     """The page."""
     picks = ui.page("Neighbours", "What does each encoder hold for nearest, and where do encoders disagree?")
-    inside = open_inside(picks)
-    if inside is not None:
-        query = queries.pick(inside)
-        k = lists.depth_picker(inside)
+    opened = open_picked(picks)
+    if opened is not None and len(opened.spaces[0].items) < 2:
+        st.info("There is one item only, and so no neighbour. Pick a larger dataset.", icon=":material/info:")
+    elif opened is not None:
+        asked = query.pick(opened)
+        k = lists.depth_picker(opened)
         answer = None
-        if query is not None:
-            queries.show(query)
-            answer = lists.answer(inside, query, k)
-            onward(inside, query)
-        overlap.show(inside, answer, k)
-    how_computed()
+        if asked is not None:
+            query.show(asked)
+            answer = lists.answer(opened, asked, k)
+            _links(opened, asked)
+        overlap.show(opened, answer, k)
+    _how_computed()

@@ -1,6 +1,7 @@
--- Every pair of some runs over one dataset: a row per run and pair. {table} is the diagnostic's own table.
+-- Every pair of some runs over one dataset: a row per run and pair. {table} is the diagnostic's own table, {ranks} the
+-- ranks of one that counts items above the mate and tied with it.
 SELECT run.run_id, result.* EXCLUDE (run_seq),
-       1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,
+       {ranks}
        pair.query_no, pair.mate_no, query.text AS query, mate.text AS mate
 FROM {table} AS result
 JOIN run USING (run_seq)

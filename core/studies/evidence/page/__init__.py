@@ -1,4 +1,4 @@
-"""The views of the page Evidence; only the chosen one is computed."""
+"""The page Evidence: its controls and its views."""
 
 from __future__ import annotations
 
@@ -7,40 +7,21 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core import ui
-from core.studies.evidence.page import cell as evidence_cell
-from core.studies.evidence.page import compare as evidence_compare
-from core.studies.evidence.page import correlations as evidence_map
-from core.studies.evidence.page import published as evidence_published
-from core.studies.evidence.page import ranks as evidence_ranks
-from core.studies.evidence.page.choices import gather
-from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.page import correlations, published, ranks
+from core.studies.evidence.page.choices import EvidenceView, selected
 from core.ui.resources import scheme
 from core.ui.widgets.views import View, choose_view
 
-# By their names, which also stand in the address; the first is the default.
-VIEWS: Mapping[str, View[Shown]] = {
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[EvidenceView]] = {
     "correlations": View(
-        "Which scores without a task go up and down with how well encoders do on one?", evidence_map.show
+        "Which scores without a task go up and down with how well encoders do on one?", correlations.every
     ),
-    "cell": View("Which variants make a correlation, and does it stand on one family?", evidence_cell.show),
-    "compare": View("Does one evaluator foretell tasks better than another?", evidence_compare.show),
-    "ranks": View("Which models do the scores order otherwise than a task does?", evidence_ranks.show),
-    "published": View("What have papers found, and over which models?", evidence_published.show),
+    "cell": View("Which variants make a correlation, and does it stand on one family?", correlations.one_cell),
+    "compare": View("Does one evaluator foretell tasks better than another?", correlations.two_evaluators),
+    "ranks": View("Which models do the scores order otherwise than a task does?", ranks.show),
+    "published": View("What have papers found, and over which models?", published.show),
 }
-
-
-def look_closer(shown: Shown) -> None:
-    """Let the reader choose a view, and show it."""
-    choose_view(shown, VIEWS, "Look at", key="evidence_view")
-
-
-def published_alone() -> None:
-    """What papers have found, while too little is measured here."""
-    st.subheader("Until then: what papers have found", anchor=False)
-    evidence_published.show_alone(scheme())
-
-
-# How the page Evidence comes to its numbers, for its readers.
 
 HOW = r"""
 - An **evaluator** is a score of an encoder that needs no task; the outcome is how well a classifier does on its
@@ -65,25 +46,18 @@ HOW = r"""
 """
 
 
-def how_correlated() -> None:
-    """The expander that the page ends with."""
+def show() -> None:
+    """The page."""
+    picks = ui.page("Evidence", "Do scores of encoders without a task foretell how well they do on one?")
+    with ui.errors_shown():
+        if shown := selected(picks):
+            choose_view(shown, VIEWS, "Look at", key="evidence_view")
+        else:
+            st.subheader("Until then: what papers have found", anchor=False)
+            published.show_tables(scheme())
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
         st.caption(
             "Source: Wang, Kuo and Li 2022, Just Rank, sections 4.5, 5, 6, appendix C.3, tables 3, 6 and 11. The "
             "intervals are not the paper's."
         )
-
-
-# The page evidence.
-
-
-def show() -> None:
-    """The page."""
-    picks = ui.page("Evidence", "Do scores of encoders without a task foretell how well they do on one?")
-    with ui.errors_shown():
-        if shown := gather(picks):
-            look_closer(shown)
-        else:
-            published_alone()
-    how_correlated()

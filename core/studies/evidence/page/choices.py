@@ -1,58 +1,60 @@
-"""What stands above every view of the page Evidence: which scores, which variants, and what to do without any."""
+"""The controls of the page Evidence: which scores and which variants it shows, and an offer if there are too few."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
-from core import diagnostic as diagnostics
+from core.diagnostics.transfer.definition import CLASSIFIERS
 from core.errors import BlindspotError
+from core.figures.theme import Scheme, Style
 from core.numerics.statistics.families import FEWEST_FAMILIES
 from core.runs import estimates, sweeps
 from core.runs.sweeps import Sweep
-from core.store.digests import store_digest
 from core.store.repository import Repository
 from core.studies.evidence.correlation import FEWEST_VARIANTS
-from core.studies.evidence.page.shown import Shown
-from core.studies.evidence.scores import (
-    LIKE_SIMILARITY,
-    Downstream,
-    Level,
-    Measure,
-    Outcome,
-    ScoreTable,
-    score_table,
-)
+from core.studies.evidence.scores import LIKE_SIMILARITY, Downstream, Level, Measure, Outcome, ScoreTable, score_table
+from core.texts import counted
+from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import cached, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
-from core.ui.widgets.work import duration, run_button
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.missing_runs import runs_to_compute
+from core.ui.widgets.work import run_button
 
-ALL, PLAIN = "all", "untransformed"
-CLASSIFIERS = next(p.choices for p in diagnostics.find("transfer").parameters if p.name == "classifier")
-LISTED = 6  # families that are named, with the number of their variants
+LISTED = 6  # families
 TITLE = "Sweep for the page Evidence"
-_ASKED = "_evidence_asked"  # whether the reader asked what the ready sweep takes
+_ASKED = "_evidence_asked"  # whether the cost of the ready sweep was asked for
 _SWEEP = "_evidence_sweep"
 
 
-def gather(picks: Picks) -> Shown | None:
-    """The scores that the reader asks for; None, having said what to do, while there are too few to be compared."""
+@dataclass(frozen=True, eq=False)
+class EvidenceView:
+    """The chosen scores: ``every`` of all comparable variants, ``table`` of those that the reader keeps."""
+
+    picks: Picks
+    level: Level
+    downstream: Downstream
+    every: ScoreTable
+    table: ScoreTable
+    styles: Mapping[Variant, Style]
+    scheme: Scheme
+
+
+def selected(picks: Picks) -> EvidenceView | None:
+    """The chosen scores; with too few to compare, an offer and None."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        level = Level(
-            st.segmented_control(
-                "Evaluators of",
-                [level.value for level in Level],
-                default=Level.SENTENCE.value,
-                required=True,
-                key="ev_level",
-                bind="query-params",
-                help="What the items of a score without a task are. Word similarity and EvalRank of words need runs "
-                "on words. Tasks are of sentences in both (the paper's tables 3 and 6).",
-            )
+        level = one_of(
+            "Evaluators of",
+            Level,
+            "ev_level",
+            "What the items of a score without a task are. Word similarity and EvalRank of words need runs "
+            "on words. Tasks are of sentences in both (the paper's tables 3 and 6).",
         )
         downstream = _downstream()
         like_similarity = level is Level.WORD or st.toggle(
@@ -71,14 +73,14 @@ def gather(picks: Picks) -> Shown | None:
     _counts(every, table, level, like_similarity=like_similarity)
     if len(table.variants) < FEWEST_VARIANTS:
         st.info(
-            f"{_counted(len(table.variants), 'variant')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
+            f"{counted(len(table.variants), 'variant')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
             icon=":material/info:",
         )
         return None
-    return Shown(picks, level, downstream, every, table, variant_styles(table.variants), scheme())
+    return EvidenceView(picks, level, downstream, every, table, variant_styles(table.variants), scheme())
 
 
-@cached(8, "Reading scores …", keys={Repository: lambda store: store_digest(store.database)})
+@cached(8, "Reading scores …", keys={Repository: lambda store: store.digest()})
 def _scores(store: Repository, downstream: Downstream) -> ScoreTable:
     return score_table(store, downstream)
 
@@ -93,35 +95,20 @@ def _downstream() -> Downstream:
         help="What is trained on the embeddings of a task: logistic regression or a small multilayer perceptron, as "
         "they are or z-normalised. Only runs with the first seed are looked at.",
     )
-    outcome = st.segmented_control(
-        "Score on a task",
-        [outcome.value for outcome in Outcome],
-        default=Outcome.ACCURACY.value,
-        required=True,
-        key="ev_outcome",
-        bind="query-params",
-    )
+    outcome = one_of("Score on a task", Outcome, "ev_outcome")
     without = st.toggle(
         "Without overlap",
         key="ev_clean",
         bind="query-params",
         help="Leave out tested examples whose text stands in training too, or more than once.",
     )
-    return Downstream(str(classifier), Outcome(str(outcome)), bool(without))
+    return Downstream(str(classifier), outcome, bool(without))
 
 
 def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
-    """The variants that the reader keeps: by the sidebar, without post-processing, without families or variants."""
     plain, left, right = st.columns([2, 3, 3])
-    quick = plain.segmented_control(
-        "Keep",
-        [ALL, PLAIN],
-        default=ALL,
-        required=True,
-        key="ev_keep",
-        bind="query-params",
-        help="untransformed: without post-processed variants, as in the paper's table 11.",
-    )
+    about = "untransformed: without post-processed variants, as in the paper's table 11."
+    quick = one_of("Keep", ["all", "untransformed"], "ev_keep", about, place=plain)
     families = left.multiselect(
         "Leave families out",
         every.family_list,
@@ -142,7 +129,7 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
     )
     return every.rows(
         picks.keeps(variant)
-        and not (quick == PLAIN and variant.transform != "none")
+        and not (quick == "untransformed" and variant.transform != "none")
         and family not in families
         and str(variant) not in variants
         for variant, family in zip(every.variants, every.families, strict=True)
@@ -151,38 +138,26 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
 
 def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similarity: bool) -> None:
     kept = "" if len(table.variants) == len(every.variants) else f" of {len(every.variants)}"
-    parts = [f"{len(table.variants)}{kept} variants of {_families(len(table.family_list))}"]
-    parts.append(f"{_counted(len(table.evaluators), 'evaluator')}, {_counted(len(table.tasks), 'task')}")
+    parts = [f"{len(table.variants)}{kept} variants of {counted(len(table.family_list), 'family', 'families')}"]
+    parts.append(f"{counted(len(table.evaluators), 'evaluator')}, {counted(len(table.tasks), 'task')}")
     if level is Level.SENTENCE and not like_similarity:
         parts.append(f"{' and '.join(name.upper() for name in LIKE_SIMILARITY)} are left out")
-    st.caption(as_text(f"{'; '.join(parts)}. Variants per family: {'; '.join(_members(table))}."))
-
-
-def _members(table: ScoreTable) -> Sequence[str]:
     names = [f"{family} ({table.families.count(family)})" for family in table.family_list]
-    return names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _families(count: int) -> str:
-    return f"{count} famil{'y' if count == 1 else 'ies'}"
+    names = names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
+    st.caption(as_text(f"{'; '.join(parts)}. Variants per family: {'; '.join(names)}."))
 
 
 # --- nothing to show
 
 
 def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
-    """Say what is missing, and offer the sweep that makes the page mean something."""
     with st.container(border=True, key="empty"):
         st.subheader("Not enough to compare yet", anchor=False)
         st.markdown(
-            f"In the store are {_counted(len(every.variants), 'variant')} with both a score without a task at the "
+            f"In the store are {counted(len(every.variants), 'variant')} with both a score without a task at the "
             f"level *{level}* and one on a transfer task by this classifier; a correlation takes {FEWEST_VARIANTS}, an "
             f"interval {FEWEST_FAMILIES} families of models. Here are "
-            f"{_counted(len(whole.evaluators), 'score')} without a task and {len(whole.tasks)} on tasks."
+            f"{counted(len(whole.evaluators), 'score')} without a task and {len(whole.tasks)} on tasks."
         )
         if level is Level.WORD:
             st.markdown(
@@ -209,7 +184,6 @@ def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
 
 
 def _price() -> None:
-    """What the sweep costs, and the button that queues it as one job."""
     bar = st.progress(0.0, text="Counting the runs …")
 
     def say(stage: str, done: int, total: int, fraction: float | None = None) -> None:
@@ -217,7 +191,7 @@ def _price() -> None:
 
     try:
         sweep: Sweep = st.session_state.get(_SWEEP) or sweeps.evidence(settings(), say)
-        st.session_state[_SWEEP] = sweep  # bringing the files that it needs takes a moment
+        st.session_state[_SWEEP] = sweep  # fetching the files that it needs takes a moment
         requests = sweeps.expand(sweep, settings()).requests
         cost = estimates.estimate(requests, settings(), repository())
     except BlindspotError as error:
@@ -227,34 +201,19 @@ def _price() -> None:
         bar.empty()
     for note in sweep.notes:
         st.caption(as_text(note))
-    guess = ", a rough guess" if cost.guessed else ""
-    downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
-    st.markdown(
-        as_text(
-            f"{len(cost.wanted):,} of {len(requests):,} runs are to be computed: about {duration(cost.seconds)}{guess}"
-            f"{downloads}."
-        )
-    )
+    st.markdown(as_text(runs_to_compute(len(cost.wanted), len(requests), cost)))
     run_button(f"Compute {len(cost.wanted):,}", TITLE, cost.wanted, key="evidence_sweep")
 
 
-# Choosing an evaluator or a task on the page Evidence; the choice stands in the address by its id.
+def fullest(table: ScoreTable, measures: Sequence[Measure]) -> Measure:
+    """The one that most variants have, the first of several."""
+    return max(measures, key=lambda m: np.count_nonzero(~np.isnan(table.of(m))))
 
 
-def fullest(table: ScoreTable, measures: Sequence[Measure]) -> int:
-    """Place of the one that most variants have, the first of several."""
-    counts = [int(np.count_nonzero(~np.isnan(table.of(m)))) for m in measures]
-    return counts.index(max(counts))
-
-
-def choose(label: str, measures: Sequence[Measure], key: str, *, usual: int = 0) -> Measure:
-    """One of some; below it what it is called, where its id does not tell.
-
-    Args:
-        usual: place of the one that is chosen where the reader chooses none.
-    """
-    ids = [m.id for m in measures]
-    chosen = st.selectbox(label, ids, index=None, key=key, bind="query-params", placeholder=ids[usual])
-    found = measures[ids.index(chosen) if chosen in ids else usual]
+def choose(label: str, measures: Sequence[Measure], key: str, usual: Measure) -> Measure:
+    """One measure, by its id in the address, with its name below."""
+    by_id = {m.id: m for m in measures}
+    chosen = st.selectbox(label, list(by_id), index=None, key=key, bind="query-params", placeholder=usual.id)
+    found = by_id.get(str(chosen), usual)
     st.caption(as_text(found.label))
     return found

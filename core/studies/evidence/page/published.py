@@ -1,4 +1,4 @@
-"""The view *published*: what papers found, beside what is found here, and what either is evidence of."""
+"""The view *published* of the page Evidence: correlations in papers, compared with those measured here."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.diagnostics.words.schnabel_table import table_1
 from core.figures.theme import Scheme, looks
 from core.numerics.statistics import rankings
 from core.studies.evidence import published
 from core.studies.evidence.correlation import Cell
-from core.studies.evidence.figures.published import MapRow, published_map
-from core.studies.evidence.figures.ranks import Column, Line, bump_chart
-from core.studies.evidence.page.correlations import found
-from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
+from core.studies.evidence.page.choices import EvidenceView
+from core.studies.evidence.page.correlations import cells_of
 from core.studies.evidence.published import Models, PublishedCorrelation
-from core.studies.evidence.scores import Level, ScoreTable
+from core.studies.evidence.scores import Level
+from core.ui.widgets.choices import one_of
 
 SCHNABEL = "Schnabel"
 TABLES = {  # by their names in the address
@@ -41,41 +42,26 @@ OF_WHAT = {
     published.PLAIN_TABLE: "scores of sentences, without post-processed models",
     published.SOURCES_TABLE: "EvalRank by the source of its positive pairs",
 }
-# Columns of table 1 that stand for its groups in the chart, beside the average: relatedness, categories, analogies.
+# The average of table 1, and one column of each group: relatedness, categories, analogies.
 SOME_COLUMNS = ("average", "ws", "ap", "an")
 
 
-def show(shown: Shown) -> None:
-    """A published table, and what is measured here where evaluator and task are the same."""
-    _show(shown.table, shown)
+def show(shown: EvidenceView) -> None:
+    """A published table, with the same correlations as measured here."""
+    show_tables(shown.scheme, shown)
 
 
-def show_alone(scheme: Scheme) -> None:
-    """The published tables while nothing is measured."""
-    _show(None, scheme)
-
-
-def _show(table: ScoreTable | None, where: Shown | Scheme) -> None:
-    scheme = where.scheme if isinstance(where, Shown) else where
-    chosen = str(
-        st.segmented_control(
-            "Published",
-            [*TABLES, SCHNABEL],
-            default=next(iter(TABLES)),
-            required=True,
-            key="ev_published",
-            bind="query-params",
-            help=HELP,
-        )
-    )
+def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
+    """The published tables, with or without measured scores."""
+    chosen = one_of("Published", [*TABLES, SCHNABEL], "ev_published", HELP)
     if chosen == SCHNABEL:
         _schnabel(scheme)
         return
     cells = published.of_table(TABLES[chosen])
     here: dict[tuple[str, str], Cell] = {}
-    if table is not None and isinstance(where, Shown):
-        here = {(c.evaluator.id, c.task.dataset): c for c in found(table) if c.rho is not None}
-        _hints(cells[0], where)
+    if shown is not None:
+        here = {(c.evaluator.id, c.task.dataset): c for c in cells_of(shown.table) if c.rho is not None}
+        _hints(cells[0], shown)
     rows, pairs = _rows(cells, here)
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     st.markdown(f"**Published: {OF_WHAT[cells[0].table]}** ({cells[0].source}, table {cells[0].table})")
@@ -102,8 +88,7 @@ def _show(table: ScoreTable | None, where: Shown | Scheme) -> None:
 _COLUMNS = {name: st.column_config.NumberColumn(format="%.2f") for name in ("published rho", "rho here")}
 
 
-def _hints(first: PublishedCorrelation, shown: Shown) -> None:
-    """Which of the choices above would make what stands beside the table more like it."""
+def _hints(first: PublishedCorrelation, shown: EvidenceView) -> None:
     if first.level != shown.level:
         st.info(
             f"The evaluators of this table are of {first.level}s: choose *{Level(first.level)}* above for what was "
@@ -120,7 +105,6 @@ def _hints(first: PublishedCorrelation, shown: Shown) -> None:
 def _rows(
     cells: Sequence[PublishedCorrelation], here: Mapping[tuple[str, str], Cell]
 ) -> tuple[list[MapRow], list[dict[str, object]]]:
-    """Rows of the map, and a record per cell that was published and measured."""
     rows, pairs = [], []
     for name, positives in dict.fromkeys((cell.evaluator, cell.positives) for cell in cells):
         own = [cell for cell in cells if (cell.evaluator, cell.positives) == (name, positives)]
@@ -144,16 +128,13 @@ def _rows(
                         "rho here": measured.rho,
                         "over variants": measured.n,
                         "of families": measured.families,
-                        "interval here": f"{measured.interval.low:.2f} to {measured.interval.high:.2f}"
-                        if measured.interval
-                        else "none",
+                        "interval here": f"{measured.interval:.2f}" if measured.interval else "none",
                     }
                 )
     return rows, pairs
 
 
 def _in_words(cell: PublishedCorrelation, measured: Cell | None) -> str:
-    """What pointing at a cell tells, line by line."""
     lines = [f"published: {cell.rho:.2f} over {cell.models.count} models of {cell.models.names} names"]
     if measured is not None and measured.rho is not None:
         lines.append(f"here: {measured.rho:.2f} over {measured.n} variants of {measured.families} families")
@@ -161,7 +142,6 @@ def _in_words(cell: PublishedCorrelation, measured: Cell | None) -> str:
 
 
 def _means(cells: Sequence[PublishedCorrelation]) -> None:
-    """What the published table is evidence of, and what not."""
     table, models = cells[0].table, cells[0].models
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     best = {task: max((c for c in cells if c.task == task), key=lambda c: c.rho) for task in tasks}
@@ -193,8 +173,7 @@ def _dependent(models: Models) -> str:
 
 
 def _schnabel(scheme: Scheme) -> None:
-    """Tables 4 and 5 beside table 1: places of six embeddings, then the numbers."""
-    intrinsic = {row.model: row.scores for row in published.intrinsic_scores()}
+    intrinsic = table_1()
     f1 = {(s.table, s.model): s for s in published.task_scores() if s.part == "test"}
     st.markdown(f"**Published: six word embeddings by scores without a task, and on two tasks** ({published.SCHNABEL})")
     columns = [
@@ -231,8 +210,8 @@ def _schnabel(scheme: Scheme) -> None:
 def _numbers() -> None:
     first = pd.DataFrame(
         [
-            {"embedding": row.model} | {name: round(100 * score, 1) for name, score in row.scores.items()}
-            for row in published.intrinsic_scores()
+            {"embedding": model} | {name: round(100 * score, 1) for name, score in scores.items()}
+            for model, scores in table_1().items()
         ]
     )
     st.markdown("Table 1, times 100")

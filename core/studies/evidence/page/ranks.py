@@ -1,4 +1,4 @@
-"""The view *ranks*: the variants' places by a task and by scores that should foretell it (figure 4 of Wang 2022)."""
+"""The view *ranks* of the page Evidence: variants ranked by a task and by other scores (figure 4 of Wang 2022)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.numerics.statistics import rankings
 from core.numerics.statistics.families import spearman
-from core.studies.evidence.figures.ranks import Column, Line, bump_chart
-from core.studies.evidence.page.choices import choose
-from core.studies.evidence.page.shown import Shown
+from core.studies.evidence.figures import Column, Line, bump_chart
+from core.studies.evidence.page.choices import EvidenceView, choose
 from core.studies.evidence.scores import Measure, ScoreTable
 from core.types import Float64, Variant
 
-# Figure 4's, where they are there; ids of measures.
+# Figure 4's; ids of measures.
 PIVOTS = ("mr", "sst2", "cr")
 COLUMNS = ("sst2", "evalrank:evalrank-sent:mrr", "similarity:stsb-test:spearman", "similarity:str:spearman")
 WORD_COLUMNS = ("evalrank:evalrank-word:mrr", "similarity:ws353:spearman", "similarity:rw:spearman")
-USUAL = 4  # columns beside the pivot
+USUAL = 4  # columns besides the pivot
 ENCODER_WIDTH, TRANSFORM_WIDTH = 18, 12  # characters of a variant's short name
 
 
-def show(shown: Shown) -> None:
-    """The chart, and the numbers behind it."""
+def show(shown: EvidenceView) -> None:
+    """A bump chart and its numbers."""
     table = shown.table
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="top")
     with left:
         measures = (*table.tasks, *table.evaluators)
-        pivot = choose("Pivot", measures, "ev_pivot", usual=_usual_pivot(measures))
+        by_id = {m.id: m for m in measures}
+        pivot = choose("Pivot", measures, "ev_pivot", next((by_id[i] for i in PIVOTS if i in by_id), measures[0]))
     columns = _columns(middle, table, pivot)
     highlight = right.selectbox(
         "Highlight",
@@ -73,7 +73,7 @@ def show(shown: Shown) -> None:
         st.dataframe(_rows(table, places), hide_index=True, key="ev_places")
 
 
-def _lines(table: ScoreTable, places: Float64, shown: Shown, highlight: str | None) -> list[Line]:
+def _lines(table: ScoreTable, places: Float64, shown: EvidenceView, highlight: str | None) -> list[Line]:
     return [
         Line(
             variant.label,
@@ -87,13 +87,7 @@ def _lines(table: ScoreTable, places: Float64, shown: Shown, highlight: str | No
     ]
 
 
-def _usual_pivot(measures: Sequence[Measure]) -> int:
-    ids = [m.id for m in measures]
-    return next((ids.index(pivot) for pivot in PIVOTS if pivot in ids), 0)
-
-
 def _columns(place: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[Measure]:
-    """What stands beside the pivot: what the reader chose, else as much of figure 4 as there is."""
     others = [m for m in (*table.tasks, *table.evaluators) if m != pivot]
     usual = [m for i in (*COLUMNS, *WORD_COLUMNS) for m in others if m.id == i]
     usual = list(dict.fromkeys([*(m for m in others if m.is_task), *usual] if len(usual) < USUAL else usual))
@@ -111,7 +105,7 @@ def _columns(place: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[M
 
 
 def _short(measure: Measure, among: Sequence[Measure]) -> str:
-    """A column's name: only as long as it must be to be told from the others."""
+    """A column's name, with its source if another column has the same name."""
     if measure.is_task:
         return measure.label
     if measure.diagnostic == "similarity":
@@ -125,14 +119,14 @@ def _rho(rho: float) -> str:
 
 
 def short_name(variant: Variant) -> str:
-    """As much of a variant's label as has room beside the lines."""
+    """A variant's label, shortened to fit next to the lines."""
     encoder = Variant(variant.encoder, "none").label.rpartition(":")[2].removesuffix(".txt")
     encoder = _cut(encoder, ENCODER_WIDTH)
     return encoder if variant.transform == "none" else f"{encoder} + {_cut(variant.transform, TRANSFORM_WIDTH)}"
 
 
 def _cut(text: str, width: int) -> str:
-    """Amid it: names of one family differ at their ends."""
+    """Cut the middle: names of one family differ at their ends."""
     half = width // 2
     return text if len(text) <= width else f"{text[:half]}…{text[half + 1 - width :]}"
 
@@ -140,10 +134,7 @@ def _cut(text: str, width: int) -> str:
 def _rows(table: ScoreTable, places: Float64) -> pd.DataFrame:
     order = np.argsort(places[:, 0], kind="stable")
     frame = pd.DataFrame(
-        {
-            "variant": [table.variants[i].label for i in order],
-            "family": [table.families[i] for i in order],
-        }
+        {"variant": [table.variants[i].label for i in order], "family": [table.families[i] for i in order]}
     )
     for column, measure in enumerate(table.measures):
         frame[measure.label] = places[order, column]

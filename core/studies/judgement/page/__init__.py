@@ -1,4 +1,4 @@
-"""The pages of human judgement: which set and session, and what the reader does with it."""
+"""The pages of human judgement: the session, the set of items, and the views on them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core import ui
-from core.studies.judgement.page import answer as judgement_answer
-from core.studies.judgement.page import exchange as judgement_exchange
-from core.studies.judgement.page import form as judgement_making
-from core.studies.judgement.page import results as judgement_results
-from core.studies.judgement.page import sessions as judgement_sessions
-from core.studies.judgement.page import votes as judgement_votes
-from core.studies.judgement.page.shown import (
-    Judged,
-    item_set,
-    judgements,
-    link_for,
-    other_task,
-    page_of,
-)
+from core.studies.judgement.page import answer, exchange, form, results, sessions, votes
+from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
 from core.studies.judgement.types import Session, SetSummary, Task
 from core.ui.markdown import as_text
 from core.ui.widgets.views import View, choose_view
@@ -33,7 +21,7 @@ _OFFERED = 10  # sessions under a link to an unknown one
 
 @dataclass(frozen=True)
 class Place:
-    """Where the reader is: see ``Judged``."""
+    """The page's task and the reader's session, see ``Judged``."""
 
     task: Task
     session: Session | None = None
@@ -41,42 +29,52 @@ class Place:
     key: str = ""
 
 
-@dataclass(frozen=True)
-class _Remembered:
-    name: str
-    key: str
+def show_compare_votes() -> None:
+    """The page compare_votes."""
+    ui.page(
+        "Compare votes",
+        "Whose neighbours do people find most similar? They choose, without knowing whose is whose.",
+        show_jobs=False,
+    )
+    _show(Task.COMPARATIVE)
 
 
-def show(task: Task) -> None:
-    """A page of human judgement."""
+def show_intruder() -> None:
+    """The page intruder."""
+    ui.page(
+        "Intruder",
+        "Do an encoder's neighbours belong together? People look for the one that does not.",
+        show_jobs=False,
+    )
+    _show(Task.INTRUDER)
+
+
+def _show(task: Task) -> None:
     place = _place(task)
-    if place is not None:
-        choose_view(place, _views(place), "View", "judge")
-
-
-def _views(place: Place) -> dict[str, View[Place]]:
-    """The views that this reader has; in a session a rater has the results only once they are revealed."""
-    answer = View[Place]("What do you say? One item at a time.", lambda p: _with_set(p, judgement_answer.show, True))
-    results = View[Place]("What did people say of each variant?", _results)
-    sessions = View[Place]("Who answers together?", lambda p: _open_view(p, judgement_sessions.show))
-    items = View[Place]("Which items are there, and how do I make others?", _items)
-    if place.session is None or place.facilitates:
-        return {"answer": answer, "results": results, "sessions": sessions, "items": items}
-    return {"answer": answer, "results": results}
+    if place is None:
+        return
+    views = {
+        "answer": View[Place]("What do you say? One item at a time.", lambda p: _with_set(p, answer.show, True)),
+        "results": View[Place]("What did people say of each variant?", _results),
+        "sessions": View[Place]("Who answers together?", lambda p: _open_view(p, sessions.show)),
+        "items": View[Place]("Which items are there, and how do I make others?", _items),
+    }
+    if place.session and not place.facilitates:
+        del views["sessions"], views["items"]
+    choose_view(place, views, "View", "judge")
 
 
 def _results(place: Place) -> None:
     if place.session is None or place.facilitates or place.session.revealed:
-        _open_view(place, judgement_results.show)
+        _open_view(place, results.show)
     else:
-        judgement_votes.wait_for_reveal(place.session.name)
+        votes.wait_for_reveal(place.session.name)
 
 
 def _items(place: Place) -> None:
-    """Making items, and taking them along; a facilitator also the votes of a session that is not revealed."""
     job_panel()
-    judgement_making.show(place.task)
-    judgement_exchange.show(place.task, {place.session.name: place.key} if place.session else {})
+    form.show(place.task)
+    exchange.show(place.task, {place.session.name: place.key} if place.session else {})
 
 
 def _open_view(place: Place, show_judged: Callable[[Judged], None]) -> None:
@@ -89,7 +87,7 @@ def _open_view(place: Place, show_judged: Callable[[Judged], None]) -> None:
 
 
 def _place(task: Task) -> Place | None:
-    """Where the address leads; None where that is nowhere, which is then said."""
+    """The place that the address names; None, with the reason shown, if there is none."""
     _stay_in_session()
     name = st.query_params.get("session", "")
     if not name:
@@ -103,7 +101,7 @@ def _place(task: Task) -> Place | None:
         return None
     key = st.query_params.get("facilitator", "")
     facilitates = bool(key) and judgements().is_facilitator(name, key)
-    st.session_state[_SESSION] = _Remembered(name, key)
+    st.session_state[_SESSION] = (name, key)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.caption(f"Session **{as_text(name)}**{': you are its facilitator' if facilitates else ''}", width="content")
         st.button("Leave", key="judge_leave", type="tertiary", on_click=_leave_session)
@@ -112,28 +110,25 @@ def _place(task: Task) -> Place | None:
     if task not in session.sets:
         st.info("This session has no items of this kind.")
         for other in session.sets:
-            st.page_link(page_of(other), label="To its items", query_params=_session_link(name, key))
+            link = link_for(name) | ({"facilitator": key} if key else {})
+            st.page_link(PAGES[other], label="To its items", query_params=link)
         return None
     return Place(task, session, facilitates, key)
 
 
 def _stay_in_session() -> None:
-    """Who goes from one task to the other by the sidebar stays in the session: its votes must not land outside."""
-    remembered: _Remembered | None = st.session_state.get(_SESSION)
-    if remembered and "session" not in st.query_params and "set" not in st.query_params:
-        st.query_params["session"] = remembered.name
-        if remembered.key:
-            st.query_params["facilitator"] = remembered.key
+    """Keep the session when the reader changes the task in the sidebar: votes must not end up outside of it."""
+    name, key = st.session_state.get(_SESSION, ("", ""))
+    if name and "session" not in st.query_params and "set" not in st.query_params:
+        st.query_params["session"] = name
+        if key:
+            st.query_params["facilitator"] = key
 
 
 def _leave_session() -> None:
     st.session_state.pop(_SESSION, None)
     for name in ("session", "facilitator"):
         st.query_params.pop(name, None)
-
-
-def _session_link(name: str, key: str) -> dict[str, str]:
-    return link_for(name) | ({"facilitator": key} if key else {})
 
 
 def _unknown_session(task: Task, name: str) -> None:
@@ -146,7 +141,7 @@ def _unknown_session(task: Task, name: str) -> None:
     if offered:
         st.markdown("Sessions that there are:")
     for session in offered:
-        st.page_link(page_of(task), label=as_text(session.name), query_params=link_for(session.name))
+        st.page_link(PAGES[task], label=as_text(session.name), query_params=link_for(session.name))
     st.button("Go on without a session", key="judge_leave", on_click=_leave_session)
 
 
@@ -168,9 +163,9 @@ def _with_set(place: Place, show_judged: Callable[[Judged], None], blind: bool) 
 
 
 def _pick_set(task: Task, blind: bool) -> str | None:
-    """Which set, as the address says or the reader chooses; the newest where neither does.
+    """The set of the address, or the reader's choice, or the newest.
 
-    Not a bound widget: those write what they show into the address, and a title may name encoders.
+    The widget is not bound to the address: it would write a title there, which may name encoders.
     """
     sets = {found.set_id: found for found in judgements().sets(task)}
     wanted = st.query_params.get("set", "")
@@ -197,14 +192,14 @@ def _pick_set(task: Task, blind: bool) -> str | None:
         return wanted if wanted in sets else None
     newest = next(iter(sets))
     if blind:
-        st.query_params["set"] = newest  # who reloads goes on with it, also when others made a newer one meanwhile
+        st.query_params["set"] = newest  # a reload keeps it, even if others made a newer set meanwhile
     return newest
 
 
 def _unknown_set(task: Task, wanted: str) -> None:
     if wanted in {found.set_id for found in judgements().sets(other_task(task))}:
         st.info("The items in this link are of the other task.")
-        st.page_link(page_of(other_task(task)), label="To these items", query_params=link_for(set_id=wanted))
+        st.page_link(PAGES[other_task(task)], label="To these items", query_params=link_for(set_id=wanted))
         return
     st.warning(
         f"This link names a set of items that is not here: '{as_text(wanted[:80])}'. It may have been removed, or made "
@@ -214,7 +209,7 @@ def _unknown_set(task: Task, wanted: str) -> None:
 
 
 def _describe(found: SetSummary, blind: bool) -> str:
-    """A set in the picker; while one answers without its title, which may name encoders."""
+    """A set in the picker; without its title, which may name encoders, while the reader answers."""
     made = f"{found.items} items of {found.created_at:%Y-%m-%d %H:%M} UTC ({found.set_id[:4]})"
     return made if blind else f"{found.title}: {made}"
 
@@ -227,29 +222,3 @@ def _choose_set(key: str) -> None:
 def _forget_set() -> None:
     st.query_params.pop("set", None)
     st.session_state["judge"] = "items"
-
-
-# The page compare_votes.
-
-
-def show_compare_votes() -> None:
-    """The page."""
-    ui.page(
-        "Compare votes",
-        "Whose neighbours do people find most similar? They choose, without knowing whose is whose.",
-        show_jobs=False,
-    )
-    show(Task.COMPARATIVE)
-
-
-# The page intruder.
-
-
-def show_intruder() -> None:
-    """The page."""
-    ui.page(
-        "Intruder",
-        "Do an encoder's neighbours belong together? People look for the one that does not.",
-        show_jobs=False,
-    )
-    show(Task.INTRUDER)

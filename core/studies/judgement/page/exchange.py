@@ -1,10 +1,9 @@
-"""Items and votes as files: to take along, and to bring from another machine."""
+"""Export of items and votes as files, and their import from another machine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -17,35 +16,28 @@ from core.studies.judgement.bundles import Bundle, Part
 from core.studies.judgement.page.shown import facilitated, hidden_sessions, judgements
 from core.studies.judgement.store import Merged
 from core.studies.judgement.types import SetSummary, Task
+from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.resources import allowed, shared_settings
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
 
-_ROUND = "_judgement_import_round"  # a new number gives an empty uploader
-_SAID = "_judgement_import_said"  # what the last import came to, shown once
+_ROUND = "_judgement_import_round"  # a new number empties the uploader
+_SAID = "_judgement_import_said"  # the result of the last import, shown once
 _MIME = {TableFormat.CSV: downloads.CSV, TableFormat.PARQUET: downloads.PARQUET}
 
 
-def show(task: Task, keys: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Take sets of a task along as files, and take in such files.
-
-    Args:
-        keys: the reader's as a facilitator, by the session: its votes may be taken before they are revealed.
-    """
-    _say()
+def show(task: Task, keys: Mapping[str, str]) -> None:
+    """Export the sets of a task, and import files; a facilitator's ``keys``, by session, give hidden votes too."""
+    if said := st.session_state.pop(_SAID, None):
+        good, text = said
+        (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
     if sets := judgements().sets(task):
         _export(sets, keys)
     _import()
 
 
-def _say() -> None:
-    if said := st.session_state.pop(_SAID, None):
-        good, text = said
-        (st.success if good else st.error)(text, icon=":material/check:" if good else ":material/error:")
-
-
-# --- taking along
+# --- export
 
 
 def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
@@ -87,12 +79,8 @@ def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
 
 
 def _named(one: SetSummary) -> str:
-    size = f"{_counted(one.items, 'item')}, {_counted(one.votes, 'vote')}"
+    size = f"{counted(one.items, 'item')}, {counted(one.votes, 'vote')}"
     return f"{one.title} · {size} · {one.created_at:%Y-%m-%d} · {one.set_id}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> None:
@@ -118,12 +106,11 @@ def _buttons(one: SetSummary, form: TableFormat, keys: Mapping[str, str]) -> Non
 
 
 def _collected(set_id: str, keys: Mapping[str, str]) -> Bundle:
-    """A set with the votes that the reader may have now, under the names that they may have."""
+    """A set with the votes and names that the reader may see now."""
     settings = shared_settings()
-    mine = facilitated(keys)
     if policy.of(settings).raters_names:
         return bundles.collect(judgements(), set_id, hidden_sessions(keys))
-    named = bundles.under_pseudonyms(bundles.secret_in(settings.cache), set_id, mine)
+    named = bundles.under_pseudonyms(bundles.secret_in(settings.cache), set_id, facilitated(keys))
     return bundles.collect(judgements(), set_id, hidden_sessions(keys), named)
 
 
@@ -131,7 +118,7 @@ def _table(set_id: str, keys: Mapping[str, str], part: Part, form: TableFormat) 
     return bundles.table(_collected(set_id, keys), part, form)
 
 
-# --- taking in
+# --- import
 
 
 def _import() -> None:
@@ -171,7 +158,7 @@ def _told(bundle: Bundle, merged: Merged) -> str:
     title = as_text(bundle.items.title)
     where = "on the page *Intruder*" if bundle.items.task is Task.INTRUDER else "on the page *Compare votes*"
     came = "is new" if merged.new_set else "was here already"
-    text = f"The set **{title}** ({_counted(len(bundle.items.items), 'item')}, {where}) {came}. "
+    text = f"The set **{title}** ({counted(len(bundle.items.items), 'item')}, {where}) {came}. "
     text += f"Votes: {merged.new:,} new, {merged.known:,} known"
     if merged.differing:
         text += f", {merged.differing:,} with another answer than the one that is here, which stands"

@@ -1,4 +1,4 @@
-"""The form that makes items for people to judge; as it stands at first, one press will do."""
+"""The form that makes items, whose defaults work with one click, and the list of sets."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import uploads
+from core.datasets.catalog import find_dataset
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
 from core.studies.judgement import making, own_queries
 from core.studies.judgement.inventories import SENTENCES, SHORTEST_SENTENCE, Inventory, Ready
 from core.studies.judgement.making import LONGEST_TITLE, SEED, ItemsRequest
 from core.studies.judgement.own_queries import LONGEST, MAX_ROWS
-from core.studies.judgement.page import sets as judgement_sets
+from core.studies.judgement.page import sets
 from core.studies.judgement.page.shown import judgements
-from core.studies.judgement.rules import (
-    COUNT_TOLERANCE,
-    INTRUDERS_FROM,
-    LOG10_TOLERANCE,
-    RANKS,
-    Closeness,
-    Rule,
-)
+from core.studies.judgement.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
 from core.studies.judgement.types import Task
 from core.types import Variant
 from core.ui.markdown import as_text
@@ -49,15 +42,16 @@ RULES = {
 }
 
 
-def form(task: Task, *, first: bool) -> None:
-    """The form of a task; ``first`` where there are no items yet: then it is open, and says what the test is."""
-    if first:
+def show(task: Task) -> None:
+    """The form, then the stored sets of the task."""
+    if found := judgements().sets(task):
+        with st.expander("Make other items", icon=":material/add:", key=f"make_{task}"):
+            st.caption(ABOUT[task])
+            _form(task, first=False)
+    else:
         st.info(f"There are no items yet. {ABOUT[task]}", icon=":material/group:")
         _form(task, first=True)
-        return
-    with st.expander("Make other items", icon=":material/add:", key=f"make_{task}"):
-        st.caption(ABOUT[task])
-        _form(task, first=False)
+    sets.show(found)
 
 
 def _form(task: Task, *, first: bool) -> None:
@@ -78,7 +72,7 @@ def _form(task: Task, *, first: bool) -> None:
             )
         )
     try:
-        of_sentences = datasets.find(dataset).unit == "sentence"
+        of_sentences = find_dataset(dataset).unit == "sentence"
         with left:
             inventory = _inventory(task, of_sentences)
         with right:
@@ -109,6 +103,7 @@ def _form(task: Task, *, first: bool) -> None:
 
 
 def _variants(task: Task) -> tuple[Variant, ...]:
+    least = "One is enough." if task is Task.INTRUDER else "At least two, since they are compared."
     known = [str(v) for s in judgements().sets() for v in s.variants] + [str(v) for v in repository().variants()]
     known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
     offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
@@ -120,35 +115,26 @@ def _variants(task: Task) -> tuple[Variant, ...]:
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type ENCODER~TRANSFORM",
-        help=f"{_least(task)} Choose some, or type an encoder, or an encoder and a transform with `~` between, for "
+        help=f"{least} Choose some, or type an encoder, or an encoder and a transform with `~` between, for "
         "example `minilm~center`, and press Enter.\n\n"
         f"Encoders:\n\n{encoders_in_words()}\n\nSteps of a transform:\n\n{steps_in_words()}",
     )
     return tuple(Variant.parse(name) for name in chosen)
 
 
-def _least(task: Task) -> str:
-    return "One is enough." if task is Task.INTRUDER else "At least two, since they are compared."
-
-
 def _short(variant: Variant) -> str:
-    """A variant as one would type it."""
     return variant.encoder if variant.transform == "none" else str(variant)
 
 
 def _inventory(task: Task, of_sentences: bool) -> Ready | Inventory | None:
-    """The picker of the queries, and what belongs to the choice; None while a list is empty.
-
-    Raises:
-        InputError: what is wrong with a list.
-    """
+    """The choice of queries; None while a list is empty, ``InputError`` if something is wrong with it."""
     names = {
         Ready.DEFAULT: "100 words of ten kinds, balanced",
         Ready.SIMLEX: "Words of SimLex-999",
         Ready.SENTENCES: "Sentences of the dataset",
         OWN: "A list of my own",
     }
-    if not allowed().changes:  # they would stand in what all visitors share
+    if not allowed().changes:  # all visitors would see it
         del names[OWN]
     order = [Ready.SENTENCES, OWN, Ready.DEFAULT, Ready.SIMLEX] if of_sentences else list(names)
     chosen = st.selectbox(
@@ -182,9 +168,9 @@ def _own(task: Task) -> Inventory | None:
         f"{MAX_ROWS:,} queries of at most {LONGEST} characters.",
     )
     if file is not None:
-        found = own_queries.inventory(own_queries.of_file(file.name, file.getvalue()), file.name)
+        found = own_queries.of_file(file.name, file.getvalue())
     elif typed and typed.strip():
-        found = own_queries.inventory(own_queries.of_text(typed), "a list of my own")
+        found = own_queries.of_text(typed)
     else:
         return None
     st.caption(as_text(found.about))
@@ -235,8 +221,7 @@ def _ranks() -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _more(task: Task) -> tuple[Metric, int, str]:
-    """What hardly anybody changes."""
+def _more(task: Task) -> tuple[Similarity, int, str]:
     with st.expander("Title, similarity, seed", key=f"make_{task}_more"):
         title = st.text_input(
             "Title",
@@ -249,7 +234,7 @@ def _more(task: Task) -> tuple[Metric, int, str]:
         )
         metric = st.selectbox(
             "Similarity",
-            [m.value for m in Metric],
+            [m.value for m in Similarity],
             key=f"make_{task}_metric",
             persist_state="session",
             help="cos: cosine. l2: 1/(1 + distance).",
@@ -263,14 +248,4 @@ def _more(task: Task) -> tuple[Metric, int, str]:
             persist_state="session",
             help="Of the sample of queries. The same choice and the same seed give the same items.",
         )
-    return Metric(str(metric)), int(seed), str(title)
-
-
-# Making items: which encoders, which queries, by which rule; and the sets that there are.
-
-
-def show(task: Task) -> None:
-    """The form; below it the stored sets of the task."""
-    sets = judgements().sets(task)
-    form(task, first=not sets)
-    judgement_sets.show(sets)
+    return Similarity(str(metric)), int(seed), str(title)

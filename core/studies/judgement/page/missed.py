@@ -1,4 +1,4 @@
-"""Items that people most often missed, each with its options and who chose which."""
+"""The items that people most often missed, with their options and votes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import streamlit as st
 from core.studies.judgement.scoring import Missed, most_missed
 from core.studies.judgement.tallies import Tally
 from core.studies.judgement.types import Item, Task
+from core.texts import counted
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.widgets.browse_table import Pages
 
-PER_PAGE = 10
-_OPEN = "_missed_open"  # items that the reader has opened
+_OPEN = "_missed_open"  # items whose expander is open
 
 
 def show(tally: Tally, names: Mapping[Variant, str]) -> None:
-    """A page of items, those first whose own option of a variant got the smallest share of votes."""
+    """Show a page of items, those with the smallest share of votes for the variant's own option first."""
     chosen = str(tally.variants[0])
     if len(tally.variants) > 1:
         chosen = str(
@@ -26,7 +27,7 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
                 [str(v) for v in tally.variants],
                 key="missed_of",
                 persist_state="session",
-                on_change=_to_first_page,
+                on_change=lambda: st.session_state.update(missed_page=1),
             )
         )
     place = [str(v) for v in tally.variants].index(chosen)
@@ -40,16 +41,11 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
         if missed
         else f"In each of the {len(found):,} items that have votes somebody chose its own option."
     )
-    pages = -(-len(found) // PER_PAGE)
-    listed = st.container()
-    page = min(st.pagination(pages, key="missed_page"), pages) if pages > 1 else 1
-    with listed:
-        for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]:
-            _item(one, tally, names)
-
-
-def _to_first_page() -> None:
-    st.session_state["missed_page"] = 1
+    pages = Pages.of("missed_page", len(found))
+    for one in found[pages.rows]:
+        _item(one, tally, names)
+    if pages.total > 1:
+        pages.turn()
 
 
 def _opened_or_closed(item: Item) -> None:
@@ -61,7 +57,7 @@ def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
     item = one.item
     of = f"{one.votes:,} vote{'s' if one.votes > 1 else ''}"
     rank = "" if item.k is None else f", k = {item.k}"
-    # What is open stays open when a vote comes in: then the label is another one, and so is the expander.
+    # Open ones stay open when a vote comes in: it changes the label, and so the expander.
     open_items: set[Item] = st.session_state.setdefault(_OPEN, set())
     with st.expander(
         f"{as_text(item.query.text)}{rank}: {one.own:,} of {of} ({one.share:.0%})",
@@ -77,6 +73,6 @@ def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
             noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbour of {whose})"
             about = noted if whose else " (query)" if is_query else ""
             votes, text = one.per_option[option], item.options[option]
-            st.text(f"{votes:,} vote{'' if votes == 1 else 's'}: {text}{about}")
+            st.text(f"{counted(votes, 'vote')}: {text}{about}")
         if one.unknown:
             st.text(f"{one.unknown:,} × I don't know these words")

@@ -1,14 +1,14 @@
-"""The automatic rater on screen: which variant it goes by, and what it would say."""
+"""The automatic rater on screen: the choice of its reference variant, and its answers."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import catalog as datasets
 from core.datasets import fetch
+from core.datasets.catalog import find_dataset
 from core.encoders.catalog import ENCODERS
 from core.errors import BlindspotError
-from core.runs.spaces import NotEncoded, Space, open_spaces
+from core.runs.spaces import NotEncoded, open_spaces
 from core.settings import prepare_runtime
 from core.studies.judgement.automatic import Automatic, answer
 from core.studies.judgement.page.shown import Judged
@@ -23,7 +23,7 @@ NOBODY = "none"
 
 
 def choose(judged: Judged) -> Automatic | None:
-    """The automatic rater under the reference that the reader chooses; None where there is none, having said why."""
+    """The automatic rater with the reader's choice of a reference; None, with the reason shown, if it cannot answer."""
     variants = [*judged.items.variants, *repository().variants(), *(Variant(e, "none") for e in ENCODERS)]
     chosen = st.selectbox(
         "Automatic rater, going by",
@@ -46,7 +46,7 @@ def choose(judged: Judged) -> Automatic | None:
 
 
 def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
-    entry = datasets.find(str(items.manifest.get("dataset", "")))
+    entry = find_dataset(str(items.manifest.get("dataset", "")))
     if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
         st.info(f"{tables.dataset_title(entry.id)}, whose texts these are, is not on this machine yet.")
         fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_judged")
@@ -61,9 +61,7 @@ def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
     return _answered(items, space)
 
 
-@cached(16, "The automatic rater answers …", keys={ItemSet: lambda items: items.set_id})
-def _answered(items: ItemSet, space: Space) -> Automatic:
-    return answer(items, space)
+_answered = cached(16, "The automatic rater answers …", keys={ItemSet: lambda items: items.set_id})(answer)
 
 
 def _say(found: Automatic, items: int) -> None:

@@ -1,4 +1,4 @@
-"""Results: how often people chose a variant's own, with intervals, tests and agreement. Live while votes come in."""
+"""The results: shares of votes for each variant, with intervals, tests and agreement, live while votes come in."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import BlindspotError
-from core.numerics.statistics.votes import FEWEST_QUERIES
+from core.numerics.statistics.intervals import ALPHA
+from core.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
 from core.studies.judgement import figures, scoring, verdict
 from core.studies.judgement.automatic import Automatic
-from core.studies.judgement.page import missed as judgement_missed
-from core.studies.judgement.page import reference as judgement_reference
+from core.studies.judgement.page import missed, reference
 from core.studies.judgement.page import votes as judgement_votes
 from core.studies.judgement.page.shown import Judged
 from core.studies.judgement.page.votes import Findings, Votes
-from core.studies.judgement.scoring import ALPHA, By, PairTest, Scores, VariantScore
+from core.studies.judgement.scoring import By, PairTest, Scores
 from core.studies.judgement.tallies import Tally
 from core.studies.judgement.types import Task
+from core.texts import counted
 from core.types import Variant
 from core.ui.boundary import fragment, repeated
 from core.ui.markdown import as_text
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.choices import one_of
 
 REFRESH_SECONDS = 3.0
-_SHOWN = "_votes_shown"  # of the votes that the page shows; the watch compares
+_SHOWN = "_votes_shown"  # the votes on the page
 OVERALL = "overall"
+_SHARES = ("value", "low", "high", "chance", "item_mean", "normalised", "micro", "automatic")
 _BY = {By.BAND: "frequency band", By.K: "rank k", By.PART_OF_SPEECH: "part of speech", By.CONCRETENESS: "concreteness"}
 
 
 def show(judged: Judged) -> None:
-    """What people said of the set's variants; follows the votes as they come in."""
+    """Show the results, and follow the votes as they come in."""
     _results(judged)
     _watch()
     _how(judged.task)
@@ -41,18 +44,18 @@ def show(judged: Judged) -> None:
 
 @repeated(every=REFRESH_SECONDS)
 def _watch() -> None:
-    """Show the results anew when a vote came in, or a session was revealed or hidden; that costs milliseconds."""
+    """Show the results again when a vote came in, or a session was revealed or hidden; the check takes milliseconds."""
     votes: Votes | None = st.session_state.get(_SHOWN)
     try:
         same = votes is None or votes.are_current
-    except BlindspotError as error:  # the store is busy: asked again in a moment
+    except BlindspotError as error:  # the store is busy: the next refresh tries again
         st.caption(as_text(f"Not up to date: {error}"))
         return
     if not same:
         st.rerun()
 
 
-@fragment  # what the reader does here draws nothing above again
+@fragment  # the reader's choices here redraw nothing above
 def _results(judged: Judged) -> None:
     if judged.session and not judged.sees_votes:  # hidden since the page was drawn
         st.session_state.pop(_SHOWN, None)
@@ -68,26 +71,30 @@ def _results(judged: Judged) -> None:
         found = judgement_votes.findings(judged, votes)
         _said(found, tally, names)
     top = st.container()
-    automatic = judgement_reference.choose(judged)
+    automatic = reference.choose(judged)
     if not tally.votes:
         if automatic is not None:
             rows = _rows([(None, automatic.scores)], names, automatic)
-            rows[["value", "low", "high"]] = float("nan")  # these are people's, who have not voted
+            rows[["value", "low", "high"]] = float("nan")  # of people, who have not voted
             with top:
                 _figure(rows, judged.task, legend=False)
         return
     with top:
-        _overall(found, judged.task, names, automatic)
+        rows = _rows([(None, found.scores)], names, automatic)
+        _figure(rows, judged.task, legend=False)
+        st.caption(f"{verdict.intervals(found.scores)} Dotted: what guessing gives.")
+        with st.expander("The numbers", icon=":material/table:"):
+            _table(rows, judged.task, key="judged_numbers")
     if len(tally.variants) > 1:
         st.subheader("Do they differ?", anchor=False)
         _tests(found.tests, judged.task, names)
     _broken_down(judged, tally, votes, names)
     st.subheader("Most often missed", anchor=False)
-    judgement_missed.show(tally, names)
+    missed.show(tally, names)
 
 
 def _names(variants: Sequence[Variant]) -> dict[Variant, str]:
-    """Labels, or ids where two share one."""
+    """Labels, or ids if two share a label."""
     labels = Counter(v.label for v in variants)
     return {v: v.label if labels[v.label] == 1 else str(v) for v in variants}
 
@@ -111,8 +118,8 @@ def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
     scores = found.scores
     st.markdown(verdict.headline(scores, found.tests, lambda v: f"**{as_text(names[v])}**"))
     parts = [
-        f"{scores.votes:,} vote{'' if scores.votes == 1 else 's'}",
-        f"{scores.raters:,} rater{'' if scores.raters == 1 else 's'}",
+        counted(scores.votes, "vote"),
+        counted(scores.raters, "rater"),
         f"{scores.items:,} of {len(tally.items):,} items",
         f'{scores.unknown:,} × "I don\'t know these words", left out',
     ]
@@ -128,26 +135,32 @@ def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
 def _rows(
     groups: Sequence[tuple[str | None, Scores]], names: Mapping[Variant, str], automatic: Automatic | None
 ) -> pd.DataFrame:
-    """For the figure: per group and variant; a group None has rows named after the variants."""
-    beside = {s.variant: s.headline.value for s in automatic.scores.variants} if automatic else {}
+    """All numbers per group and variant; the figure's rows of the group None are named after the variants."""
+    beside = {s.variant: s.value for s in automatic.scores.variants} if automatic else {}
     rows = []
     for group, scores in groups:
         for score in scores.variants:
-            interval = score.headline.interval
+            interval = score.interval
             rows.append(
                 {
+                    "group": group,
+                    "name": names[score.variant],
                     "row": names[score.variant] if group is None else group,
                     "variant": score.variant,
-                    "value": score.headline.value,
+                    "value": score.value,
                     "low": interval.low if interval else None,
                     "high": interval.high if interval else None,
                     "chance": score.chance,
+                    "item_mean": score.item_mean.value if score.item_mean else None,
+                    "normalised": score.normalised.value if score.normalised else None,
+                    "micro": score.micro.value if score.micro else None,
                     "automatic": beside.get(score.variant),
+                    "own": score.own,
                     "votes": score.votes,
+                    "items": score.items,
                 }
             )
-    numbers = ["value", "low", "high", "chance", "automatic"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "float64"))
+    return pd.DataFrame(rows).astype(dict.fromkeys(_SHARES, "float64"))
 
 
 def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_votes") -> None:
@@ -155,61 +168,21 @@ def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_vot
     st.plotly_chart(figures.own_votes(rows, styles, scheme(), task, legend=legend), key=key)
 
 
-def _overall(found: Findings, task: Task, names: Mapping[Variant, str], automatic: Automatic | None) -> None:
-    _figure(_rows([(None, found.scores)], names, automatic), task, legend=False)
-    st.caption(f"{verdict.intervals(found.scores)} Dotted: what guessing gives.")
-    with st.expander("The numbers", icon=":material/table:"):
-        _table([(None, found.scores)], task, names, automatic)
-
-
-def _table(
-    groups: Sequence[tuple[str | None, Scores]], task: Task, names: Mapping[Variant, str], automatic: Automatic | None
-) -> None:
-    beside = {s.variant: s.headline.value for s in automatic.scores.variants} if automatic else {}
-    rows = [
-        {
-            "group": group,
-            **_numbers(score, task, names[score.variant]),
-            "automatic": _percent(beside.get(score.variant)),
-        }
-        for group, scores in groups
-        for score in scores.variants
-    ]
-    frame = pd.DataFrame(rows)
-    if not automatic:
-        frame = frame.drop(columns="automatic")
-    is_overall = groups[0][0] is None
-    if is_overall:
-        frame = frame.drop(columns="group")
+def _table(rows: pd.DataFrame, task: Task, *, key: str) -> None:
+    more = (
+        {"item_mean": "mean of items"} if task is Task.INTRUDER else {"normalised": "normalised", "micro": "all votes"}
+    )
+    shares = {"value": verdict.MEASURE[task], "low": "from", "high": "to", "chance": "guessing", **more}
+    titles = {"group": "group", "name": "variant", **shares, "own": "for its own", "votes": "votes", "items": "items"}
+    if rows["group"].isna().all():
+        del titles["group"]
+    if rows["automatic"].notna().any():
+        titles["automatic"] = shares["automatic"] = "automatic"
+    frame = rows[list(titles)].assign(**{name: 100 * rows[name] for name in shares}).rename(columns=titles)
     percent = st.column_config.NumberColumn(format="%.1f%%")
-    shares = [verdict.MEASURE[task], "from", "to", "guessing", "normalised", "all votes", "mean of items", "automatic"]
     st.dataframe(
-        frame,
-        hide_index=True,
-        placeholder="–",
-        key="judged_numbers" if is_overall else "judged_numbers_by",
-        column_config=dict.fromkeys(shares, percent),
+        frame, hide_index=True, placeholder="–", key=key, column_config=dict.fromkeys(shares.values(), percent)
     )
-
-
-def _numbers(score: VariantScore, task: Task, name: str) -> dict[str, object]:
-    interval = score.headline.interval
-    other = (
-        {"mean of items": _percent(score.item_mean.value)}
-        if task is Task.INTRUDER
-        else {"normalised": _percent(score.normalised.value), "all votes": _percent(score.micro.value)}
-    )
-    return {
-        "variant": name,
-        verdict.MEASURE[task]: _percent(score.headline.value),
-        "from": _percent(interval.low if interval else None),
-        "to": _percent(interval.high if interval else None),
-        "guessing": _percent(score.chance),
-        **other,
-        "for its own": score.own,
-        "votes": score.votes,
-        "items": score.items,
-    }
 
 
 def _percent(share: float | None) -> float | None:
@@ -273,26 +246,18 @@ def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Vari
     if not choices:
         return
     st.subheader("By what the query is", anchor=False)
-    chosen = st.segmented_control(
-        "Broken down by",
-        [OVERALL, *(by.value for by in choices)],
-        default=OVERALL,
-        required=True,
-        key="judged_by",
-        bind="query-params",
-        help="; ".join(f"**{by.value}**: {_BY[by]}" for by in choices),
-    )
+    about = "; ".join(f"**{by.value}**: {_BY[by]}" for by in choices)
+    chosen = one_of("Broken down by", [OVERALL, *choices], "judged_by", about)
     if chosen == OVERALL:
         return
-    groups = [(group.name, group.scores) for group in judgement_votes.groups(judged, votes, By(str(chosen)))]
-    named: list[tuple[str | None, Scores]] = [
-        (f"k = {name}" if name.isdecimal() else name, scores) for name, scores in groups
-    ]
-    _figure(_rows(named, names, None), tally.task, legend=True, key="own_votes_by")
-    if any(score.headline.refusal for _, scores in named for score in scores.variants):
-        st.caption(f"No interval where a group has votes on fewer than {FEWEST_QUERIES} queries.")
+    groups = judgement_votes.groups(judged, votes, By(chosen))
+    named = [(f"k = {group.name}" if group.name.isdecimal() else group.name, group.scores) for group in groups]
+    rows = _rows(named, names, None)
+    _figure(rows, tally.task, legend=True, key="own_votes_by")
+    if any(score.refusal for _, scores in named for score in scores.variants):
+        st.caption(f"No interval where a group has fewer than {FEWEST_QUERIES} queries or {FEWEST_VOTES} votes.")
     with st.expander("The numbers of the groups", icon=":material/table:"):
-        _table(named, tally.task, names, None)
+        _table(rows, tally.task, key="judged_numbers_by")
 
 
 # --- how
@@ -322,11 +287,13 @@ _HOW = {
 }
 _HOW_BOTH = """
 - "I don't know these words" is counted and left out.
-- **Intervals** count neither the items of one query nor the votes of one rater as independent: the variance is that
-  over queries plus that over raters, less what both count (two-way clustering: Cameron, Gelbach and Miller 2011), each
-  by leaving one out, with Satterthwaite's degrees of freedom. The interval is Wilson's with that variance and Student's
-  t. From five raters on, none of whom gave most of the votes, it speaks of **raters in general**; else the raters are
-  taken as they are, only queries vary, and it speaks of **these raters**. Below ten queries there is none.
+- **Intervals** count neither the items of one query nor the votes of one rater as independent: the variance is what
+  single votes contribute by chance, plus what queries and what raters add to it (two-way clustering: Cameron, Gelbach
+  and Miller 2011), each by leaving one out, with Satterthwaite's degrees of freedom. The interval is Wilson's with that
+  variance and Student's t. From five raters on, none of whom gave most of the votes, it speaks of **raters in
+  general**; nearer to 0 or 1 it takes more of them (raters times what is missing to 1, or to 0, at least 1.5). Else the
+  raters are taken as they are, only queries vary, and it speaks of **these raters**. Below ten queries or twenty votes
+  there is none.
 - **Tests**: of two variants, the mean over queries (comparative: and ranks) of the difference of $h_i/n_i$, over its
   standard error from the same variance. Two-sided; corrected after Holm over all pairs.
 - **Agreement**: $\\kappa = (P_o - P_e)/(1 - P_e)$, where $P_o$ is the mean over items of the share of pairs of raters

@@ -1,4 +1,4 @@
-"""Sessions: a link that several people open at once, and the facilitator's view."""
+"""Sessions of several raters under one link, and the facilitator's view of them."""
 
 from __future__ import annotations
 
@@ -11,42 +11,31 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import BlindspotError, InputError
-from core.studies.judgement.page.shown import (
-    Judged,
-    item_set,
-    judgements,
-    link_for,
-    other_task,
-    page_of,
-)
+from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
 from core.studies.judgement.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
+from core.texts import counted
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
 from core.ui.resources import allowed
 
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"
-_MINE = "_judge_my_sessions"  # names of those that this visitor opened
-_NONE = ""  # in place of a set: the session does without the other task
+_MINE = "_judge_my_sessions"  # names of the sessions that this visitor opened
 _TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
 _DONT_KNOW = "don't know"
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A session that this tab opened; the key is known here and nowhere else.
+class _Opened:
+    """A session that this tab opened, with the only copy of its key, or the problem."""
 
-    Attributes:
-        problem: why it was not opened; then there is no key.
-    """
-
-    name: str
-    key: str
+    name: str = ""
+    key: str = ""
     problem: str = ""
 
 
 def show(judged: Judged) -> None:
-    """Outside of a session: opening one, and what there is. For a facilitator: who answered what."""
+    """Outside of a session: open one, and list all. For a facilitator: who answered what."""
     if judged.session is None:
         _open(judged)
         _list(judged.task)
@@ -60,7 +49,7 @@ def show(judged: Judged) -> None:
 def _open(judged: Judged) -> None:
     st.subheader("Open a session", anchor=False)
     other = other_task(judged.task)
-    titles = {_NONE: "none"} | {
+    titles = {"": "none"} | {
         found.set_id: f"{found.title}: {found.items} items ({found.set_id[:4]})" for found in judgements().sets(other)
     }
     with st.form("judge_open"):
@@ -76,7 +65,7 @@ def _open(judged: Judged) -> None:
             help="With them, one session has both tasks, and raters find the way from one to the other.",
         )
         st.form_submit_button("Open it", type="primary", on_click=_opening, args=(judged.task, judged.items.set_id))
-    opened: Opened | None = st.session_state.get(_OPENED)
+    opened: _Opened | None = st.session_state.get(_OPENED)
     if opened is None:
         return
     if opened.problem:
@@ -91,12 +80,7 @@ def _open(judged: Judged) -> None:
     )
     mine = link_for(opened.name) | {"facilitator": opened.key}
     st.code(_address(judged.task, mine | {"judge": "sessions"}), language=None, wrap_lines=True)
-    st.page_link(
-        page_of(judged.task),
-        label="Go there",
-        icon=":material/arrow_forward:",
-        query_params=mine,
-    )
+    st.page_link(PAGES[judged.task], label="Go there", icon=":material/arrow_forward:", query_params=mine)
 
 
 def _opening(task: Task, set_id: str) -> None:
@@ -111,16 +95,16 @@ def _opening(task: Task, set_id: str) -> None:
         if not judgements().add_session(name, sets, key, allowed().sessions_in_all):
             raise InputError(f"there is a session '{name}' already", remedy="choose another name")
     except BlindspotError as error:
-        st.session_state[_OPENED] = Opened("", "", str(error))
+        st.session_state[_OPENED] = _Opened(problem=str(error))
     else:
         mine.append(name)
-        st.session_state[_OPENED] = Opened(name, key)
+        st.session_state[_OPENED] = _Opened(name, key)
 
 
 def _address(task: Task, params: Mapping[str, str]) -> str:
-    """A link to a task's page on the server that the reader is on."""
+    """A link to a task's page on this server."""
     here = urlsplit(st.context.url or "")
-    path = here.path.rsplit("/", 1)[0] + "/" + page_of(task).removeprefix("pages/").removesuffix(".py")
+    path = here.path.rsplit("/", 1)[0] + "/" + PAGES[task].removeprefix("pages/").removesuffix(".py")
     return urlunsplit((here.scheme, here.netloc, path, urlencode(params), ""))
 
 
@@ -187,10 +171,10 @@ def _reveal(judged: Judged, revealed: bool) -> None:
 @repeated(every=REFRESH_SECONDS)
 def _watch(judged: Judged, session: Session) -> None:
     try:
-        if not judged.facilitates:  # it was removed since the page was drawn
+        if not judged.facilitates:  # the session was removed since the page was drawn
             st.rerun()
         _progress(judged, session)
-    except BlindspotError as error:  # the store is busy: asked again in a moment
+    except BlindspotError as error:  # the store is busy: the next refresh tries again
         st.warning(as_text(str(error)), icon=":material/error:")
 
 
@@ -200,13 +184,12 @@ def _progress(judged: Judged, session: Session) -> None:
         if items is None:
             continue
         raters = judgements().progress(set_id, session.name)
-        st.subheader(f"{_TITLES[task]}: {len(raters)} {'rater' if len(raters) == 1 else 'raters'}", anchor=False)
+        st.subheader(f"{_TITLES[task]}: {counted(len(raters), 'rater')}", anchor=False)
         if not raters:
             st.markdown("Nobody has answered yet. Send them the link.")
             continue
-        total = len(items.items)
         st.dataframe(
-            _raters(raters, total),
+            _raters(raters, len(items.items)),
             key=f"session_raters_{task}",
             hide_index=True,
             column_config={
@@ -234,17 +217,17 @@ def _raters(raters: list[RaterProgress], total: int) -> pd.DataFrame:
 
 def _answers(items: ItemSet, session: str) -> pd.DataFrame:
     """Every answer, the latest first."""
-    by_number = {item.item_no: item for item in items.items}
-    votes = judgements().votes(items.set_id, session)[::-1]
-    return pd.DataFrame(
-        {
-            "rater": [vote.rater for vote in votes],
-            "item": [vote.item_no for vote in votes],
-            "query": [by_number[vote.item_no].query.text for vote in votes],
-            "options": [" · ".join(by_number[vote.item_no].options) for vote in votes],
-            "chosen": [
-                _DONT_KNOW if vote.option is None else by_number[vote.item_no].options[vote.option] for vote in votes
-            ],
-            "seconds": [None if vote.seconds is None else round(vote.seconds, 1) for vote in votes],
-        }
-    )
+    rows = []
+    for vote in reversed(judgements().votes(items.set_id, session)):
+        item = items.items[vote.item_no]
+        rows.append(
+            {
+                "rater": vote.rater,
+                "item": vote.item_no,
+                "query": item.query.text,
+                "options": " · ".join(item.options),
+                "chosen": _DONT_KNOW if vote.option is None else item.options[vote.option],
+                "seconds": None if vote.seconds is None else round(vote.seconds, 1),
+            }
+        )
+    return pd.DataFrame(rows, columns=["rater", "item", "query", "options", "chosen", "seconds"])

@@ -1,4 +1,4 @@
-"""The stored sets of items: what is in them, how they came about, and taking them away again."""
+"""The stored sets of items: their content, how they were made, and their removal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from core.studies.judgement import making
 from core.studies.judgement.page.shown import item_set, judgements
 from core.studies.judgement.rules import Closeness
 from core.studies.judgement.types import SetSummary
+from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.resources import allowed
 
-_ASKED = "_judgement_set_asked"  # the set whose removal is to be confirmed
-_SAID = "_judgement_set_said"  # what the last removal came to, shown once
+_ASKED = "_judgement_set_asked"  # the set whose removal awaits confirmation
+_SAID = "_judgement_set_said"  # the result of the last removal, shown once
 
 
 def show(sets: Sequence[SetSummary]) -> None:
@@ -60,24 +61,20 @@ def _detail(chosen: SetSummary) -> None:
     if items is None:
         st.warning("This set was removed meanwhile.", icon=":material/delete:")
         return
-    st.markdown(as_text(making.told(items)))
+    st.markdown(as_text(making.in_words(items)))
     st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
     st.dataframe(
         pd.DataFrame(_facts(items.manifest), columns=["", "made with"]),
         hide_index=True,
         key="judgement_facts",
-        column_config={"": st.column_config.Column(width=110)},  # the rest is the other's, also on a phone
+        column_config={"": st.column_config.Column(width=110)},
     )
     if not allowed().changes:
         st.caption("This is a demo that strangers share: nothing can be removed.")
         return
     if st.session_state.get(_ASKED) != chosen.set_id:
         st.button(
-            "Remove this set …",
-            key="judgement_remove",
-            icon=":material/delete:",
-            on_click=_ask,
-            args=(chosen.set_id,),
+            "Remove this set …", key="judgement_remove", icon=":material/delete:", on_click=_ask, args=(chosen.set_id,)
         )
         return
     with st.container(border=True, key="judgement_confirm"):
@@ -88,7 +85,7 @@ def _detail(chosen: SetSummary) -> None:
 
 
 def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What decided the items, for readers; what an older version did not note is left out."""
+    """What decided the items, for readers; older versions did not note everything."""
     size = manifest.get("corpus_size")
     corpus = f", in {size:,.0f} words" if size else ""
     facts = {
@@ -103,7 +100,6 @@ def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _rule(rule: Mapping[str, Any]) -> str:
-    """As the manifest has it, in words."""
     words = {
         Closeness.LOG10: "within {} of the mean, in log10",
         Closeness.COUNT: "within {} counts of the mean",
@@ -118,9 +114,8 @@ def _rule(rule: Mapping[str, Any]) -> str:
 def _consequences(chosen: SetSummary) -> str:
     if not chosen.votes:
         return f"Its {chosen.items:,} items go; nobody has answered any."
-    votes = "1 vote" if chosen.votes == 1 else f"{chosen.votes:,} votes"
-    raters = "1 rater" if chosen.raters == 1 else f"{chosen.raters:,} raters"
-    return f"**{votes} by {raters}** go with its {chosen.items:,} items, from sessions too. There is no way back."
+    votes = f"{counted(chosen.votes, 'vote')} by {counted(chosen.raters, 'rater')}"
+    return f"**{votes}** go with its {chosen.items:,} items, from sessions too. There is no way back."
 
 
 def _ask(set_id: str | None) -> None:
@@ -128,7 +123,7 @@ def _ask(set_id: str | None) -> None:
 
 
 def _remove(chosen: SetSummary) -> None:
-    if not allowed().changes:  # whatever a browser sends
+    if not allowed().changes:  # a browser can send anything
         return
     judgements().remove_set(chosen.set_id)
     _ask(None)

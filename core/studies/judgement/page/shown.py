@@ -1,4 +1,4 @@
-"""What the parts of the pages of human judgement are given."""
+"""The set, session and rights that the parts of the pages of human judgement share."""
 
 from __future__ import annotations
 
@@ -13,21 +13,16 @@ from core.ui.resources import cached, shared_repository
 
 
 def judgements() -> Judgements:
-    """The human judgements of this server's store."""
     return Judgements(shared_repository().database)
 
 
 def facilitated(keys: Mapping[str, str]) -> frozenset[str]:
-    """The sessions, of those that a reader has keys of, whose facilitator the reader is now."""
+    """The sessions whose facilitator the reader is now, by the reader's keys per session."""
     return frozenset(name for name, key in keys.items() if key and judgements().is_facilitator(name, key))
 
 
 def hidden_sessions(keys: Mapping[str, str] = MappingProxyType({})) -> frozenset[str]:
-    """Sessions whose votes a reader may not have now.
-
-    Args:
-        keys: a facilitator's, by the session.
-    """
+    """Sessions whose votes a reader with these keys may not see now."""
     mine = facilitated(keys)
     return frozenset(
         session.name
@@ -38,12 +33,11 @@ def hidden_sessions(keys: Mapping[str, str] = MappingProxyType({})) -> frozenset
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A set of items that is answered and looked at.
+    """A set of items on the page.
 
     Attributes:
-        session: the session that the reader is in, as it was when the page was drawn; None outside of one: then
-            everybody sees the results.
-        key: what the reader's address gives as the key of the session's facilitator; "" where it gives none.
+        session: the reader's, as it was when the page was drawn; outside of a session everybody sees the results.
+        key: the facilitator's key in the reader's address, right or wrong; or "".
     """
 
     task: Task
@@ -53,17 +47,16 @@ class Judged:
 
     @property
     def keys(self) -> Mapping[str, str]:
-        """For ``hidden_sessions``."""
         return {self.session.name: self.key} if self.session and self.key else {}
 
     @property
     def facilitates(self) -> bool:
-        """Whether the reader is the session's facilitator now: it may have been removed, and opened by another."""
+        """Whether the reader is the session's facilitator now: someone else may have opened it again."""
         return bool(facilitated(self.keys))
 
     @property
     def sees_votes(self) -> bool:
-        """Whether the reader may have the session's votes now."""
+        """Whether the reader may see the session's votes now."""
         if self.session is None:
             return True
         name = self.session.name
@@ -71,7 +64,7 @@ class Judged:
 
     @property
     def session_name(self) -> str:
-        """The session's name as votes carry it: "" outside of one."""
+        """The session's name in votes: "" outside of one."""
         return self.session.name if self.session else ""
 
 
@@ -81,12 +74,7 @@ def item_set(store: Judgements, set_id: str) -> ItemSet | None:
     return store.find_set(set_id)
 
 
-_PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}
-
-
-def page_of(task: Task) -> str:
-    """The page's file, for links."""
-    return _PAGES[task]
+PAGES = {Task.INTRUDER: "pages/intruder.py", Task.COMPARATIVE: "pages/compare_votes.py"}  # for links
 
 
 def other_task(task: Task) -> Task:

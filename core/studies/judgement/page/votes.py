@@ -1,8 +1,8 @@
-"""Votes as the results read them: counted once, and again only when one of them came, went or changed."""
+"""The votes that the results count, computed again only when they change."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -15,39 +15,30 @@ from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, do
 from core.studies.judgement.page.shown import Judged, hidden_sessions, judgements
 from core.studies.judgement.raters import rater_key
 from core.studies.judgement.scoring import By, Group, PairTest, Scores
-from core.studies.judgement.store import Judgements
 from core.studies.judgement.tallies import Tally, tally
-from core.studies.judgement.types import ItemSet
+from core.texts import counted
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
 from core.ui.resources import allowed, cached
 
 REVEAL_SECONDS = 3
-ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; "all" must never change
+ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; they are in addresses
 
 
 @dataclass(frozen=True)
 class Votes:
-    """Which votes are looked at: their key in every cache.
-
-    Attributes:
-        session: "" for those outside of any, None for all.
-        without: sessions whose votes are left out.
-        digest: of the votes as they are now.
-        left_out: raters, by ``rater_key``, whom the reader leaves out.
-        key: the reader's as the session's facilitator, who sees them also while it is not revealed.
-    """
+    """Which votes count; its ``repr`` is their key in every cache."""
 
     set_id: str
-    session: str | None
-    without: tuple[str, ...]
-    digest: str
-    left_out: tuple[str, ...] = ()
-    key: str = field(default="", repr=False)  # the caches go by ``repr``
+    session: str | None  # "" for votes outside of any, None for all
+    without: tuple[str, ...]  # sessions that are left out
+    digest: str  # of the votes now
+    left_out: tuple[str, ...] = ()  # raters, by ``rater_key``
+    key: str = field(default="", repr=False)  # the facilitator's, who sees votes before they are revealed
 
     @property
     def are_current(self) -> bool:
-        """Whether the reader would see the same votes now: none came or went, no session was revealed or hidden."""
+        """Whether the reader would see the same votes now."""
         hidden = hidden_sessions({self.session: self.key} if self.session else {})
         if self.session is None or self.session == "":
             seen = tuple(sorted(hidden.intersection(judgements().sessions_with_votes(self.set_id)))) == self.without
@@ -58,7 +49,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is computed of the votes whenever they are others."""
+    """What is computed from the votes when they change."""
 
     scores: Scores
     tests: tuple[PairTest, ...]
@@ -66,7 +57,7 @@ class Findings:
 
 
 def choose(judged: Judged) -> Votes:
-    """The votes of the reader's session; outside of one, those that the reader chooses."""
+    """The votes of the reader's session; outside of one, the reader's choice."""
     set_id = judged.items.set_id
     if judged.session:
         name = judged.session.name
@@ -91,10 +82,10 @@ def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
 
 @repeated(every=REVEAL_SECONDS)
 def wait_for_reveal(name: str) -> None:
-    """Say that a session's results are hidden, for as long as they are."""
+    """Say that a session's results are hidden, until they are revealed."""
     try:
         session = judgements().session(name)
-    except BlindspotError as error:  # the store is busy: asked again in a moment
+    except BlindspotError as error:  # the store is busy: the next refresh tries again
         st.caption(as_text(str(error)))
         return
     if session is None or session.revealed:
@@ -102,25 +93,19 @@ def wait_for_reveal(name: str) -> None:
     st.info("The results are hidden until the facilitator reveals them.", icon=":material/visibility_off:")
 
 
-def tally_of(judged: Judged, votes: Votes) -> Tally:
-    """Who chose what."""
-    return _tally(judgements(), judged.items, votes)
-
-
 @cached(8, shared=True, keys={Votes: repr})
-def _tally(_store: Judgements, _items: ItemSet, votes: Votes) -> Tally:
-    found = _store.votes(votes.set_id, votes.session, votes.without)
-    return tally(_items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
+def tally_of(_judged: Judged, votes: Votes) -> Tally:
+    found = judgements().votes(votes.set_id, votes.session, votes.without)
+    return tally(_judged.items, [vote for vote in found if rater_key(vote.rater) not in votes.left_out])
 
 
 def leave_out(judged: Judged, votes: Votes) -> Votes:
-    """The votes without raters whom the reader leaves out; those in doubt are named where names may be."""
-    everyone = _everyone(judgements(), judged.items, votes)
-    if not everyone.names:
+    """The votes without the raters whom the reader leaves out; names those in doubt if names may be shown."""
+    names, doubtful = _raters(judged, votes)
+    if not names:
         return votes
-    doubtful = everyone.doubts
     if doubtful:
-        what = "1 rater is" if len(doubtful) == 1 else f"{len(doubtful)} raters are"
+        what = counted(len(doubtful), "rater is", "raters are")
         st.warning(
             f"{what} in doubt: their answers came faster than one can read, or from the same place on the screen.",
             icon=":material/speed:",
@@ -134,33 +119,26 @@ def leave_out(judged: Judged, votes: Votes) -> Votes:
         with st.expander("Raters", icon=":material/group:"):
             chosen = st.multiselect(
                 "Leave out",
-                list(everyone.names),
+                list(names),
                 key="judged_leave_out",
-                format_func=lambda key: as_text(everyone.names.get(key, key)),
+                format_func=lambda key: as_text(names.get(key) or key),
                 placeholder="Nobody",
                 help="Here and now, in what you see; what is stored stays, and others see all raters.",
             )
             keys |= set(chosen)
             if doubtful:
                 st.dataframe(_table(doubtful), hide_index=True, key="judged_doubts")
-    return replace(votes, left_out=tuple(sorted(keys & everyone.names.keys())))
-
-
-@dataclass(frozen=True)
-class _Everyone:
-    """All raters by ``rater_key``, and those in doubt."""
-
-    names: Mapping[str, str]
-    doubts: Sequence[Doubt]
+    return replace(votes, left_out=tuple(sorted(keys & names.keys())))
 
 
 @cached(8, shared=True, keys={Votes: repr})
-def _everyone(_store: Judgements, _items: ItemSet, votes: Votes) -> _Everyone:
-    found = _store.votes(votes.set_id, votes.session, votes.without)
+def _raters(_judged: Judged, votes: Votes) -> tuple[dict[str, str], list[Doubt]]:
+    """All raters by ``rater_key``, and those in doubt."""
+    found = judgements().votes(votes.set_id, votes.session, votes.without)
     names: dict[str, str] = {}
     for vote in found:
         names.setdefault(rater_key(vote.rater), vote.rater)
-    return _Everyone(names, doubts(_items, found))
+    return names, doubts(_judged.items, found)
 
 
 def _table(doubtful: Sequence[Doubt]) -> pd.DataFrame:
@@ -183,12 +161,10 @@ DOUBTS_IN_WORDS = (
 
 @cached(32, "Counting votes …", keys={Votes: repr})
 def findings(_judged: Judged, votes: Votes) -> Findings:
-    """Scores, tests and agreement."""
     tally = tally_of(_judged, votes)
     return Findings(scoring.scores(tally), scoring.pair_tests(tally), agreement(tally))
 
 
 @cached(32, "Counting votes …", keys={Votes: repr})
 def groups(_judged: Judged, votes: Votes, by: By) -> tuple[Group, ...]:
-    """Scores by what the queries are."""
     return scoring.breakdown(tally_of(_judged, votes), by)

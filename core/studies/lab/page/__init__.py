@@ -1,4 +1,4 @@
-"""The views of the Lab; only the chosen one is computed."""
+"""The page Lab: a form, the grid that it describes, and its views."""
 
 from __future__ import annotations
 
@@ -7,31 +7,19 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core import ui
-from core.studies.lab.page import grid as lab_grid
-from core.studies.lab.page import progress as lab_parts
-from core.studies.lab.page import rankings as lab_rankings
-from core.studies.lab.page import size as lab_size
-from core.studies.lab.page import verdicts as lab_verdicts
+from core.studies.lab.page import progress, size, views
 from core.studies.lab.page.form import form
-from core.studies.lab.page.shown import Shown
+from core.studies.lab.page.progress import LabView
 from core.ui.widgets.views import View, choose_view
 
-# By their names, which also stand in the address; the first is the default.
-VIEWS: Mapping[str, View[Shown]] = {
-    "grid": View("What does each encoder score under each setting?", lab_grid.show),
-    "ranking": View("How does the ranking of encoders move with each choice?", lab_rankings.ranking),
-    "agreement": View("Which choice moves the ranking, and how far?", lab_rankings.agreement),
-    "verdicts": View("Is one encoder better than another whatever is chosen?", lab_verdicts.show),
-    "size": View("Which encoder is better at equal size?", lab_size.show),
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[LabView]] = {
+    "grid": View("What does each encoder score under each setting?", views.grid),
+    "ranking": View("How does the ranking of encoders move with each choice?", views.ranking),
+    "agreement": View("Which choice moves the ranking, and how far?", views.agreement),
+    "verdicts": View("Is one encoder better than another whatever is chosen?", views.by_pair),
+    "size": View("Which encoder is better at equal size?", size.show),
 }
-
-
-def look_closer(shown: Shown) -> None:
-    """Let the reader choose a view, and show it."""
-    choose_view(shown, VIEWS, "Look at", key="lab_view")
-
-
-# How the Lab ranks and judges, for its readers.
 
 HOW = r"""
 Every cell is an ordinary run, of one encoder with one transform by one similarity on one task; it is stored, and found
@@ -52,25 +40,17 @@ on every other page. A grid is computed as one job. Cancelled, it continues from
 """
 
 
-def how_ranked() -> None:
-    """The expander that the page ends with."""
-    with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(HOW)
-        st.caption(
-            "Source: Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
-            "the Evaluation of Sentence Embeddings, section 3 and table 2."
-        )
-
-
-# The page lab.
-
-
 def show() -> None:
     """The page."""
     picks = ui.page(
         "Lab", "How much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."
     )
     with ui.errors_shown():
-        if (grid := form(picks)) and (shown := lab_parts.gather(grid)):
-            look_closer(shown)
-    how_ranked()
+        if (grid := form(picks)) and (shown := progress.stored(grid)):
+            choose_view(shown, VIEWS, "Look at", key="lab_view")
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+        st.caption(
+            "Source: Wang, Kuo and Li 2022, Just Rank, tables 1b and 10; Eger, Rücklé and Gurevych 2019, Pitfalls in "
+            "the Evaluation of Sentence Embeddings, section 3 and table 2."
+        )

@@ -1,35 +1,37 @@
-"""The Lab's form: encoders, transforms, similarities, tasks, and what transforms are fitted on."""
+"""The Lab's form: encoders, transforms, similarities, tasks, and the dataset that transforms are fitted on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from core.datasets import fetch, uploads
-from core.datasets.catalog import DatasetEntry
-from core.encoders import catalog as encoders
+from core.datasets.catalog import DatasetEntry, find_dataset
+from core.encoders.catalog import canonical_encoder
 from core.errors import BlindspotError
-from core.numerics.similarity import Metric
+from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
-from core.studies.lab.grid import TRANSFORMS, Grid, Task, usual_tasks
+from core.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
 from core.studies.lab.grid import entries as in_grids
 from core.transforms.chain import READY_CHAINS, TransformChain
 from core.types import Variant
 from core.ui.gone import readable_datasets, usable
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, Picks
-from core.ui.resources import repository, settings
+from core.ui.resources import cached, repository, settings
 from core.ui.widgets.run_form import encoders_in_words, steps_in_words
 
 # Defaults never enter the address, so they must never change.
 DEFAULT_ENCODERS = ("minilm", "minilm-cls", "minilm-first-last-avg", "minilm-static")
-DEFAULT_METRICS = (Metric.COS.value, Metric.L2.value)
+DEFAULT_METRICS = (Similarity.COS.value, Similarity.L2.value)
 OWN_ITEMS = "each task's own items"
+SEEN = 0.05  # a corpus with a larger share of the tested texts is not called held out
+TRIED = 8  # corpora that are compared to find one to offer
 
 
 def form(picks: Picks) -> Grid | None:
-    """What the reader asks for; None, having said what is wrong with it."""
+    """The chosen grid, or None with a note on what is wrong."""
     left, right = st.columns(2)
     names = left.multiselect(
         "Encoders",
@@ -50,10 +52,10 @@ def form(picks: Picks) -> Grid | None:
         wrap=True,
         help="Choose, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
-    entries = readable_datasets(told=True)
+    entries = readable_datasets(warn=True)
     by_name = {uploads.short_name(name, settings()): name for name in entries}
     tasks = _tasks(entries)
-    usual = usual_tasks(picks.dataset if picks.dataset in entries else DEFAULT_DATASET, available(entries))
+    usual = usual_tasks(picks.dataset if picks.dataset in entries else DEFAULT_DATASET, _available(entries))
     chosen = left.multiselect(
         "Tasks",
         list(tasks),
@@ -69,7 +71,7 @@ def form(picks: Picks) -> Grid | None:
     with right.container(horizontal=True):
         metrics = st.pills(
             "Similarity",
-            [m.value for m in Metric],
+            [m.value for m in Similarity],
             selection_mode="multi",
             default=list(DEFAULT_METRICS),
             key="lab_metric",
@@ -93,8 +95,8 @@ def form(picks: Picks) -> Grid | None:
     )
 
 
-def fit_on(dataset: str) -> Callable[[], None]:
-    """What a button does that changes the dataset that transforms are fitted on; "" for the tasks' own items."""
+def _fit_on(dataset: str) -> Callable[[], None]:
+    """A callback that changes the dataset that transforms are fitted on; "" for the tasks' own items."""
 
     def change() -> None:
         st.session_state["lab_fit"] = uploads.short_name(dataset, settings()) if dataset else OWN_ITEMS
@@ -103,7 +105,6 @@ def fit_on(dataset: str) -> Callable[[], None]:
 
 
 def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
-    """Every diagnostic on every dataset of its kind, by what stands for it in the address."""
     return {
         address(task): task
         for diagnostic in in_grids()
@@ -114,34 +115,114 @@ def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
 
 
 def address(task: Task) -> str:
-    """What stands for a task in the address: an upload goes by its short name."""
+    """A task in the address; an upload has its short name."""
     return f"{task.diagnostic}@{uploads.short_name(task.dataset, settings())}"
 
 
-def available(entries: Mapping[str, DatasetEntry]) -> list[str]:
-    """Datasets whose files are here, of those that can be read."""
+def _available(entries: Mapping[str, DatasetEntry]) -> list[str]:
     absent = (fetch.DataState.MISSING, fetch.DataState.CORRUPT)
     return [name for name, entry in entries.items() if fetch.dataset_state(entry, settings()) not in absent]
 
 
 def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list[Task], fit_on: str) -> Grid | None:
-    lacking = [
-        what for what, chosen in (("encoder", names), ("transform", typed), ("similarity", metrics)) if not chosen
-    ]
-    if lacking:
+    lists = {"encoder": names, "transform": typed, "similarity": metrics}
+    if lacking := [what for what, chosen in lists.items() if not chosen]:
         st.info(f"Choose at least one {' and one '.join(lacking)}.", icon=":material/info:")
         return None
-    chains: list[str] = []
-    for text in typed:
-        try:
-            chains.append(str(TransformChain.parse(text)))
-        except BlindspotError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
-            return None
-    variants = [Variant(encoders.canonical(name), "none") for name in names]
+    try:
+        chains = [str(TransformChain.parse(text)) for text in typed]
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return None
+    variants = [Variant(canonical_encoder(name), "none") for name in names]
     references = tuple(dict.fromkeys(variant.encoder for variant in usable(variants)))
     if not references:
         return None
-    # An address may name anything twice.
+    # An address can repeat anything.
     once = tuple(dict.fromkeys(chains)), tuple(dict.fromkeys(metrics)), tuple(dict.fromkeys(tasks))
     return Grid(references, *once, fit_on)
+
+
+# --- what transforms are fitted on
+
+
+def fit_note(grid: Grid, key: str = "lab_fit") -> None:
+    """What transforms were fitted on, with a warning if it is the test items, and a button for the alternative.
+
+    Args:
+        key: what the keys of its elements begin with.
+    """
+    learned = [chain for chain in grid.transforms if TransformChain.parse(chain).learns]
+    if not learned:
+        st.caption("No transform of this grid learns from items, so none has seen the test.")
+        return
+    names = ", ".join(learned)
+    tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
+    with st.container(border=True, key=f"{key}_note"):
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        if grid.fit_on:
+            text.markdown(_on_another(names, tested, grid.fit_on))
+            button.button("Fit on the test items", key=f"{key}_own", on_click=_fit_on(""), width="stretch")
+            return
+        corpora = "; ".join(_items(name) for name in tested)
+        text.markdown(
+            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested: {corpora}.')} "
+            "Some of what they gain may be gained from having seen the test."
+        )
+        if other := _other(tested, grid.encoders):
+            button.button(
+                f"Fit on {uploads.short_name(other, settings())} instead",
+                key=f"{key}_other",
+                on_click=_fit_on(other),
+                help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can "
+                "be chosen above.",
+                width="stretch",
+            )
+
+
+def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
+    """Markdown: how much of each test is also in the corpus."""
+    here = _available(readable_datasets())
+    shares = {name: _seen(name, corpus, here) for name in tested}
+    seen = [f"{share:.0%} of {uploads.short_name(n, settings())}" for n, share in shares.items() if share]
+    fitted = f"{names}: fitted on the {_items(corpus)}."
+    if not seen:
+        return as_text(f"Held out. {fitted} None of the tested texts is among them.")
+    among = f"Of the tested texts, some are among them: {', '.join(seen)}."
+    if max(shares.values()) > SEEN:
+        return f":material/warning: {as_text(f'Not held out. {fitted} {among}')}"
+    return as_text(f"Held out, but for a few texts. {fitted} {among}")
+
+
+def _items(dataset: str) -> str:
+    entry = find_dataset(dataset)
+    name = uploads.short_name(dataset, settings())
+    return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"items of {name}"
+
+
+def _other(tested: Sequence[str], encoders: Sequence[str]) -> str:
+    """A corpus of the same unit with almost none of the tested texts: the largest encoded one, or else the smallest."""
+    units = {find_dataset(name).unit for name in tested}
+    encoded = {(facts.encoder, facts.texts) for facts in repository().embeddings()}
+    readable = readable_datasets()
+    here = _available(readable)
+    entries = [readable[name] for name in here if readable[name].unit in units]
+
+    def order(entry: DatasetEntry) -> tuple[bool, int]:
+        is_here = all((encoder, entry.texts) in encoded for encoder in encoders)
+        return not is_here, -entry.texts if is_here else entry.texts
+
+    candidates = [entry.id for entry in sorted((e for e in entries if e.id not in tested), key=order)]
+    return next((name for name in candidates[:TRIED] if all(_seen(test, name, here) <= SEEN for test in tested)), "")
+
+
+def _seen(tested: str, corpus: str, here: Sequence[str]) -> float:
+    """Share of the tested texts that are in a corpus; 0 if either is not ``here`` yet."""
+    if tested not in here or corpus not in here:
+        return 0.0
+    return _share(find_dataset(tested), find_dataset(corpus))
+
+
+@cached(512, "Comparing texts …")
+def _share(tested: DatasetEntry, corpus: DatasetEntry) -> float:
+    return share_seen(fetch.load(tested, settings()), fetch.load(corpus, settings()))

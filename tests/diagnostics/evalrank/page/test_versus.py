@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank import uncertainty as numbers
 from core.diagnostics.evalrank.pairs import pair_table
 from core.store.records import RunRecord
@@ -16,7 +15,7 @@ from core.store.repository import Repository
 from core.types import Variant
 from tests.support.pages import OpenApp, chart, written
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 VIEW = "A against B"
 
 
@@ -39,7 +38,6 @@ def cells(app: AppTest, column: str) -> bytes:
 def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, stored) -> None:
     runs, sample = stored
     app = open_app(demo_cache, "evalrank")
-    assert not app.exception
     assert numbers.method_in_words(sample) in written(app)
     bars = [t for t in chart(app, 0)["data"] if t["type"] == "bar"]
     shown = cells(app, "MRR optimistic")
@@ -55,7 +53,7 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     open_app: OpenApp, demo_cache: Path, stored
 ) -> None:
     runs, sample = stored
-    alike = numbers.best_and_alike(sample)["mrr"]
+    alike = numbers.best_and_inseparable(sample)["mrr"]
     assert len(alike) == 2, "centering changes next to nothing"
     for page, column in (("evalrank", "MRR optimistic"), ("overview", "texts/s")):
         app = open_app(demo_cache, page)
@@ -72,7 +70,6 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     runs, sample = stored
     baseline = next(run for run in runs if run.plan.variant == Variant("minilm", "center"))
     app = open_app(demo_cache, "evalrank", view=VIEW, base="minilm~center", ranks=ranks)
-    assert not app.exception
     assert app.selectbox(key="base").value == "minilm~center"
     suffix = "" if ranks == "raw" else "_filtered"
     expected = numbers.against(sample, baseline.run_id, [f"{m}{suffix}" for m in numbers.COMPARED])
@@ -93,31 +90,24 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
 
 def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
-    assert not app.exception
     assert "The baseline of this link is not among the variants shown: gone\\~none" in written(app)
     assert app.selectbox(key="base").value == "best"
 
 
 def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, enc="minilm~none")
-    assert not app.exception
     assert "There is one variant only" in written(app)
 
 
-def test_the_overview_goes_without_marks_where_rows_are_gone(
-    open_app: OpenApp, demo_cache: Path, tmp_path: Path
-) -> None:
+def test_the_overview_goes_without_marks_where_rows_are_gone(open_app: OpenApp, demo_copy: Path) -> None:
     """Of one run, of all of them, and with their table."""
-    cache = tmp_path / "cache"
-    shutil.copytree(demo_cache, cache)
-    repository = Repository.at(cache / "results.duckdb")
+    repository = Repository.at(demo_copy / "results.duckdb")
     run = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"}, limit=1)[0]
     for statement in (f"DELETE FROM {ENTRY.table} WHERE run_seq = {run.run_seq}", f"DROP TABLE {ENTRY.table}"):
         with repository.database.transaction() as cursor:
             cursor.execute(statement)
         repository.database.close()
-        app = open_app(cache, "overview")
-        assert not app.exception
+        app = open_app(demo_copy, "overview")
         assert "★" not in written(app), "nothing was tested"
         assert "↑" in written(app)
         assert app.dataframe[0].value["MRR"].notna().all()

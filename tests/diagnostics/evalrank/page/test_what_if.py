@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from core import diagnostic as diagnostics
+from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank import published as reference
 from core.diagnostics.evalrank import what_if
 from core.diagnostics.evalrank.page.published import ALL
-from core.runs import pipeline
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, written
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.world import World
 
-ENTRY = diagnostics.find("evalrank")
+ENTRY = find_diagnostic("evalrank")
 WHAT_IF = {"view": "what if", "if_variant": "minilm~none"}
 
 
@@ -40,7 +38,6 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     open_app: OpenApp, demo_cache: Path, ranks: str, suffix: str
 ) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, ranks=ranks)
-    assert not app.exception
     assert app.selectbox(key="if_variant").value == "minilm~none"
     rows = table(app, "95% interval").set_index("score")
     before, after = demo_run(demo_cache, "none").metrics, demo_run(demo_cache, "center").metrics
@@ -56,12 +53,10 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
 
 def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="truncate:128+normalize", if_metric="l2")
-    assert not app.exception
     (slider,) = app.slider
     assert (slider.label, slider.value, slider.max) == ("D of truncate", 128, 384)
     before = table(app, "95% interval")["after"].tolist()
     slider.set_value(64).run()
-    assert not app.exception
     # What AppTest makes of it; it cannot go on from a value that was not offered.
     assert app.selectbox(key="if_transform").value == "truncate:64+normalize"
     assert app.query_params["if_transform"] == "truncate:64+normalize"
@@ -85,7 +80,6 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     assert (stored["query"], stored["mate"]) == (first["query"], first["mate"])
 
     app.number_input(key="pair").set_value(int(first["pair"])).run()
-    assert not app.exception
     tables = [element.proto.body for element in app.get("html")]
     assert len(tables) == 2
     assert all(body.count("●") == 1 for body in tables)
@@ -98,7 +92,6 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
 
 def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="none")
-    assert not app.exception
     assert "This is what is stored." in written(app)
     assert all("95% interval" not in frame.value for frame in app.dataframe)
 
@@ -109,16 +102,12 @@ def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> 
 )
 def test_a_chain_that_does_not_fit_is_said(open_app: OpenApp, demo_cache: Path, chain: str, sentence: str) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform=chain)
-    assert not app.exception
     assert any(sentence in error.value for error in app.error)
 
 
-def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "copy"
-    shutil.copytree(demo_cache, cache)
-    shutil.rmtree(cache / "embeddings")
-    app = open_app(cache, "evalrank", **WHAT_IF)
-    assert not app.exception
+def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
+    shutil.rmtree(demo_copy / "embeddings")
+    app = open_app(demo_copy, "evalrank", **WHAT_IF)
     assert "no longer in the cache" in written(app)
     assert not app.button(key="if_again").disabled
 
@@ -127,26 +116,17 @@ def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_cache:
 
 
 @pytest.fixture
-def toolkit_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with small runs under both protocols, on a dataset that published scores are of."""
-    register_encoder(monkeypatch, GramEncoder())
-    register_dataset(monkeypatch, SMALL_PAIRS)
+def published(small: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Small runs under both protocols, on a dataset that published scores are of."""
     monkeypatch.setitem(reference.KINDS, "small-pairs", "sentence")
-    settings = make_settings(tmp_path / "cache")
-    repository = Repository.at(settings.store)
     for protocol in ("definition", "toolkit"):
         for transform in ("center", "whiten:2"):
-            request = pipeline.request(
-                "evalrank", "trigrams", transform, "small-pairs", {"protocol": protocol}, settings
-            )
-            pipeline.run(request, settings, repository)
-    repository.database.close()
-    return settings.cache
+            small.run("evalrank", f"trigrams~{transform}", "small-pairs", protocol=protocol)
+    return small
 
 
-def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenApp, toolkit_cache: Path) -> None:
-    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if")
-    assert not app.exception
+def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenApp, published: World) -> None:
+    app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if")
     rows = table(app, "published in")
     assert len(rows) == 7
     assert rows.set_index("model").loc["SimCSE", "MRR"] == 0.6950
@@ -159,8 +139,7 @@ def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenA
     names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert set(names) == {"BERT-whitening · published", "trigrams + whiten:2"}
 
-    app = open_app(toolkit_cache, "evalrank", data="small-pairs")
-    assert not app.exception
+    app = open_app(published.cache, "evalrank", data="small-pairs")
     assert "published" not in written(app).casefold().replace("published with the evalrank toolkit", "").replace(
         "published toolkit", ""
     )
@@ -168,20 +147,14 @@ def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenA
 
 
 def test_the_page_says_where_nothing_was_published_with_a_similarity(
-    open_app: OpenApp, toolkit_cache: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, published: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = make_settings(toolkit_cache)
-    repository = Repository.at(settings.store)
-    params = {"protocol": "toolkit", "metric": "l2"}
-    request = pipeline.request("evalrank", "trigrams", "none", "small-pairs", params, settings)
-    pipeline.run(request, settings, repository)
-    repository.database.close()
-    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
-    assert not app.exception
+    published.run("evalrank", "trigrams", "small-pairs", protocol="toolkit", metric="l2")
+    app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
     assert "None of these was published with the similarity l2" in written(app)
     assert len(table(app, "published in")) == 7
     monkeypatch.setitem(reference.KINDS, "small-pairs", "word")
-    app = open_app(toolkit_cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
+    app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", metric="l2")
     assert len(table(app, "published in")) == 20
     names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert {"toy_emb · published", "toy_emb + abtt · published"} <= set(names)

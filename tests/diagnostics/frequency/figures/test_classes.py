@@ -1,4 +1,4 @@
-"""The figures of the Frequency page: what stands where, and that labels are text."""
+"""The figures of accuracies and corpus ranks: their numbers, and that labels are text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def named(figure: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", list(Scheme))
-def test_accuracy_stands_at_its_threshold_with_a_band_and_the_mean_control(scheme: Scheme) -> None:
+def test_accuracy_is_drawn_at_its_threshold_with_a_band_and_the_mean_control(scheme: Scheme) -> None:
     styles = theme.styles(VARIANTS, scheme)
     tables = {VARIANTS[0]: accuracies(0.0), VARIANTS[1]: accuracies(0.1)}
     figure = figures.accuracy_lines(tables, "counts", styles, scheme)

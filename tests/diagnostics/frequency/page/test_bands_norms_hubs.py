@@ -1,8 +1,7 @@
-"""The views *bands*, *norms* and *hubs* of the Frequency page, by AppTest."""
+"""The views *bands*, *norms* and *hubs* of the Frequency page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,85 +13,44 @@ from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.diagnostics.frequency import hubness
-from core.diagnostics.frequency.hubness import lists_of
-from core.diagnostics.frequency.page.hub_table import MOST_ASKERS
-from core.numerics.similarity import Metric, row_norms
-from core.runs import pipeline
-from core.runs.pipeline import EncodeRequest
+from core.diagnostics.frequency.hubness import nearest_lists
+from core.diagnostics.frequency.page.hubs import MOST_ASKERS
+from core.numerics.similarity import Similarity, row_norms
 from core.runs.spaces import open_spaces
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Variant
+from core.types import Variant
 from core.ui.widgets.browse_table import ROWS_PER_PAGE
-from tests.conftest import make_settings
 from tests.support.pages import OpenApp, charts, table, written
-from tests.support.small_world import (
-    SMALL_PAIRS,
-    GramEncoder,
-    register_dataset,
-    register_encoder,
-    wait_until,
-)
+from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
+from tests.support.world import World
 
 TINY = loaders.pair_set("tiny", pairs=[("a cat sleeps", "the cat sleeps")], background=["rain falls"])
 WITHOUT = SMALL_PAIRS.items[2:5]
 
 
-@dataclass
-class Constant(GramEncoder):
-    """The same vector for everything."""
-
-    reference: str = "constant"
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        return np.full((len(texts), self.info.dimension), 0.5, dtype=np.float32)
-
-
-@dataclass
-class Lacks(GramEncoder):
-    """Has no vector for some texts."""
-
-    reference: str = "lacks"
-
-    def encode(self, texts: tuple[str, ...], cancel: CancelToken) -> Float32:  # type: ignore[override]
-        out = super().encode(texts, cancel)
-        out[[text in WITHOUT for text in texts]] = np.nan
-        return out
-
-
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The small pairs ranked by two encoders, with spaces of all four; a dataset of three items."""
-    settings = make_settings(tmp_path / "cache")
-    repository = Repository.at(settings.store)
-    for encoder in (GramEncoder(), GramEncoder("bigrams", 2), Constant()):
-        register_encoder(monkeypatch, encoder)
-    register_encoder(monkeypatch, Lacks(info=replace(GramEncoder().info, is_partial=True)))
-    for dataset in (SMALL_PAIRS, TINY):
-        register_dataset(monkeypatch, dataset)
+def cache(world: World) -> Path:
+    """The small pairs ranked by three encoders, with spaces of all four; a dataset of three items."""
+    world.add(SMALL_PAIRS, TINY, GramEncoder(), GramEncoder("bigrams", 2))
+    world.add(GramEncoder("constant", constant=True), GramEncoder("lacks", lacks=lambda text: text in WITHOUT))
     for encoder in ("trigrams", "bigrams", "constant", "lacks"):
-        if encoder != "constant":
-            request = pipeline.request("evalrank", encoder, "none", SMALL_PAIRS.id, {}, settings)
-            pipeline.run(request, settings, repository)
+        world.run("evalrank", encoder, TINY.id if encoder == "constant" else SMALL_PAIRS.id)
         for dataset in (SMALL_PAIRS, TINY):
-            pipeline.encode(EncodeRequest(encoder, dataset.id), settings, repository)
-    pipeline.run(pipeline.request("evalrank", "constant", "none", TINY.id, {}, settings), settings, repository)
-    return settings.cache
+            world.encode(encoder, dataset.id)
+    return world.cache
 
 
 def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str) -> AppTest:
     query = {"data": SMALL_PAIRS.id} | query
-    app = open_app(cache, "frequency", frequency_view=name, enc=[f"{v}~none" for v in variants], **query)
-    assert not app.exception
-    return app
+    return open_app(cache, "frequency", frequency_view=name, enc=[f"{v}~none" for v in variants], **query)
 
 
 # --- bands
 
 
-def test_bands_are_means_of_stored_rows(open_app: OpenApp, world: Path) -> None:
-    app = view(open_app, world, "bands", "trigrams", "bigrams")
+def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: World) -> None:
+    app = view(open_app, cache, "bands", "trigrams", "bigrams")
     frame = table(app, "MRR")
-    repository = Repository.at(world / "results.duckdb")
+    repository = world.repository
     zipf = np.array(zipf_of(SMALL_PAIRS.items))
     for encoder in ("trigrams", "bigrams"):
         runs = [r for r in repository.runs() if r.plan.variant.encoder == encoder and r.plan.dataset == SMALL_PAIRS.id]
@@ -113,19 +71,19 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, world: Path) -> None:
     assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
 
-def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, world: Path) -> None:
-    app = view(open_app, world, "bands", "trigrams", after="center")
+def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) -> None:
+    app = view(open_app, cache, "bands", "trigrams", after="center")
     assert "has not ranked" in written(app)
     assert "trigrams + center" in written(app)
     assert not app.button(key="bands_run").disabled
     assert len(charts(app)) == 2
-    alone = view(open_app, world, "bands", "constant")
+    alone = view(open_app, cache, "bands", "constant")
     assert not charts(alone)
     assert not alone.button(key="bands_run").disabled
 
 
-def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, world: Path) -> None:
-    app = view(open_app, world, "bands", "lacks")
+def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) -> None:
+    app = view(open_app, cache, "bands", "lacks")
     inside = [
         q not in range(2, 5) and m not in range(2, 5)
         for q, m in zip(SMALL_PAIRS.queries, SMALL_PAIRS.mates, strict=True)
@@ -134,10 +92,9 @@ def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, world: Path) 
     assert frame[frame["of"] == "query"]["pairs"].sum() == sum(inside) < len(inside)
 
 
-def test_bands_need_pairs(open_app: OpenApp, world: Path) -> None:
-    settings = make_settings(world)
-    pipeline.encode(EncodeRequest("trigrams", "demo-minimal"), settings, Repository.at(settings.store))
-    app = view(open_app, world, "bands", "trigrams", data="demo-minimal")
+def test_bands_need_pairs(open_app: OpenApp, cache: Path, world: World) -> None:
+    world.encode("trigrams", "demo-minimal")
+    app = view(open_app, cache, "bands", "trigrams", data="demo-minimal")
     assert "Pick one of" in written(app)
     assert "`demo-pairs`" in written(app)
     assert not charts(app)
@@ -146,9 +103,9 @@ def test_bands_need_pairs(open_app: OpenApp, world: Path) -> None:
 # --- norms
 
 
-def test_lengths_are_those_of_the_vectors(open_app: OpenApp, world: Path) -> None:
-    app = view(open_app, world, "norms", "trigrams", "constant", after="center")
-    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, make_settings(world))
+def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world: World) -> None:
+    app = view(open_app, cache, "norms", "trigrams", "constant", after="center")
+    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
     norms = row_norms(space.vectors)
     row = table(app, "zero vectors").set_index("variant").loc["trigrams"]
     assert row["zero vectors"] == np.count_nonzero(norms == 0) == 3
@@ -163,17 +120,16 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, world: Path) -> Non
     assert f"**constant**: all vectors have the same length, {0.5 * 96**0.5:.4g}:" in text
     assert f"**constant + center**: all {len(SMALL_PAIRS.items)} vectors are zero" in text
     app.segmented_control(key="norms_order").set_value("shortest").run()
-    assert not app.exception
     assert table(app, "length")["length"].tolist() == sorted(norms[norms > 0])
 
 
 # --- hubs
 
 
-def test_hubs_are_those_of_the_lists(open_app: OpenApp, world: Path) -> None:
-    app = view(open_app, world, "hubs", "trigrams", hub_k="2")
-    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, make_settings(world))
-    lists = lists_of(space.vectors, Metric.COS)
+def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: World) -> None:
+    app = view(open_app, cache, "hubs", "trigrams", hub_k="2")
+    (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
+    lists = nearest_lists(space.vectors, Similarity.COS)
     counts = lists.occurrences(2)
     expected = hubness.Hubness.of(counts, 2)
     row = table(app, "skewness").iloc[0]
@@ -186,7 +142,6 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, world: Path) -> None:
     item = int(space.items[lists.places[top]])
     assert listed["no."].iloc[0] == item
     app.number_input(key="hub").set_value(item).run()
-    assert not app.exception
     assert SMALL_PAIRS.items[item] in [text.value for text in app.text]
     own, askers = [frame.value for frame in app.dataframe if "rank" in frame.value]
     assert own["sentence"].tolist() == [SMALL_PAIRS.items[space.items[lists.places[i]]] for i in lists.nearest[top, :2]]
@@ -194,35 +149,34 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, world: Path) -> None:
     assert len(askers) == len(who) == counts[top] < MOST_ASKERS
     assert set(askers["sentence"]) == {SMALL_PAIRS.items[space.items[lists.places[i]]] for i in who}
     app.segmented_control(key="hub_list").set_value("never listed").run()
-    assert not app.exception
     assert f"{np.count_nonzero(counts == 0)} items are in no list" in written(app)
     assert set(table(app, "times average")["in lists"]) == {0}
 
 
-def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, world: Path) -> None:
+def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> None:
     zero = SMALL_PAIRS.items.index("!!")
-    app = view(open_app, world, "hubs", "trigrams", hub=str(zero))
+    app = view(open_app, cache, "hubs", "trigrams", hub=str(zero))
     assert f"Item {zero} has no vector that can be compared" in written(app)
-    app = view(open_app, world, "hubs", "trigrams", hub="1000")
+    app = view(open_app, cache, "hubs", "trigrams", hub="1000")
     assert "There is no item 1000" in written(app)
-    app = view(open_app, world, "hubs", "trigrams", "lacks", hub="3")
+    app = view(open_app, cache, "hubs", "trigrams", "lacks", hub="3")
     assert "Item 3 has no vector that can be compared" in written(app)
 
 
-def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: OpenApp, world: Path) -> None:
+def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: OpenApp, cache: Path) -> None:
     for metric, said in (("cos", "point in one direction"), ("l2", "are the same")):
-        app = view(open_app, world, "hubs", "constant", "trigrams", metric=metric)
+        app = view(open_app, cache, "hubs", "constant", "trigrams", metric=metric)
         assert f"vectors {said}" in written(app)
         assert table(app, "skewness")["variant"].tolist() == ["trigrams"]
-    app = view(open_app, world, "hubs", "constant", after="center")
+    app = view(open_app, cache, "hubs", "constant", after="center")
     assert "zero vector" in written(app)
     assert not charts(app)
 
 
 @pytest.mark.parametrize("name", ["norms", "hubs", "bands"])
 @pytest.mark.parametrize("metric", ["cos", "l2"])
-def test_three_items(open_app: OpenApp, world: Path, name: str, metric: str) -> None:
-    app = view(open_app, world, name, "trigrams", "constant", data=TINY.id, metric=metric)
+def test_three_items(open_app: OpenApp, cache: Path, name: str, metric: str) -> None:
+    app = view(open_app, cache, name, "trigrams", "constant", data=TINY.id, metric=metric)
     if name == "hubs":
         assert "k is 2 here" in written(app) or len(table(app, "skewness")) == 1
         assert table(app, "skewness")["never listed"].tolist() == [0.0], "each lists both of the others"
@@ -231,20 +185,16 @@ def test_three_items(open_app: OpenApp, world: Path, name: str, metric: str) -> 
 
 
 def test_many_items_are_counted_in_the_background(
-    open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, cache: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hubness, "AT_ONCE_ITEMS", 5)
-    app = view(open_app, world, "hubs", "trigrams", "lacks", after="center")
+    app = view(open_app, cache, "hubs", "trigrams", "lacks", after="center")
     assert "are not known yet for **trigrams**, **lacks**, **trigrams + center**, **lacks + center**" in written(app)
     assert not charts(app)
     app.button(key="hubs_make").click().run()
-    assert not app.exception
-    folder = make_settings(world).hubs
-    wait_until(
-        lambda: folder.exists() and len(list(folder.glob("*.npz"))) >= 6
-    )  # four spaces, and random vectors for 12 items and for 15
-    wait_until(lambda: not list(folder.glob("*.lock")))
+    folder = world.settings.hubs
+    # Four spaces, and random vectors for 12 items and for 15.
+    wait_until(lambda: folder.exists() and len(list(folder.glob("*.npz"))) >= 6 and not list(folder.glob("*.lock")))
     app.run()
-    assert not app.exception
     assert len(table(app, "skewness")) == 4
     assert table(app, "skewness")["hubs"].notna().all()

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
-from core.diagnostics.heros.figures.orderings import (
-    FEW_SUBSETS,
-    ordering_rates,
-    win_rate_differences,
-    win_rate_matrix,
-    wrapped,
-)
+from core.diagnostics.heros.figures.orderings import FEW_SUBSETS, ordering_rates, win_rate_differences, win_rate_matrix
 from core.figures.theme import Scheme, styles
 from core.types import Variant
+from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")
 HOSTILE = "<b>bold</b> & <a href='x'>link</a>"
 
 
-def checked(figure: go.Figure) -> go.Figure:
-    """The figure, once plotly has read it back from the JSON that a browser gets."""
-    go.Figure(json.loads(figure.to_json(validate=True)))
-    return figure
-
-
 def test_rates_have_their_intervals() -> None:
-    names = {"synonym>antonym": "synonym over antonym", "my own>x": f"my own over {HOSTILE}"}
     rows = pd.DataFrame(
         [
-            {"variant": v, "ordering": o, "words": words, "rate": rate, "low": rate - 0.1, "high": rate + 0.05}
-            for v in (ONE, OTHER)
-            for (o, words), rate in zip(names.items(), [0.7, 0.5], strict=True)
+            {"variant": variant, "name": name, "value": rate, "low": rate - 0.1, "high": rate + 0.05}
+            for variant in (ONE, OTHER)
+            for name, rate in (("synonym over antonym", 0.7), (f"my own over {HOSTILE}", 0.5))
         ]
     )
     figure = checked(ordering_rates(rows, styles([ONE, OTHER], Scheme.LIGHT), Scheme.LIGHT))
@@ -45,6 +31,7 @@ def test_rates_have_their_intervals() -> None:
         np.testing.assert_allclose(trace.error_x.array, [0.05, 0.05])
         np.testing.assert_allclose(trace.error_x.arrayminus, [0.1, 0.1])
         assert "&lt;b&gt;bold" in trace.customdata[1][0]
+        assert trace.customdata[0][1:] == ["70.0%", "60.0%", "75.0%"]
     assert [t.name for t in figure.data] == ["a", "b + center"]
     ticks = list(figure.layout.yaxis.ticktext)
     assert ticks[0] == "synonym over<br>antonym"
@@ -61,9 +48,9 @@ def test_the_matrix_prints_shares_and_leaves_the_diagonal_empty(scheme: Scheme) 
     assert heat.z[0][0] is None
     assert heat.z[0][1] == 0.834
     assert (heat.zmin, heat.zmax) == (0.0, 1.0), "half is the middle of the scale"
-    assert heat.hovertext[0][1] == (
-        "synonym nearer than &lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href='x'&gt;link&lt;/a&gt;: 83.4% of the originals"
-    )
+    pointed = heat.hovertext[0][1]
+    assert "83.4%" in pointed
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href='x'&gt;link&lt;/a&gt;" in pointed
 
 
 @pytest.mark.parametrize("subsets", [FEW_SUBSETS, 30])
@@ -102,9 +89,3 @@ def test_twenty_subsets_are_printed_without_percent_signs() -> None:
     assert figure.data[0].text[0][1] == "50"
     assert list(figure.layout.xaxis.ticktext)[:2] == ["a name of …", "subset 0"]
     assert "a name of &lt;b&gt;many&lt;/b&gt; words nearer than subset 0" in figure.data[0].hovertext[0][1]
-
-
-def test_labels_are_wrapped_and_no_html() -> None:
-    assert wrapped("negation of the clause") == "negation of<br>the clause"
-    assert wrapped("a<b") == "a&lt;b"
-    assert wrapped(" ") == " "

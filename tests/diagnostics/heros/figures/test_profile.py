@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from core.diagnostics.heros.figures.profile import label, profile
-from core.figures.theme import Scheme
+from core.diagnostics.heros.figures.profile import PublishedRow, label, profile, profile_with_published
+from core.figures.theme import SEQUENTIAL, Scheme
 from core.types import Variant
+from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")
-
-
-def checked(figure: go.Figure) -> go.Figure:
-    """The figure, once plotly has read it back from the JSON that a browser gets."""
-    go.Figure(json.loads(figure.to_json(validate=True)))
-    return figure
+VALUES = {ONE: {"synonym": 0.95, "of my own": 0.9, "typo": 0.8}, OTHER: {"synonym": 0.5, "of my own": 0.1, "typo": 0.4}}
+ROWS = [
+    PublishedRow("▾ QA (1)", {}),
+    PublishedRow("encoder", {"synonym": 0.9, "typo": 0.7}, ["trained on questions"]),
+    PublishedRow("▸ all (2)", {"synonym": 0.85, "typo": 0.75, "no column": 0.1}),
+]
 
 
 @pytest.mark.parametrize("scheme", Scheme)
@@ -44,7 +42,7 @@ def test_the_profile_prints_intervals_where_there_are_some() -> None:
     assert figure.layout.height > plain.layout.height, "three lines need more room than one"
 
 
-def test_a_chain_of_transforms_stands_on_a_line_of_its_own() -> None:
+def test_a_chain_of_transforms_has_a_line_of_its_own() -> None:
     long = Variant("minilm", "center+whiten:128")
     figure = checked(profile({long: {"synonym": 0.5}, ONE: {"synonym": 0.4}}, Scheme.LIGHT))
     assert list(figure.layout.yaxis.tickvals) == list(figure.data[0].y) == ["minilm + center+whiten:128", "a"]
@@ -54,3 +52,66 @@ def test_a_chain_of_transforms_stands_on_a_line_of_its_own() -> None:
 def test_names() -> None:
     assert label("negation_antonym") == "negation of the word"
     assert label("my_own") == "my own"
+
+
+# --- with published rows
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_published_cells_are_frames_in_their_columns(scheme: Scheme) -> None:
+    figure = checked(profile_with_published(VALUES, ROWS, (0.0, 1.0), scheme))
+    heat, frames, numbers = figure.data
+    # What was measured is drawn as without published rows, on a scale for both.
+    alone = profile(VALUES, scheme).data[0]
+    assert (heat.x, heat.y, heat.text) == (alone.x, alone.y, alone.text)
+    assert (heat.zmin, heat.zmax) == (0.0, 1.0)
+    assert heat.yaxis is None
+    assert frames.yaxis == "y2"
+
+    # Rows 1 and 2; columns 0 (synonym) and 2 (typo); the column that is the user's own stays empty.
+    assert list(frames.y) == [1, 1, 2, 2]
+    np.testing.assert_allclose(np.asarray(frames.base) + np.asarray(frames.x) / 2, [0, 2, 0, 2])
+    assert list(numbers.text) == ["0.900", "0.700", "0.850", "0.750"]
+    assert list(zip(numbers.x, numbers.y, strict=True)) == [(0, 1), (2, 1), (0, 2), (2, 2)]
+    assert frames.hovertext[0] == "synonym: 0.900<br>trained on questions"
+    assert list(figure.layout.yaxis2.ticktext) == ["<b>▾ QA (1)</b>", "encoder", "▸ all (2)"]
+    assert list(figure.layout.yaxis2.range) == [2.5, -0.5]
+    assert list(figure.layout.xaxis2.range) == [-0.5, 2.5], "as wide as the measured columns"
+    assert "Published" in figure.layout.annotations[0].text
+
+
+def test_a_frame_has_the_colour_that_a_measured_cell_would_have() -> None:
+    """The scale's ends; what fills a frame is that colour, thinned."""
+    rows = [PublishedRow("low and high", {"synonym": 0.0, "typo": 1.0})]
+    frames = profile_with_published(VALUES, rows, (0.0, 1.0), Scheme.LIGHT).data[1]
+    ends = [colour for _, colour in SEQUENTIAL[Scheme.LIGHT]]
+    assert list(frames.marker.line.color) == ends
+    for colour, end in zip(frames.marker.color, ends, strict=True):
+        assert colour[:7] == end
+        assert 0 < int(colour[7:], 16) < 128
+
+
+def test_measured_and_published_share_the_height_and_do_not_overlap() -> None:
+    plain = profile(VALUES, Scheme.LIGHT)
+    ends = {ONE: {"synonym": (0.9, 0.97)}}
+    short, tall = (profile_with_published(VALUES, ROWS, (0, 1), Scheme.LIGHT, i) for i in (None, ends))
+    assert plain.layout.height < short.layout.height < tall.layout.height
+    assert "0.900 –" in tall.data[0].text[0][0]
+    for figure in (short, tall):
+        assert figure.layout.yaxis2.domain[0] == 0
+        assert figure.layout.yaxis2.domain[1] < figure.layout.yaxis.domain[0]
+        assert figure.layout.yaxis.domain[1] == 1
+
+
+def test_sixty_published_rows_and_eight_measured_ones_fit_one_figure() -> None:
+    measured = {Variant(f"v{i}", "none"): {"synonym": i / 8, "typo": 0.5} for i in range(8)}
+    rows = [PublishedRow(f"p{i}", {"synonym": 0.9, "typo": i / 60}) for i in range(60)]
+    figure = checked(profile_with_published(measured, rows, (0, 1), Scheme.DARK))
+    assert len(figure.data[0].y) == 8
+    assert len(figure.data[1].y) == 120
+
+
+def test_all_values_alike_have_a_colour() -> None:
+    values = {ONE: {"synonym": 0.9}}
+    figure = checked(profile_with_published(values, [PublishedRow("p", {"synonym": 0.9})], (0.9, 0.9), Scheme.LIGHT))
+    assert len(figure.data[1].marker.line.color) == 1

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from core.diagnostics.heros.figures.spread import ChainRow, Ridge, chains, ridges
+from core.diagnostics.heros.figures.spread import Ridge, chains, ridges
+from core.diagnostics.heros.orderings import Ordering, Rate
+from core.diagnostics.heros.transforms import ChainProfile
 from core.figures.theme import Scheme, looks, styles
+from core.numerics.statistics.density import Density, Quantiles
+from core.numerics.statistics.intervals import Interval
 from core.types import Variant
+from tests.support.figures import checked
 
 VARIANTS = [Variant("a", "none"), Variant("<i>b", "center")]
 
 
-def checked(figure: go.Figure) -> go.Figure:
-    """The figure, once plotly has read it back from the JSON that a browser gets."""
-    go.Figure(json.loads(figure.to_json(validate=True)))
-    return figure
-
-
 def ridge(variant: Variant, subset: str, middle: float) -> Ridge:
     at = np.array([middle - 0.1, middle, middle + 0.1])
-    quantiles = (middle - 0.05, middle - 0.02, middle, middle + 0.03, middle + 0.06)
-    return Ridge(variant, subset, at, np.array([0.0, 8.0, 0.0]), quantiles, middle + 0.01, 0.2, 40)
+    quantiles = Quantiles(middle - 0.05, middle - 0.02, middle, middle + 0.03, middle + 0.06)
+    return Ridge(variant, subset, Density(at, np.array([0.0, 8.0, 0.0])), quantiles, middle + 0.01, 0.2, 40)
 
 
 @pytest.mark.parametrize("scheme", Scheme)
@@ -56,15 +52,16 @@ def test_the_axis_may_begin_where_the_hills_do() -> None:
 
 def test_eight_variants_by_eight_subsets_stay_below_what_a_browser_draws() -> None:
     variants = [Variant(f"v{i}", "none") for i in range(8)]
-    at = np.linspace(0, 1, 128)
-    rows = [Ridge(v, f"s{j}", at, at + 1, (0, 0, 0, 0, 0), 0, 0, 9) for v in variants for j in range(8)]
+    hill = Density(np.linspace(0, 1, 128), np.linspace(1, 2, 128))
+    rows = [Ridge(v, f"s{j}", hill, Quantiles(0, 0, 0, 0, 0), 0, 0, 9) for v in variants for j in range(8)]
     figure = checked(ridges(rows, styles(variants, Scheme.LIGHT), Scheme.LIGHT, axis="", baseline=""))
     assert sum(len(trace.x) for trace in figure.data) < 25_000
 
 
+KEPT = Ordering("synonym", "typo")
 ROWS = [
-    ChainRow("none", {"synonym": 0.9, "typo": 0.5}, (0.7, 0.6, 0.75)),
-    ChainRow("center+<b>", {"synonym": 0.8, "typo": 0.6}, (0.6, 0.5, 0.7)),
+    ChainProfile("none", {"synonym": 0.9, "typo": 0.5}, Rate(KEPT, 0.7, Interval(0.6, 0.75))),
+    ChainProfile("center+<b>", {"synonym": 0.8, "typo": 0.6}, Rate(KEPT, 0.6, Interval(0.5, 0.7))),
 ]
 
 
@@ -80,6 +77,6 @@ def test_a_line_per_subset_from_chain_to_chain_and_the_rate_beside() -> None:
 
 
 def test_without_an_ordering_there_is_one_panel() -> None:
-    rows = [ChainRow(r.chain, {"typo": r.means["typo"]}, None) for r in ROWS]
+    rows = [ChainProfile(r.chain, {"typo": r.means["typo"]}, None) for r in ROWS]
     figure = checked(chains(rows, {"typo": looks(1, Scheme.LIGHT)[0]}, "", Scheme.LIGHT))
     assert len(figure.data) == 1

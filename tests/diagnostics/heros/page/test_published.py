@@ -1,34 +1,32 @@
-"""The page HEROS with its published encoders, by AppTest, and ``runs resembles``.
+"""The page HEROS with its published encoders, and ``runs resembles``, on a stand-in for HEROS's sentences.
 
-The sentences are a stand-in for HEROS's; the encoders have, by their making, profiles that are known.
+The profiles of the encoders are known.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import cli
-from core.datasets import catalog as datasets
 from core.datasets import fetch
-from core.datasets.published.minimal_pairs import minimal_pair_set
+from core.datasets.catalog import find_dataset
 from core.diagnostics.heros.published import SUBSETS, heros_profiles
 from core.diagnostics.heros.resemblance import is_on_published_sentences, of_run
 from core.errors import InputError
-from core.runs import pipeline
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from tests.support.pages import OpenApp, chart, written
+from tests.support.commands import Command
+from tests.support.heros_world import run_heros, run_small
+from tests.support.pages import OpenApp, chart, table, written
 from tests.support.published_world import HEADER, rows, run_with_profile, settings_with_heros
-from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
+from tests.support.small_world import SMALL_PAIRS, register_dataset
 
 PUBLISHED = {profile.model: profile for profile in heros_profiles()}
 TWIN = "MiniLM L6 v2 (all)"  # whose profile the encoder "twin" has
@@ -44,7 +42,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """On the stand-in: an encoder with a published profile, and one that is like none."""
+    """An encoder with a published profile, and one that is like none."""
     settings = settings_with_heros(tmp_path_factory.mktemp("published"))
     with pytest.MonkeyPatch.context() as patch:
         twin = run_with_profile(patch, settings, "twin", PUBLISHED[TWIN].means)
@@ -56,7 +54,7 @@ def published_rows(app: AppTest) -> list[str]:
     return [str(text) for text in chart(app)["layout"].get("yaxis2", {}).get("ticktext", [])]
 
 
-def test_the_stand_in_gives_the_profile_that_was_ordered(world: World) -> None:
+def test_the_encoder_has_the_profile_of_its_definition(world: World) -> None:
     assert world.twin.metrics["cos_avg"] == pytest.approx(0.0, abs=1e-6)
     for subset in SUBSETS:
         assert world.twin.metrics[subset] == pytest.approx(PUBLISHED[TWIN].means[subset], abs=1e-6)
@@ -67,7 +65,6 @@ def test_the_stand_in_gives_the_profile_that_was_ordered(world: World) -> None:
 
 def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros")
-    assert not app.exception
     assert not app.error
     names = published_rows(app)
     assert len(names) == 17
@@ -93,7 +90,6 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
         assert part in about
 
     app.toggle(key="unfold_all").set_value(True).run()
-    assert not app.exception
     figure = chart(app)
     assert len(published_rows(app)) == 60 + 13
     assert figure["data"][2]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
@@ -111,16 +107,12 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
 ) -> None:
     """And only the subsets that are there are filled; where none is a published one, nothing is offered."""
     settings = settings_with_heros(tmp_path)
-    register_encoder(monkeypatch, GramEncoder())
     for name, subsets in {"some": ("synonym", "typo", "<b>mine</b>"), "other": ("mine",)}.items():
         rewrites = {s: [f"{text} {s}" for text in OWN_ORIGINALS] for s in subsets}
-        register_dataset(monkeypatch, minimal_pair_set(name, OWN_ORIGINALS, rewrites))
-        request = pipeline.request("heros", "trigrams", "none", name, {}, settings)
-        pipeline.run(request, settings, Repository.at(settings.store))
+        run_small(monkeypatch, settings, name, OWN_ORIGINALS, rewrites, "trigrams")
     app = open_app(settings.cache, "heros", data="some")
     assert published_rows(app) == []
     app.toggle(key="published_elsewhere").set_value(True).run()
-    assert not app.exception
     assert "measured on HEROS's own 1,000 sentences, not on these" in written(app)
     assert len(published_rows(app)) == 17
     shown = chart(app)["data"][1]
@@ -130,7 +122,6 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
     assert {columns[c] for c in centres} == {"synonym", "typo"}
 
     app.sidebar.selectbox(key="data").set_value("other").run()
-    assert not app.exception
     assert not [t for t in app.toggle if str(t.key).startswith("published")]
 
 
@@ -139,17 +130,16 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
 
 def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros", heros_view="behaves like")
-    assert not app.exception
     assert not app.error
     said = written(app)
     assert "twin behaves most like encoders trained on a billion pairs of 32 datasets of every kind (group all)" in said
     for accuracy in ("44 of 60 (73%;", "32 of 60 (53%;", "21 of 60 (35%;"):
         assert accuracy in said
-    table = next(d.value for d in app.dataframe if "published encoder" in d.value)
-    assert table["published encoder"].iloc[0] == TWIN
-    assert table["distance"].iloc[0] == pytest.approx(0.0, abs=1e-5)
-    assert table["distance"].is_monotonic_increasing
-    assert len(table) == 10
+    nearest = table(app, "published encoder")
+    assert nearest["published encoder"].iloc[0] == TWIN
+    assert nearest["distance"].iloc[0] == pytest.approx(0.0, abs=1e-5)
+    assert nearest["distance"].is_monotonic_increasing
+    assert len(nearest) == 10
     lines, places = chart(app, 1), chart(app, 2)
     assert next(trace["name"] for trace in lines["data"]) == f"{TWIN} · published"
     assert lines["data"][-1]["name"] == "twin, measured"
@@ -158,7 +148,6 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     assert "Too far away for the map: stranger." in said
 
     app.selectbox(key="heros_like").set_value("stranger~none").run()
-    assert not app.exception
     said = written(app)
     assert "stranger resembles none of the 60 published encoders, so nothing is guessed" in said
     assert "Where there is a guess, it is right for 44 of 60" in said
@@ -167,23 +156,19 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
 
 
 def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
-    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, tmp_path: Path, encoders: tuple[str, str]
 ) -> None:
     settings = settings_with_heros(tmp_path)
-    register_encoder(monkeypatch, GramEncoder())
-    request = pipeline.request("heros", "trigrams", "none", "demo-minimal", {}, settings)
-    pipeline.run(request, settings, Repository.at(settings.store))
+    run_heros(settings, "trigrams", "demo-minimal")
     app = open_app(settings.cache, "heros", data="demo-minimal", heros_view="behaves like")
-    assert not app.exception
     assert "published profiles are of HEROS's own 1,000 sentences" in written(app)
     assert len(app.get("plotly_chart")) == 1, "no nearest profile, no map"
     assert not app.button(key="fetch_heros").disabled
     assert "python -m core data fetch heros" in written(app)
 
-    fetch.fetch_dataset(datasets.find("heros"), settings)
+    fetch.fetch_dataset(find_dataset("heros"), settings)
     app.run()
     app.button(key="pick_heros").click().run()
-    assert not app.exception
     assert app.sidebar.selectbox(key="data").value == "heros"
 
 
@@ -191,23 +176,13 @@ def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
 
 
 @pytest.fixture
-def resembles(
-    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
+def resembles(world: World, monkeypatch: pytest.MonkeyPatch, blindspot: Command) -> Command:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(world.settings.cache))
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = cli.main(["runs", "resembles", *arguments])
-        return code, *capsys.readouterr()
-
-    return run
+    return partial(blindspot, "runs", "resembles")
 
 
-def test_the_command_line_says_the_same(world: World, resembles: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = resembles(world.twin.run_id[:8], "--json")
-    assert (code, err) == (0, "")
-    said = json.loads(out)
+def test_the_command_line_says_the_same(world: World, resembles: Command) -> None:
+    said = resembles(world.twin.run_id[:8], "--json").json
     assert (said["run_id"], said["dataset"], said["resembles_none"]) == (world.twin.run_id, "heros", False)
     assert said["guess"] == {"group": "all", "votes": 3, "voters": 3}
     assert said["profile"] == pytest.approx(PUBLISHED[TWIN].means, abs=1e-6)
@@ -220,32 +195,22 @@ def test_the_command_line_says_the_same(world: World, resembles: Callable[..., t
     assert said["accuracy"]["majority"]["group"] == "unsupervised"
     assert sum(one["n"] for one in said["accuracy"]["leave_one_out_by_votes"].values()) == 60
 
-    code, out, _ = resembles(world.twin.run_id)
-    assert code == 0
-    assert out.startswith("twin on heros: nearest of the 60 published profiles")
-    assert "Always saying unsupervised would be right for 21 of 60" in out
+    said = resembles(world.twin.run_id)
+    assert said.code == 0
+    assert said.out.startswith("twin on heros: nearest of the 60 published profiles")
+    assert "Always saying unsupervised would be right for 21 of 60" in said.out
 
-    code, out, _ = resembles(world.stranger.run_id, "--json")
-    assert code == 0
-    assert (json.loads(out)["resembles_none"], json.loads(out)["guess"]) == (True, None)
+    said = resembles(world.stranger.run_id, "--json").json
+    assert (said["resembles_none"], said["guess"]) == (True, None)
 
 
 def test_other_sentences_are_refused_and_a_copy_is_not(
-    world: World, resembles: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, resembles: Command, encoders: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings, repository = world.settings, Repository.at(world.settings.store)
-    register_encoder(monkeypatch, GramEncoder())
-    request = pipeline.request("heros", "trigrams", "none", "demo-minimal", {}, settings)
-    demo = pipeline.run(request, settings, repository).record
-    code, out, err = resembles(demo.run_id)
-    assert (code, out) == (2, "")
-    assert "is on 'demo-minimal', the published profiles are of other sentences; expected a run on 'heros'" in err
-    assert len(err.splitlines()) == 1
-
-    register_dataset(monkeypatch, minimal_pair_set("some", OWN_ORIGINALS, {"typo": [f"{t}!" for t in OWN_ORIGINALS]}))
-    register_encoder(monkeypatch, GramEncoder("bigrams", 2))
-    request = pipeline.request("heros", "bigrams", "none", "some", {}, settings)
-    assert resembles(pipeline.run(request, settings, repository).record.run_id)[0] == 2
+    said = resembles(run_heros(settings, "trigrams", "demo-minimal").run_id)
+    assert said.code == 2
+    assert "is on 'demo-minimal', the published profiles are of other sentences; expected a run" in said.error
 
     # A user's file with the very same content: one more run, which the store knows to be of HEROS.
     copy = tmp_path / "copy.tsv"
@@ -256,40 +221,40 @@ def test_other_sentences_are_refused_and_a_copy_is_not(
     assert copied.plan.dataset != "heros"
     assert copied.plan.dataset_digest == world.twin.plan.dataset_digest
     assert is_on_published_sentences(copied, repository)
-    code, out, _ = resembles(copied.run_id, "--json")
-    assert code == 0
-    assert json.loads(out)["nearest"][0]["model"] == "GloVe"
+    assert resembles(copied.run_id, "--json").json["nearest"][0]["model"] == "GloVe"
 
 
 def test_a_run_of_something_else_is_refused(
-    world: World, resembles: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+    world: World, resembles: Command, encoders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register_encoder(monkeypatch, GramEncoder())
     register_dataset(monkeypatch, SMALL_PAIRS)
-    request = pipeline.request("evalrank", "trigrams", "none", SMALL_PAIRS.id, {}, world.settings)
-    ranked = pipeline.run(request, world.settings, Repository.at(world.settings.store)).record
-    code, out, err = resembles(ranked.run_id)
-    assert (code, out) == (2, "")
-    assert f"run {ranked.run_id} of evalrank is done; expected a finished run of heros" in err
+    ranked = run_heros(world.settings, "trigrams", SMALL_PAIRS.id, diagnostic="evalrank")
+    said = resembles(ranked.run_id)
+    assert said.code == 2
+    assert f"run {ranked.run_id} of evalrank is done; expected a finished run of heros" in said.error
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"diagnostic_version": 1}, "was computed by version 1 of heros; expected version 2; run it again"),
-        ({"dataset": "elsewhere", "dataset_digest": "of other sentences"}, "expected a run on 'heros'"),
+        (
+            lambda run: replace(run, plan=replace(run.plan, diagnostic_version=1)),
+            "was computed by version 1 of heros; expected version 3; run it again",
+        ),
+        (
+            lambda run: replace(run, plan=replace(run.plan, dataset="elsewhere", dataset_digest="of others")),
+            "expected a run on 'heros'",
+        ),
+        (
+            lambda run: replace(run, state=RunState.INTERRUPTED),
+            "of heros is interrupted; expected a finished run of heros",
+        ),
+        (
+            lambda run: replace(run, metrics={name: run.metrics[name] for name in run.metrics if name != "typo"}),
+            "has no typo; expected all of synonym, antonym",
+        ),
     ],
 )
-def test_a_run_whose_plan_does_not_fit_is_refused(world: World, change: dict[str, Any], said: str) -> None:
-    run = replace(world.twin, plan=replace(world.twin.plan, **change))
+def test_a_run_that_does_not_fit_is_refused(world: World, change: Callable[[RunRecord], RunRecord], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        of_run(run, Repository.at(world.settings.store))
-
-
-def test_an_unfinished_run_and_one_without_a_subset_are_refused(world: World) -> None:
-    repository = Repository.at(world.settings.store)
-    with pytest.raises(InputError, match="of heros is interrupted; expected a finished run of heros"):
-        of_run(replace(world.twin, state=RunState.INTERRUPTED), repository)
-    lacking = {name: value for name, value in world.twin.metrics.items() if name != "typo"}
-    with pytest.raises(InputError, match="has no typo; expected all of synonym, antonym"):
-        of_run(replace(world.twin, metrics=lacking), repository)
+        of_run(change(world.twin), Repository.at(world.settings.store))

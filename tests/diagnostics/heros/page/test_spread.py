@@ -1,4 +1,4 @@
-"""The view *spread* of the HEROS page, by AppTest on small runs."""
+"""The view *spread* of the HEROS page, on small runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from streamlit.testing.v1 import AppTest
 
 from core.diagnostics.heros.definition import ENTRY, SUBSETS
 from core.store.records import RunState
-from tests.support.heros_world import ORIGINALS, World, world
+from tests.support.heros_world import ORIGINALS, HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import wait_until
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with world(tmp_path_factory.mktemp("spread")) as built:
-        built.run("six", "bigrams~none", "bigrams~zscore", "bigrams~center", "trigrams~none")
-        built.run("alike", "bigrams~none")
-        built.run("alone", "unigrams~none", "unigrams~center")
-        built.run("twenty", *(f"{name}~none" for name in ("unigrams", "bigrams", "trigrams", "quadgrams")))
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HerosWorld]:
+    with heros_world(tmp_path_factory.mktemp("spread")) as built:
+        built.compute("six", "bigrams~none", "bigrams~zscore", "bigrams~center", "trigrams~none")
+        built.compute("alike", "bigrams~none")
+        built.compute("alone", "unigrams~none", "unigrams~center")
+        built.compute("twenty", *(f"{name}~none" for name in ("unigrams", "bigrams", "trigrams", "quadgrams")))
         yield built
 
 
@@ -32,9 +32,8 @@ def spread(app: AppTest) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("scale", "column"), [("normalised", "similarity"), ("raw cosine", "cosine")])
-def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: World, scale: str, column: str) -> None:
+def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosWorld, scale: str, column: str) -> None:
     app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale)
-    assert not app.exception
     found = spread(app)
     assert set(found) == {"bigrams", "bigrams + zscore", "bigrams + center", "trigrams"}
     run = small.runs["six", "bigrams~center"]
@@ -50,7 +49,7 @@ def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: World,
     assert ("cos_avg" in written(app)) == (column == "cosine")
 
 
-def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: World) -> None:
+def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="alike", heros_view="spread")
     whole = chart(app, 1)["layout"]["xaxis"]["range"]
     app.toggle(key="heros_near").set_value(True).run()
@@ -59,17 +58,15 @@ def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: World) -> 
 
 
 @pytest.mark.parametrize("scale", ["normalised", "raw cosine"])
-def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: World, scale: str) -> None:
+def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: HerosWorld, scale: str) -> None:
     app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
-    assert not app.exception
     (dots,) = spread(app).values()
     assert dots["x"] == pytest.approx([1.0, 1.0])
 
 
-def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: World) -> None:
+def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: HerosWorld) -> None:
     """Also of variants that the sidebar leaves out."""
     app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="bigrams~center")
-    assert not app.exception
     assert list(spread(app)) == ["bigrams + center"]
     figure = chart(app, 2)
     chains = ["none", "center", "zscore"]
@@ -82,21 +79,19 @@ def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, s
     assert app.button(key="run_chains").label == "Run 2 transforms of bigrams: abtt:2, whiten"
 
 
-def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: World) -> None:
+def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="alone", heros_view="spread")
-    assert not app.exception
     (line,) = chart(app, 2)["data"]
     assert len(line["x"]) == 2
 
 
-def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: World) -> None:
+def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="trigrams~none")
     assert "Of trigrams only none was run on this dataset" in written(app)
     assert len(app.get("plotly_chart")) == 2
     button = app.button(key="run_chains")
     assert button.label == "Run 4 transforms of trigrams: center, zscore, abtt:2, whiten"
     button.click().run()
-    assert not app.exception
 
     def stored() -> set[str]:
         runs = small.repository.runs(diagnostic="heros", dataset="six", encoder="trigrams", state=RunState.DONE)
@@ -104,19 +99,16 @@ def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: W
 
     wait_until(lambda: len(stored()) == 5)
     app.run()
-    assert not app.exception
     assert chart(app, 2)["layout"]["yaxis"]["ticktext"] == ["none", "center", "zscore", "abtt:2", "whiten"]
     assert not [b for b in app.button if b.key == "run_chains"], "nothing is left to run"
 
 
-def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: World) -> None:
+def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="twenty", heros_view="spread")
-    assert not app.exception
     picker = app.multiselect(key="heros_spread_subsets")
     assert picker.label == "Subsets (at most 16 at a time)"
     assert len(chart(app, 1)["layout"]["yaxis"]["ticktext"]) == 16
     picker.set_value(["column_3", "column_19"]).run()
     assert chart(app, 1)["layout"]["yaxis"]["ticktext"] == ["column 3", "column 19"]
     app.multiselect(key="heros_spread_subsets").set_value([]).run()
-    assert not app.exception
     assert "Choose a subset to see how its sentences are spread." in written(app)

@@ -9,7 +9,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.files.typed_tables import TableFormat
-from core.settings import Settings
 from core.studies.judgement import bundles
 from core.studies.judgement.bundles import Bundle
 from core.studies.judgement.store import Judgements
@@ -23,13 +22,8 @@ SCRIPT = """
 import streamlit as st
 from core.studies.judgement.types import Task
 from core.studies.judgement.page import exchange as judgement_exchange
-judgement_exchange.show(Task.INTRUDER)
+judgement_exchange.show(Task.INTRUDER, {})
 """
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Judgements:
-    return Judgements.at(Settings.from_environment({"BLINDSPOT_CACHE": str(tmp_path)}).store)
 
 
 @pytest.fixture
@@ -39,7 +33,7 @@ def part(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return lambda: AppTest.from_string(SCRIPT, default_timeout=60).run()
 
 
-def test_a_file_from_elsewhere_is_taken_in_and_told(part: Callable[[], AppTest], store: Judgements) -> None:
+def test_a_file_from_elsewhere_is_imported_and_reported(part: Callable[[], AppTest], store: Judgements) -> None:
     app = part()
     assert not app.selectbox, "there is nothing to take along yet"
     app = take_in(app, bundles.pack(Bundle(MADE, CAST), TableFormat.CSV))

@@ -1,0 +1,42 @@
+"""``python -m core list``: contents of the catalogs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson
+from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FORMS
+from core.diagnostic import all_diagnostics
+from core.encoders.catalog import ENCODERS, SCHEMES
+from core.errors import unknown
+from core.transforms.chain import STEPS
+
+
+def list_catalogs(
+    kind: Annotated[str, typer.Argument(help="encoders, transforms, datasets or diagnostics; all if left out")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what the catalogs have."""
+    catalogs: dict[str, list[tuple[str, str]]] = {
+        "encoders": [(e.id, e.description) for e in ENCODERS.values()],
+        "transforms": [(s.name, s.help) for s in STEPS.values()],
+        "datasets": [(d.id, d.description) for d in DATASETS.values()],
+        "diagnostics": [(d.id, d.question) for d in all_diagnostics().values()],
+    }
+    if kind and kind not in catalogs:
+        raise unknown("catalog", kind, catalogs)
+    wanted = {name: rows for name, rows in catalogs.items() if kind in {"", name}}
+    forms = SCHEMES.values()
+    if as_json:
+        output.print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
+        return
+    for name, rows in wanted.items():
+        output.print_table(name.capitalize(), ["id", "what it is"], rows)
+        if name == "encoders":
+            references = [(s.form, s.description) for s in forms]
+            output.print_table("Encoders by reference", ["form", "what it is"], references)
+    if "datasets" in wanted:
+        print(f"Your own texts: {OWN_FILE}; {OWN_FORMS}.")

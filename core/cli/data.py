@@ -1,0 +1,211 @@
+"""``python -m core data``: datasets, the catalog's and a user's own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson, names_columns, of_columns
+from core.datasets import fetch as downloads
+from core.datasets import uploads
+from core.datasets.catalog import DATASETS, OWN_FILE, find_dataset
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.own.reference import NamedColumns
+from core.diagnostics.heros import lexical_overlap
+from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
+from core.encoders.transformer.word_pieces import bert_uncased
+from core.errors import BlindspotError, InputError
+from core.runs.at_work import at_work
+from core.runs.log import JobLine
+from core.settings import Settings
+from core.store.repository import Repository
+from core.types import Progress
+from core.workspace import own_datasets
+
+app = typer.Typer(help="Datasets: what there is, download, verify.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_datasets(as_json: AsJson = False) -> None:
+    """Datasets with their counts, licence and state on this machine."""
+    settings = Settings.from_environment()
+    states = {entry.id: downloads.dataset_state(entry, settings) for entry in DATASETS.values()}
+    if as_json:
+        fields = ("id", "title", "kind", "size", "licence", "citation", "url", "revision")
+        rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in DATASETS.values()]
+        output.print_json({"datasets": rows})
+        return
+    output.print_table(
+        "Datasets",
+        ["id", "state", "size", "licence"],
+        [(e.id, states[e.id], e.size, e.licence) for e in DATASETS.values()],
+    )
+
+
+SHOWN_ROWS = 5
+
+
+@app.command()
+@names_columns
+def show(
+    dataset: Annotated[str, typer.Argument(help=f"dataset id or {OWN_FILE}")],
+    rows: Annotated[int, typer.Option(min=0, max=1_000, help="how many of its rows, from the first")] = SHOWN_ROWS,
+    as_json: AsJson = False,
+    *,
+    columns: NamedColumns | None,
+) -> None:
+    """What a dataset holds: its first rows; of labelled texts also classes, splits, and what repeats or leaks."""
+    settings = Settings.from_environment()
+    (reference,) = of_columns([dataset], columns)
+    entry = find_dataset(reference)
+    with output.progress(entry.id) as progress:
+        data = downloads.load(entry, settings, progress)
+    counts = data.counts if isinstance(data, LabelledTexts) else None
+    first = data.first_rows(rows)
+    if as_json:
+        facts = {name: getattr(entry, name) for name in ("id", "title", "kind", "size", "licence", "citation")}
+        held = {} if counts is None else {"counts": asdict(counts)}
+        output.print_json(facts | held | {"rows": [dict(zip(first.headings, r, strict=True)) for r in first.cells]})
+        return
+    output.print_text(f"{entry.title}: {entry.description} ({entry.size}.)")
+    if entry.own:
+        output.print_text(f"read {entry.own.summary}")
+    if counts is not None:
+        _print_classes(entry.id, counts)
+    if first.cells:
+        cells = [[f"{c:g}" if isinstance(c, float) else str(c) for c in row] for row in first.cells]
+        output.print_table(f"The first rows of {entry.id}", first.headings, cells)
+
+
+def _print_classes(dataset: str, counts: LabelledCounts) -> None:
+    parts = [part for part in ("train", "dev", "test") if any(getattr(c, part) for c in counts.classes)]
+    rows = [
+        (
+            c.name,
+            f"{c.examples:,}",
+            f"{c.examples / counts.examples:.1%}",
+            *(f"{getattr(c, part):,}" for part in parts),
+        )
+        for c in counts.classes
+    ]
+    output.print_table(f"Classes of {dataset}", ["class", "examples", "share", *parts], rows)
+    where = "of the test part" if counts.is_split else "of all examples"
+    output.print_text(f"always saying '{counts.majority.name}': right in {counts.baseline:.1%} {where}")
+    for line in counts.caution or ("no text stands in it twice",):
+        output.print_text(line)
+
+
+@app.command()
+def fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) -> None:
+    """Download datasets, from BLINDSPOT_MIRROR where it is set; corrupt files are downloaded again."""
+    settings = Settings.from_environment()
+    for entry in [find_dataset(i) for i in ids]:
+        if not entry.files:
+            print(f"{entry.id}: {downloads.dataset_state(entry, settings)}, nothing to download")
+            continue
+        with at_work(settings, JobLine("fetch", dataset=entry.id)), output.progress(entry.id) as progress:
+            paths = downloads.fetch_dataset(entry, settings, progress)
+        print(f"{entry.id}: {len(paths)} file(s) verified in {paths[0].parent}")
+
+
+@app.command()
+def verify(
+    ids: Annotated[list[str] | None, typer.Argument(help="dataset ids; all that are downloaded if left out")] = None,
+) -> None:
+    """Compare downloaded files with their checksums."""
+    settings = Settings.from_environment()
+    corrupt, missing = [], []
+    for entry in [find_dataset(i) for i in ids] if ids else list(DATASETS.values()):
+        for file in entry.files:
+            state = downloads.file_state(file, settings)
+            if state.state is downloads.DataState.CORRUPT:
+                corrupt.append(entry.id)
+            if state.state is downloads.DataState.MISSING and ids:
+                missing.append(entry.id)
+            detail = f" ({state.detail})" if state.detail else ""
+            print(f"{entry.id}: {file.path}: {state.state}{detail}")
+        if not entry.files:
+            print(f"{entry.id}: {downloads.dataset_state(entry, settings)}")
+    if bad := sorted({*corrupt, *missing}):
+        raise BlindspotError(
+            f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
+            remedy=f"download again with: python -m core data fetch {' '.join(bad)}",
+        )
+
+
+@app.command()
+def remove(
+    dataset: Annotated[str, typer.Argument(help=f"{OWN_FILE}, an upload or a file that was run")],
+    purge: Annotated[bool, typer.Option("--purge", help="also delete its runs, texts and embeddings")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+) -> None:
+    """Delete an upload; with --purge all that Blindspot keeps of a file of yours. The file itself stays."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    found = own_datasets.kept(dataset, settings, repository)
+    if found.is_nothing:
+        raise InputError(f"nothing is kept of '{found.reference}'", remedy="see: python -m core runs")
+    if not purge and found.upload is None:
+        raise InputError(
+            f"'{found.reference}' is no upload: the file is yours to delete",
+            expected="--purge, to delete what was computed on it",
+        )
+    what = found.in_words if purge else "the upload; runs on it and their texts stay (--purge deletes them, too)"
+    print(f"{found.reference}: {what}")
+    if not yes and not output.is_confirmed("delete this", remedy="add --yes to delete without being asked"):
+        print("left as it is")
+        return
+    if purge:
+        own_datasets.purge(found.reference, settings, repository)
+    elif found.upload is not None:
+        uploads.remove(found.upload, settings)
+    print("deleted")
+
+
+@app.command()
+def overlap(
+    dataset: Annotated[
+        str, typer.Argument(help=f"minimal or scored pairs: heros, stsb-test, sick-test, ..., or {OWN_FILE}")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """ROUGE F1 (as the package rouge 1.0.1), Levenshtein distance and length over word pieces, per subset."""
+    entry = find_dataset(dataset)
+    with output.progress(entry.id) as progress:
+        found = overlaps(downloads.load(entry, Settings.from_environment(), progress), progress)
+    if as_json:
+        rows = {name: {k: v if v == v else None for k, v in asdict(o).items()} for name, o in found.items()}  # noqa: PLR0124 - NaN
+        output.print_json({"dataset": entry.id, "overlap": rows})
+        return
+    shown = [(name, o, "") for name, o in found.items()]
+    if len(found) > 1 and len({o.pairs for o in found.values()}) == 1:
+        shown.append(("mean", lexical_overlap.mean_of(list(found.values())), ""))
+    shown += [(name, o, "published") for name, o in PUBLISHED.items()]
+    output.print_table(
+        f"Lexical overlap of {entry.id}",
+        ["pairs of", "number", "R1", "R2", "RL", "Lev", "length", ""],
+        [(name, f"{o.pairs:,}", *_overlap_cells(o), what) for name, o, what in shown],
+    )
+
+
+def overlaps(dataset: Dataset, progress: Progress) -> dict[str, Overlap]:
+    """Per subset of minimal pairs, or per set of scored pairs; raises ``InputError`` for a dataset of another kind."""
+    if isinstance(dataset, MinimalPairSet):
+        return lexical_overlap.of_subsets(dataset, bert_uncased, progress)
+    if isinstance(dataset, ScoredPairs):
+        return lexical_overlap.of_sets(dataset, bert_uncased, progress)
+    raise InputError(
+        f"'{dataset.id}' is a {dataset.kind}", expected="minimal pairs or scored pairs, for example demo-minimal"
+    )
+
+
+def _overlap_cells(o: Overlap) -> tuple[str, ...]:
+    values = (o.rouge_1, o.rouge_2, o.rouge_l)
+    rouge = (f"{100 * v:.1f}" if v == v else "–" for v in values)  # noqa: PLR0124 - NaN
+    return (*rouge, f"{o.levenshtein:.2f}", f"{o.length:.1f}")

@@ -1,0 +1,127 @@
+"""``python -m core map``: the coordinates of a dataset's items in two dimensions, as a file, and their quality."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson, check_file
+from core.cli.variants import variants_of
+from core.datasets import fetch
+from core.datasets.catalog import OWN_FILE, find_dataset
+from core.errors import InputError
+from core.files.export import write_csv
+from core.files.writing import write_atomically
+from core.numerics.similarity import Similarity
+from core.runs import pipeline
+from core.runs.at_work import at_work
+from core.runs.log import JobLine
+from core.runs.requests import EncodeRequest
+from core.runs.spaces import Space
+from core.settings import Settings
+from core.space.maps import maps
+from core.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, Map, MapRequest, Method
+from core.store.repository import Repository
+
+NO_SEED = "none"
+
+
+def make_map(
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
+    encoder: Annotated[str, typer.Option(help="encoder reference")],
+    out: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")],
+    transform: Annotated[str, typer.Option(help="transform chain, for example center")] = "none",
+    method: Annotated[Method, typer.Option(help="umap or pca")] = Method.UMAP,
+    metric: Annotated[Similarity, typer.Option(help="similarity: cos or l2")] = Similarity.COS,
+    seed: Annotated[
+        str, typer.Option(help=f"of UMAP, which then runs on one thread; {NO_SEED}: on all, another map every time")
+    ] = str(SEED),
+    neighbors: Annotated[int, typer.Option(help="of UMAP: how many neighbours it tries to keep")] = N_NEIGHBORS,
+    min_dist: Annotated[float, typer.Option(help="of UMAP: how close items may lie, 0 to 1")] = MIN_DIST,
+    as_json: AsJson = False,
+) -> None:
+    """Lay a dataset's items out in two dimensions; write item, text, x and y, and print how far to believe them."""
+    check_file(out)
+    if seed != NO_SEED and not seed.isdecimal():
+        raise InputError(f"seed is '{seed}'", expected=f"a number from 0, or {NO_SEED}")
+    maps.checked(neighbors, min_dist)
+    settings = Settings.from_environment()
+    (variant,) = variants_of([encoder], [transform])
+    entry = find_dataset(dataset)
+    line = JobLine("map", variant=variant.label, dataset=entry.id)
+    with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:
+        loaded = fetch.load(entry, settings, progress)
+        encoding = EncodeRequest(variant.encoder, entry.id)
+        covered = pipeline.encode(encoding, settings, Repository.at(settings.store), progress).covered
+        request = MapRequest(
+            variant,
+            entry.id,
+            metric,
+            method,
+            () if covered.all() else (variant.encoder,),
+            n_neighbors=neighbors,
+            min_dist=min_dist,
+            seed=None if seed == NO_SEED else int(seed),
+        )
+        made = maps.make(request, settings, progress)
+        space = maps.space_of(request, loaded, settings)
+    _write(made, space, out)
+    if as_json:
+        output.print_json(_facts(request, made, space, out))
+        return
+    output.print_text(f"{len(made.rows):,} of {len(loaded.items):,} items written to {out}")
+    if made.explained:
+        output.print_text(f"variance shown: {made.explained[0]:.4f} + {made.explained[1]:.4f}")
+    if made.quality:
+        q = made.quality
+        output.print_text(
+            f"trustworthiness {q.trustworthiness:.4f}, true neighbours kept {q.kept:.4f} "
+            f"(by chance {q.by_chance:.2g}), k {q.k}, measured on {q.queries:,} of {q.items:,} items"
+        )
+
+
+def _write(made: Map, space: Space, out: Path) -> None:
+    """A row per item: its number, text and coordinates, which may be empty."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    items = space.items[made.rows]
+    table = pa.table(
+        {
+            "item": items,
+            "text": [space.dataset.items[i] for i in items],
+            "x": pa.array(made.coordinates[:, 0], from_pandas=True),  # NaN becomes empty
+            "y": pa.array(made.coordinates[:, 1], from_pandas=True),
+        }
+    )
+    write = write_csv if out.suffix == ".csv" else parquet.write_table
+    write_atomically(out, lambda f: write(table, f))
+
+
+def _facts(request: MapRequest, made: Map, space: Space, out: Path) -> dict[str, object]:
+    quality = None
+    if made.quality:
+        quality = asdict(made.quality) | {"by_chance": made.quality.by_chance}
+        if made.quality.trustworthiness != made.quality.trustworthiness:
+            quality["trustworthiness"] = None
+    facts: dict[str, object] = {
+        "dataset": request.dataset,
+        "encoder": request.variant.encoder,
+        "transform": request.variant.transform,
+        "metric": request.metric,
+        "method": request.method,
+        "items": len(made.rows),
+        "items_covered": len(space.items),
+        "items_total": len(space.dataset.items),
+        "quality": quality,
+        "explained": made.explained,
+        "seconds": made.seconds,
+        "file": str(out),
+    }
+    if request.method is Method.UMAP:
+        facts |= {"n_neighbors": request.n_neighbors, "min_dist": request.min_dist, "seed": request.seed}
+    return facts

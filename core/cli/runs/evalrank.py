@@ -1,0 +1,286 @@
+"""Commands on runs of EvalRank: how sure the scores are, and what they owe to counting, kinds of pair and training."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson
+from core.cli.runs.finished import RunId, finished_run, named, score_json
+from core.datasets import fetch, word_frequency
+from core.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.own.files import is_own, path_of
+from core.diagnostic import find_diagnostic, in_words
+from core.diagnostics.evalrank import training_overlap, uncertainty
+from core.diagnostics.evalrank.kinds import FEW_PAIRS, Kind, grouping, scores_by_kind
+from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from core.diagnostics.evalrank.sources import PairSources, find_sources
+from core.diagnostics.evalrank.training_overlap import TrainingSet
+from core.diagnostics.evalrank.trust import (
+    Choice,
+    choices,
+    other_protocol,
+    other_support,
+    pairs_of,
+    score_of_run,
+    with_first_items,
+)
+from core.errors import InputError
+from core.numerics.statistics.estimate import Estimate
+from core.runs.comparison import ends, entry_of_both
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.transforms.toolkit import DEFINITION
+
+
+def scores(
+    run_ids: Annotated[list[str], typer.Argument(metavar="RUN...", help="runs of evalrank over one dataset")],
+    as_json: AsJson = False,
+) -> None:
+    """EvalRank's scores with 95% intervals that respect that pairs share texts."""
+    repository = Repository.at(Settings.from_environment().store)
+    runs = list({run.run_id: run for run in map(repository.run, run_ids)}.values())
+    entry = find_diagnostic("evalrank")
+    for run in runs:
+        finished_run(run.run_id, repository, entry.id)
+        if run is not runs[0]:
+            entry_of_both(runs[0], run)
+    table = pair_table(entry, [run.run_id for run in runs], repository)
+    found = uncertainty.samples(table, [run.run_id for run in runs], uncertainty.WITH_INTERVAL)
+    estimates = {run_id: rows for sample in found for run_id, rows in sample.estimates().items()}
+    methods = {run_id: sample for sample in found for run_id in sample.run_ids}
+    if as_json:
+        output.print_json(
+            {
+                "runs": [
+                    named(run)
+                    | {"dataset": run.plan.dataset, **uncertainty.independent(methods[run.run_id])}
+                    | {"pairs": len(methods[run.run_id].queries)}
+                    | {"scores": {m: _scored(e) for m, e in estimates[run.run_id].items()}}
+                    for run in runs
+                ]
+            }
+        )
+        return
+    output.print_table(
+        f"EvalRank on {runs[0].plan.dataset}, with 95% intervals",
+        ["score", *(f"{run.plan.variant.label}\n{in_words(run.plan.params)}" for run in runs)],
+        [
+            [metric, *(_estimate(metric, estimates[run.run_id][metric]) for run in runs)]
+            for metric in (m.name for m in find_diagnostic("evalrank").metrics)
+            if metric in uncertainty.WITH_INTERVAL
+        ],
+    )
+    for said in dict.fromkeys(uncertainty.method_in_words(sample) for sample in found):
+        output.print_text(said)
+    if len(found) > 1:
+        output.print_text("These runs ranked different pairs: their scores are not comparable.")
+
+
+def _scored(estimate: Estimate) -> dict[str, object]:
+    return {"value": estimate.value, **ends(estimate.interval), "no_interval": estimate.refusal or None}
+
+
+def _estimate(metric: str, estimate: Estimate) -> str:
+    value = uncertainty.shown(metric, estimate.value)
+    return value if estimate.interval is None else f"{value} {uncertainty.shown_interval(metric, estimate.interval)}"
+
+
+def trust(
+    run_id: RunId,
+    filtered: Annotated[bool, typer.Option("--filtered", help="start from the filtered score")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """What each choice of counting does to an EvalRank run's score."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    entry, run = finished_run(run_id, repository)
+    rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
+    texts = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
+    found = choices(rows, texts, filtered=filtered)
+    dataset = DATASETS.get(run.plan.dataset)
+    if dataset and dataset.core_texts and run.plan.params["protocol"] == DEFINITION:
+        fewer = with_first_items(run, dataset.core_texts, settings, repository, entry)
+        meaning = f"Among the {dataset.core_texts:,} words of the similarity sets only."
+        found.append(Choice("background", "without frequent words", fewer.score(filtered), meaning))
+    for about, other in (
+        ("protocol", other_protocol(run, entry, repository)),
+        ("support", other_support(run, entry, repository) if run.plan.support_digest else None),
+    ):
+        if other is not None:
+            way = (
+                other.plan.params["protocol"] if about == "protocol" else "own" if other.plan.own_support else "common"
+            )
+            score = score_of_run(other, entry, repository, filtered=filtered)
+            found.append(Choice(about, way, score, f"Run {other.run_id}, {other.plan.variant.label}."))
+    shown = found[0].score
+    if as_json:
+        rows_json = [{"about": c.about, "way": c.way, "meaning": c.meaning, **score_json(c.score)} for c in found]
+        output.print_json({"run_id": run.run_id, "filtered": filtered, "choices": rows_json})
+        return
+    output.print_table(
+        f"{run.plan.variant.label} on {run.plan.dataset}",
+        ["choice", "way", "mrr", "difference", "hits@1", "difference", "pairs"],
+        [
+            (
+                c.about,
+                c.way,
+                f"{c.score.mrr:.4f}",
+                f"{c.score.mrr - shown.mrr:+.4f}",
+                f"{c.score.hits_at_1:.4f}",
+                f"{c.score.hits_at_1 - shown.hits_at_1:+.4f}",
+                str(c.score.pairs),
+            )
+            for c in found
+        ],
+    )
+
+
+def kinds(
+    run_id: RunId,
+    by: Annotated[Kind, typer.Option(help="what pairs are sorted by")] = Kind.OVERLAP,
+    as_json: AsJson = False,
+) -> None:
+    """MRR and Hits@1 of an EvalRank run by kind of pair, raw and filtered, with 95% intervals."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    entry, record = finished_run(run_id, repository)
+    frame = pair_table(entry, [record.run_id], repository).frame
+    queries, mates = frame["query"].tolist(), frame["mate"].tolist()
+    sources = _sources(record, queries, mates, settings) if by is Kind.SOURCE else None
+    groups = grouping(by, queries, mates, sources)
+    rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
+    uncertainty = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
+    raw, filtered = (scores_by_kind(groups, rows, *uncertainty, filtered=f) for f in (False, True))
+    names = [name for name in raw.columns if name not in ("side", "label", "pairs")]
+    table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
+    found = [
+        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+    if as_json:
+        output.print_json({"run_id": record.run_id, "by": by.value, "axis": groups.axis, "kinds": found})
+        return
+    shown = ["side", "label", "pairs", *names]
+    output.print_table(
+        f"{record.plan.variant.label} on {record.plan.dataset}, by {'; '.join(groups.axis.values())}",
+        shown,
+        [[output.cell(row[name]) for name in shown] for row in found],
+    )
+    print(f"Raw ranks; --json has the filtered ones too. A mean over fewer than {FEW_PAIRS} pairs says little.")
+
+
+def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: Settings) -> PairSources:
+    """The source sets of the pairs; ``InputError`` for a dataset without known ones."""
+    dataset = DATASETS.get(record.plan.dataset)
+    if dataset is None or not dataset.sources:
+        known = ", ".join(d.id for d in DATASETS.values() if d.sources)
+        raise InputError(f"it is not known where the pairs of '{record.plan.dataset}' come from", expected=known)
+    scored = _scored_pairs(find_dataset(dataset.sources), settings)
+    return find_sources(queries, mates, scored)
+
+
+def frequency(run_id: RunId, as_json: AsJson = False) -> None:
+    """MRR of an EvalRank run by how frequent query and mate are in English, raw and filtered."""
+    repository = Repository.at(Settings.from_environment().store)
+    entry, record = finished_run(run_id, repository)
+    table = pair_table(entry, [record.run_id], repository)
+    rows = []
+    for side in ("query", "mate"):
+        zipf = word_frequency.zipf_of(table.frame[side].tolist())
+        raw, filtered = (
+            word_frequency.band_scores(zipf, table.reciprocal_ranks(record.run_id, filtered=f)) for f in (False, True)
+        )
+        for band, pairs, mrr, mrr_filtered in zip(raw["band"], raw["pairs"], raw["mrr"], filtered["mrr"], strict=True):
+            known = {"mrr": float(mrr), "mrr_filtered": float(mrr_filtered)} if pairs else {}
+            rows.append(
+                {"side": side, "per_million": band, "pairs": int(pairs), "mrr": None, "mrr_filtered": None} | known
+            )
+    if as_json:
+        output.print_json({"run_id": record.run_id, "bands": rows})
+        return
+    output.print_table(
+        f"{record.plan.variant.label} on {record.plan.dataset}, by occurrences per million words (wordfreq)",
+        ["side", "per million", "pairs", "mrr", "mrr_filtered"],
+        [[output.cell(value) for value in row.values()] for row in rows],
+    )
+
+
+STS_TRAIN = "stsb-train"
+
+
+def overlap(
+    run_id: RunId,
+    training: Annotated[
+        str,
+        typer.Option(
+            help=f"path, or {OWN_FILE}, of a .txt, .csv, .tsv, .jsonl or .parquet of training texts, or {STS_TRAIN}"
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """How many of an EvalRank run's pairs stand in a training set, and the score on the rest."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    entry, run = finished_run(run_id, repository)
+    texts = _sts_benchmark(settings) if training == STS_TRAIN else training_overlap.read_file(_file_of(training))
+    rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
+    pairs = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
+    found = training_overlap.overlap(pairs["query"].tolist(), pairs["mate"].tolist(), texts)
+    if training != STS_TRAIN:  # whoever names a file says that a model was trained on it
+        training_overlap.remember(settings.training, run.plan.dataset_digest, texts, found)
+    parts = {"all": None, "seen": found.both, "rest": ~found.both, "no_text": ~found.any_text}
+    scores = {
+        name: {way: rows.score(f, among) for way, f in (("raw", False), ("filtered", True))}
+        for name, among in parts.items()
+    }
+    if as_json:
+        output.print_json(
+            {
+                "run_id": run.run_id,
+                "training": {"name": texts.name, "rows": texts.rows},
+                "pairs": len(found.both),
+                "pairs_in_training": int(found.both.sum()),
+                "pairs_with_a_text_in_training": int(found.any_text.sum()),
+                "scores": {name: {w: score_json(s) for w, s in ways.items()} for name, ways in scores.items()},
+            }
+        )
+        return
+    words = {"all": "all pairs", "seen": "in training", "rest": "the rest", "no_text": "no text in training"}
+    output.print_table(
+        f"{run.plan.variant.label} on {run.plan.dataset}, training: {texts.name} ({texts.rows:,} rows)",
+        ["pairs", "number", "mrr", "hits@1", "mrr_filtered", "hits@1_filtered"],
+        [
+            (
+                words[name],
+                str(ways["raw"].pairs),
+                *(output.cell(value) for way in ("raw", "filtered") for value in (ways[way].mrr, ways[way].hits_at_1)),
+            )
+            for name, ways in scores.items()
+        ],
+    )
+
+
+def _file_of(training: str) -> Path:
+    """The file that is named, by its path or as ``--dataset`` names one."""
+    return path_of(training) if is_own(training) else Path(training)
+
+
+def _sts_benchmark(settings: Settings) -> TrainingSet:
+    scored = _scored_pairs(SOURCES["evalrank-sent-sources"], settings)
+    return training_overlap.of_scored_pairs("STS-Benchmark, training part", scored, "STS-B train")
+
+
+def _scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:
+    """The dataset, fetched where it is not here."""
+    with output.progress(entry.id) as progress:
+        scored = fetch.load(entry, settings, progress)
+    if not isinstance(scored, ScoredPairs):
+        raise TypeError(f"{entry.id} is no set of scored pairs")
+    return scored

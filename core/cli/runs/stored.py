@@ -1,0 +1,115 @@
+"""Commands on the runs in the store: list, show, delete and compare them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AnyRun, AsJson
+from core.cli.runs.finished import named
+from core.datasets.catalog import canonical_dataset
+from core.diagnostic import all_diagnostics, find_diagnostic, in_words, named_function
+from core.errors import InputError
+from core.runs.comparison import Compare, comparable, entry_of_both
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+
+def list_runs(
+    context: typer.Context,
+    diagnostic: Annotated[str | None, typer.Option(help="only runs of this diagnostic")] = None,
+    dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one, ``runs compare A B`` two, ``runs
+    scores ID...`` several."""
+    if context.invoked_subcommand:
+        return
+    settings = Settings.from_environment()
+    if diagnostic is not None:
+        find_diagnostic(diagnostic)
+    if dataset is not None:
+        dataset = canonical_dataset(dataset)
+    found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
+    if as_json:
+        output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
+        return
+    if not found:
+        example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
+        print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
+        return
+    output.print_table(
+        "Runs",
+        ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "score", "started (UTC)"],
+        [
+            (
+                r.run_id,
+                r.plan.diagnostic,
+                r.plan.variant.encoder,
+                r.plan.variant.transform,
+                r.plan.dataset,
+                in_words(r.plan.params),
+                r.state,
+                _headline(r),
+                f"{r.started_at:%Y-%m-%d %H:%M}",
+            )
+            for r in found
+        ],
+    )
+
+
+def _headline(record: RunRecord) -> str:
+    """The score that stands for a run; "" where it has none, or was made by a Blindspot with other diagnostics."""
+    entry = all_diagnostics().get(record.plan.diagnostic)
+    name = entry.headline_of(record.metrics) if entry else ""
+    return f"{name} {record.metrics[name]:.4f}" if name else ""
+
+
+def show(run_id: AnyRun) -> None:
+    """Print everything about one run as JSON: scores, coverage, timings, manifest."""
+    record = Repository.at(Settings.from_environment().store).run(run_id)
+    output.print_json(output.run_json(record) | {"state": record.state})
+
+
+def delete(run_id: AnyRun) -> None:
+    """Delete one run with its scores and items; embeddings stay in the cache."""
+    repository = Repository.at(Settings.from_environment().store)
+    record = repository.run(run_id)
+    repository.delete(record)
+    print(f"run {record.run_id} deleted")
+
+
+class Ranks(StrEnum):
+    """Which ranks of EvalRank."""
+
+    RAW = "raw"
+    FILTERED = "filtered"
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help="a run id, or how it begins")],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="another, over the same content")],
+    ranks: Annotated[Ranks, typer.Option(help="of evalrank: which ranks")] = Ranks.RAW,
+    as_json: AsJson = False,
+) -> None:
+    """Whether two runs differ by more than chance, item by item."""
+    repository = Repository.at(Settings.from_environment().store)
+    one, other = repository.run(first), repository.run(second)
+    entry = entry_of_both(one, other)
+    if not entry.compare:
+        raise InputError(f"runs of {entry.id} cannot be compared", expected=f"two runs of {' or '.join(comparable())}")
+    compared: Compare = named_function(entry.compare)
+    found = compared(one, other, repository, filtered=ranks is Ranks.FILTERED)
+    if as_json:
+        output.print_json(
+            {"diagnostic": one.plan.diagnostic, "dataset": one.plan.dataset}
+            | {"first": named(one), "second": named(other)}
+            | found.facts
+        )
+        return
+    output.print_table(found.title, found.columns, found.rows)
+    print("\n".join(found.said))

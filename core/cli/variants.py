@@ -1,0 +1,39 @@
+"""Variants that a command names, encoded and opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.cli import output
+from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry
+from core.datasets.kinds.base import Dataset
+from core.encoders.catalog import canonical_encoder
+from core.runs import pipeline
+from core.runs.requests import EncodeRequest
+from core.runs.spaces import Space, open_spaces
+from core.settings import Settings
+from core.store.repository import Repository
+from core.transforms.chain import TransformChain
+from core.types import Variant
+
+
+def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> list[Variant]:
+    """Every encoder with every transform (``none`` by default), each pair once.
+
+    Raises:
+        InputError: no such encoder or transform.
+    """
+    chains = [str(TransformChain.parse(chain)) for chain in transforms or ["none"]]
+    return list(dict.fromkeys(Variant(canonical_encoder(e), chain) for e in encoders for chain in chains))
+
+
+def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:
+    """The dataset, and its items as each variant places them; what is missing is encoded."""
+    repository = Repository.at(settings.store)
+    for reference in dict.fromkeys(variant.encoder for variant in variants):
+        request = EncodeRequest(reference, entry.id)
+        with output.progress(request.label) as progress:
+            pipeline.encode(request, settings, repository, progress)
+    dataset = fetch.load(entry, settings)
+    return dataset, open_spaces(variants, dataset, settings)

@@ -1,0 +1,267 @@
+"""The views *confusion* and *items* of the page Transfer: one task's examples, by one variant or two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.transfer import figures, outcomes
+from core.diagnostics.transfer.comparison import Paired
+from core.diagnostics.transfer.outcomes import (
+    GOLD,
+    NUMBER,
+    OF_ONE,
+    OF_TWO,
+    OVERLAP,
+    SECOND,
+    SUREST,
+    TEXT,
+    Order,
+    Outcomes,
+)
+from core.diagnostics.transfer.page.offer import runs_of_task
+from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from core.numerics.statistics.confusion import class_scores
+from core.store.records import RunRecord
+from core.ui.markdown import as_text
+from core.ui.resources import Keys, cached
+from core.ui.widgets import downloads
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.downloads import Holds
+from core.ui.widgets.two_variants import two_variants
+
+SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
+LISTED = 12  # kinds of mistake
+ALL_CLASSES = "all"
+TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
+_BY_DIGEST: Keys = {Outcomes: lambda found: found.digest}
+Sides = dict[str, RunRecord]  # by "A" and, with two variants, "B"
+
+
+def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
+    """The examples that all sides were tested on; without any, what to do about it and None."""
+    if not (runs := runs_of_task(shown)):
+        return None
+    sides = two_variants(runs, SIDES).by_letter
+    found = outcomes_of(list(sides.values()), overlap=shown.overlap)
+    if not len(found):
+        st.warning("No example is left: each stands in the training part too, or repeats.", icon=":material/info:")
+        return None
+    return found, sides
+
+
+# --- confusion
+
+
+def confusion(shown: TransferView) -> None:
+    """The matrices, scores per class, and the most frequent mistakes."""
+    if not (compared := _compared(shown)):
+        return
+    found, sides = compared
+    st.caption(
+        f"{title(shown.picks.dataset)}: {len(found):,} tested examples"
+        + ("" if shown.overlap else " that stand neither in training nor more than once")
+        + (" that both were tested on" if len(sides) > 1 else "")
+        + ". In each cell the count and its share of the row; what is right is framed."
+    )
+    for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
+        with place:
+            accuracy = float(found.right(run.run_id).mean())
+            st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {accuracy:.4f}")
+            figure = figures.confusion(found.table(run.run_id), found.classes, shown.scheme)
+            st.plotly_chart(figure, key=f"transfer_confusion_{side}")
+    _per_class(found, sides)
+    _mistakes(found, sides)
+
+
+def _per_class(found: Outcomes, sides: Sides) -> None:
+    st.markdown("**Per class**")
+    columns: dict[str, Any] = {
+        "class": list(found.classes),
+        "examples": class_scores(found.table(sides["A"].run_id)).examples,
+    }
+    for side, run in sides.items():
+        scores = class_scores(found.table(run.run_id))
+        mark = f" {side}" if len(sides) > 1 else ""
+        columns |= {f"precision{mark}": scores.precision, f"recall{mark}": scores.recall, f"F1{mark}": scores.f1}
+    if len(sides) > 1:
+        columns["F1, A − B"] = columns["F1 A"] - columns["F1 B"]
+    number = st.column_config.NumberColumn
+    config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in list(columns)[2:]}
+    frame = pd.DataFrame(columns)
+    st.dataframe(frame, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
+
+
+def _mistakes(found: Outcomes, sides: Sides) -> None:
+    tables = {side: found.table(run.run_id) for side, run in sides.items()}
+    total = np.sum(list(tables.values()), axis=0)
+    wrong = [(i, j) for i, j in np.argwhere(total).tolist() if i != j]
+    if not wrong:
+        st.success("No mistakes at all.", icon=":material/check_circle:")
+        return
+    wrong.sort(key=lambda cell: -total[cell])
+    rows = [
+        {"gold": found.classes[i], "predicted": found.classes[j]} | {side: int(t[i, j]) for side, t in tables.items()}
+        for i, j in wrong[:LISTED]
+    ]
+    st.markdown("**The most frequent mistakes**")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="transfer_mistakes")
+    st.caption("The view *items* shows the examples behind them.")
+
+
+# --- items
+
+
+def items(shown: TransferView) -> None:
+    """A test of the difference between both sides, the filters, the table, the chosen example."""
+    if not (compared := _compared(shown)):
+        return
+    found, sides = compared
+    if len(sides) > 1:
+        _test(found, sides)
+    rows = _described(found, tuple(sorted((side, run.run_id) for side, run in sides.items())))
+    listed = _filtered(rows, found, sides)
+    st.markdown(f"**{len(listed):,} of {len(rows):,} tested examples**")
+    if listed.empty:
+        st.info("No example is left. Choose others above, or search for something shorter.")
+    else:
+        _table(listed, shown, sides)
+        _downloads(listed, shown, sides)
+    left_out = (
+        f"is not among the {len(rows):,} that are shown here: it is not tested, overlaps, or an encoder has no vector "
+        "for it"
+    )
+    number = TABLE.chosen(listed, shown.picks.dataset, set(rows[NUMBER].tolist()), left_out)
+    if number is not None:
+        _example(rows, number, sides)
+
+
+@cached(16, "Laying predictions beside each other …", keys=_BY_DIGEST)
+def _described(found: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFrame:
+    return outcomes.described(found, dict(sides))
+
+
+def _test(found: Outcomes, sides: Sides) -> None:
+    a, b = sides["A"], sides["B"]
+    paired = _paired(found, a.run_id, b.run_id)
+    st.markdown(paired.in_words(*(f"**{as_text(run.plan.variant.label)}**" for run in (a, b))))
+    notes = []
+    if paired.interval is not None:
+        ends = paired.interval
+        notes.append(
+            f"The difference is {paired.first - paired.second:+.3f}, 95% interval over texts "
+            f"[{ends.low:+.3f}, {ends.high:+.3f}]."
+        )
+    if paired.repeats:
+        notes.append(
+            f"{paired.repeats:,} of the examples repeat the text of another one, which McNemar's test takes for "
+            "independent."
+        )
+    if a.plan.support_digest != b.plan.support_digest:
+        notes.append("Compared are the examples that both were tested on; they were trained on different ones.")
+    st.caption(" ".join(notes))
+
+
+@cached(64, "Comparing …", keys=_BY_DIGEST)
+def _paired(found: Outcomes, first: str, second: str) -> Paired:
+    return Paired.of(found, first, second)
+
+
+def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame:
+    which = one_of("Which examples", OF_TWO if len(sides) > 1 else OF_ONE, "transfer_rows")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        classes = [ALL_CLASSES, *found.classes]
+        if st.session_state.get("gold") not in (None, *classes):  # of another task
+            st.session_state["gold"] = ALL_CLASSES
+        gold = st.selectbox("Gold class", classes, key="gold", bind="query-params", width=200)
+        only = False
+        if found.repeated.any():
+            only = st.toggle(
+                f"Only overlap ({int(found.repeated.sum()):,})",
+                key="only_overlap",
+                bind="query-params",
+                help="Examples that stand in the training part too or, without a split, more than once.",
+            )
+        wanted = st.text_input(
+            "Search", key="transfer_search", persist_state="session", placeholder="part of a text", width=240
+        ).strip()
+        order = one_of(
+            "Order",
+            Order,
+            "transfer_order",
+            "surest mistake: the wrong class got the highest probability. least sure: the lowest probability of "
+            "what was predicted, right or wrong. number: as in the dataset.",
+        )
+    keep = outcomes.kept(rows, which)
+    if gold != ALL_CLASSES:
+        keep &= (rows[GOLD] == gold).to_numpy()
+    if only:
+        keep &= rows[OVERLAP].to_numpy()
+    if wanted:
+        keep &= outcomes.containing(rows, wanted)
+    return outcomes.ordered(rows[keep], order)
+
+
+def _table(listed: pd.DataFrame, shown: TransferView, sides: Sides) -> None:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    config: dict[str, object] = {
+        NUMBER: number(width="small", help="Number of the example in the dataset"),
+        TEXT: text(width=230 if SECOND in listed else 340),
+        SECOND: text(width=230),
+        GOLD: text(help="The right class"),
+        OVERLAP: st.column_config.CheckboxColumn(
+            width="small", help="Stands in the training part too or, without a split, more than once"
+        ),
+        SUREST: None,
+    }
+    for side, run in sides.items():
+        about = as_text(run.plan.variant.label)
+        config[outcomes.predicted(side)] = text(help=f"What is predicted from the embeddings of {side}, {about}")
+        config[outcomes.probability(side)] = number(
+            format="%.3f", help=f"What the classifier on {side}, {about}, gave to what it predicted"
+        )
+    TABLE.show(listed, shown.picks.dataset, config, hint="Choose a row to read it below.")
+
+
+def _example(rows: pd.DataFrame, number: int, sides: Sides) -> None:
+    row = rows[rows[NUMBER] == number].iloc[0]
+    with st.container(border=True, key="transfer_example"):
+        if SECOND in rows:
+            left, right = st.columns(2)
+            left.text(row[TEXT])
+            right.text(row[SECOND])
+        else:
+            st.text(row[TEXT])
+        overlap = " It stands in the training part too, or more than once." if row[OVERLAP] else ""
+        st.markdown(f"Its class is **{as_text(str(row[GOLD]))}**.{overlap}")
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    {
+                        "variant": run.plan.variant.label,
+                        "predicts": row[outcomes.predicted(side)],
+                        "": "right" if row[outcomes.predicted(side)] == row[GOLD] else "wrong",
+                        "probability": row[outcomes.probability(side)],
+                    }
+                    for side, run in sides.items()
+                ]
+            ),
+            hide_index=True,
+            key="transfer_example_says",
+            column_config={"probability": st.column_config.NumberColumn(format="%.3f")},
+        )
+
+
+def _downloads(listed: pd.DataFrame, shown: TransferView, sides: Sides) -> None:
+    variants = {side: run.plan.variant for side, run in sides.items()}
+    downloads.tables(
+        lambda: outcomes.for_export(listed, variants),
+        Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
+        stem=downloads.stem_of("transfer", shown.picks.dataset, shown.classifier),
+        key="transfer_download",
+        help=f"All {len(listed):,} examples of the table in its order.",
+    )

@@ -1,0 +1,184 @@
+"""The views *analogies* and *categories* of the page Words: the questions or clusters of one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.words import analogy, categorization, figures
+from core.diagnostics.words.categorization import order_clusters, shares
+from core.diagnostics.words.page.table import WordsView
+from core.diagnostics.words.schnabel_table import TASKS
+from core.figures.dots import DOT, dot, dots
+from core.store.records import RunRecord
+from core.texts import same_text
+from core.types import Variant
+from core.ui.resources import cached, repository
+
+ROWS = 1_000
+PREFIX = "accuracy@"
+
+
+def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
+    """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note and None.
+
+    By default it is the sidebar's dataset, or the first one with runs.
+    """
+    found = {t.dataset: shown.of(t) for t in TASKS if t.diagnostic == diagnostic and shown.of(t)}
+    if not found:
+        st.info("Nothing was run yet: see *Run what is missing*.", icon=":material/play_circle:")
+        return None
+    usual = shown.picks.dataset if shown.picks.dataset in found else next(iter(found))
+    chosen = st.segmented_control(
+        "Dataset", sorted(found), default=None, key=key, bind="query-params", help=f"Nothing chosen: {usual}."
+    )
+    runs = found.get(str(chosen), found[usual])
+    if chosen is None:
+        st.caption(f"Shown: {usual}.")
+    return {v: runs[v] for v in shown.variants if v in runs}
+
+
+def _choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
+    by_name = {str(variant): run for variant, run in runs.items()}
+    first = next(iter(by_name))
+    name = st.selectbox(
+        "Variant", list(by_name), index=None, key=key, bind="query-params", placeholder=f"the first: {first}"
+    )
+    return by_name.get(name or first, by_name[first])
+
+
+# --- analogies
+
+
+def analogies(shown: WordsView) -> None:
+    """Accuracy by section of all variants, then the questions of one."""
+    runs = _choose_dataset(shown, "analogy", "analogies_of")
+    if not runs:
+        return
+    lines = [
+        dot(variant, name.removeprefix(PREFIX), 100 * value, None)
+        for variant, run in runs.items()
+        for name, value in run.metrics.items()
+        if name.startswith(PREFIX)
+    ]
+    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="questions answered right, %")
+    st.plotly_chart(figure, key="words_sections")
+    _questions(_choose_variant(runs, "analogies_by"))
+
+
+@cached(4, "Reading the questions …")
+def _asked(run_id: str) -> pd.DataFrame:
+    frame = repository().items(analogy.ENTRY, [run_id], texts=True)
+    frame["rank"] = 1 + frame["greater"] + frame["ties"] / 2
+    return frame
+
+
+def _questions(run: RunRecord) -> None:
+    frame = _asked(run.run_id)
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    section = left.selectbox(
+        "Section",
+        list(dict.fromkeys(frame["section"])),
+        index=None,
+        key="analogy_section",
+        bind="query-params",
+        placeholder="all",
+    )
+    word = same_text(middle.text_input("With the word", key="analogy_word", persist_state="session"))
+    only_wrong = right.toggle("Wrong only", value=True, key="analogy_wrong", persist_state="session")
+    found = frame if section is None else frame[frame["section"] == section]
+    wrong = int((found["greater"] > 0).sum())
+    tied = int(((found["greater"] == 0) & (found["ties"] > 0)).sum())
+    if only_wrong:
+        found = found[found["greater"] + found["ties"] > 0]
+    if word:
+        words = found[["a", "b", "c", "d", "predicted"]].map(same_text)
+        found = found[(words == word).any(axis=1)]
+    st.caption(
+        f"{wrong:,} questions are answered wrong"
+        + (f", {tied:,} are tied for the first place" if tied else "")
+        + f". {len(found):,} are listed"
+        + (f", the first {ROWS:,} shown" if len(found) > ROWS else "")
+        + ". The rank is that of the right word, the question's own words left out."
+    )
+    table = found.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
+    st.dataframe(
+        table.rename(columns={"d": "right", "predicted": "answered", "score": "its score", "best": "answer's score"}),
+        hide_index=True,
+        key="words_questions",
+        column_config={
+            "a": st.column_config.TextColumn("a", help="a is to b as c is to what?"),
+            "rank": st.column_config.NumberColumn("rank of right", format="%.1f"),
+            "its score": st.column_config.NumberColumn("right's score", format="%.4f"),
+            "answer's score": st.column_config.NumberColumn(format="%.4f"),
+        },
+    )
+
+
+# --- categories
+
+
+def categories(shown: WordsView) -> None:
+    """The purity of one run, its confusion matrix, and a cluster's words."""
+    runs = _choose_dataset(shown, "categorization", "categories_of")
+    if not runs:
+        return
+    run = _choose_variant(runs, "categories_by")
+    m = run.metrics
+    st.markdown(
+        f"Purity **{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes; over the starts of "
+        f"k-means {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean {m['purity_mean']:.1%}. By chance it would be "
+        f"{m['chance']:.1%}."
+    )
+    rows = _members(run.run_id)
+    numbers, classes = pd.factorize(rows["class"])
+    table = np.zeros((max(len(classes), int(rows["cluster"].max()) + 1), len(classes)), dtype=np.int64)
+    np.add.at(table, (rows["cluster"].to_numpy(), numbers), 1)  # words by cluster and class
+    order = order_clusters(table)
+    figure = figures.confusion(table[order], shares(table)[order], list(classes), [int(c) for c in order], shown.scheme)
+    st.plotly_chart(figure, key="words_confusion")
+    _words(rows, len(table))
+
+
+@cached(8)
+def _members(run_id: str) -> pd.DataFrame:
+    return repository().items(categorization.ENTRY, [run_id], texts=True)
+
+
+def _words(rows: pd.DataFrame, clusters: int) -> None:
+    number = st.number_input(
+        "Cluster",
+        min_value=0,
+        max_value=clusters - 1,
+        value=None,
+        step=1,
+        key="cluster",
+        bind="query-params",
+        placeholder="all: words outside of their class",
+        help="A number below the figure. Empty: the words whose cluster is named for another class than theirs.",
+    )
+    by_word = rows.groupby("item_no", sort=True).agg(
+        word=("word", "first"),
+        classes=("class", ", ".join),
+        cluster=("cluster", "first"),
+        named=("cluster_class", "first"),
+        right=("class", lambda found: bool((found == rows.loc[found.index, "cluster_class"]).any())),
+    )
+    if number is None:
+        found = by_word[~by_word["right"]]
+        st.caption(f"{len(found):,} of {len(by_word):,} words are in a cluster of another class.")
+    else:
+        found = by_word[by_word["cluster"] == number]
+        name = found["named"].iloc[0] if len(found) else "none"
+        st.caption(f"{len(found):,} words in a cluster whose largest class is:")
+        st.text(name)
+    st.dataframe(
+        found.sort_values(["right", "classes", "word"])[["word", "classes", "cluster", "named", "right"]].rename(
+            columns={"classes": "class", "named": "cluster's class", "right": "same"}
+        ),
+        hide_index=True,
+        key="words_of_cluster",
+    )

@@ -1,0 +1,138 @@
+"""The spaces of the pages Neighbours and Map, of the picked variants over one dataset, and the search of its items."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.datasets import fetch
+from core.datasets.catalog import DatasetEntry, find_dataset
+from core.datasets.kinds.base import Dataset
+from core.errors import BlindspotError
+from core.figures.theme import Scheme, Style
+from core.numerics.similarity import Similarity
+from core.runs.spaces import Space, open_spaces
+from core.settings import prepare_runtime
+from core.types import Variant
+from core.ui import gone
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks
+from core.ui.resources import load, repository, scheme, settings
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets import item_search, tables
+from core.ui.widgets.work import encode_button, fetch_button
+
+MOST_SIDE_BY_SIDE = 4
+FIRST_VARIANT = Variant("minilm", "none")  # offered while nothing is stored: it needs no download
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """One to four spaces over the same items of a dataset."""
+
+    picks: Picks
+    dataset: Dataset
+    spaces: Sequence[Space]
+    styles: Mapping[Variant, Style]
+    scheme: Scheme
+
+    @property
+    def metric(self) -> Similarity:
+        return Similarity(self.picks.metric)
+
+    @property
+    def names(self) -> dict[Variant, str]:
+        """Per variant ``1`` to ``4``: labels are too long for figures."""
+        return {space.variant: str(number) for number, space in enumerate(self.spaces, 1)}
+
+
+def open_picked(picks: Picks) -> Opened | None:
+    """The picked spaces that are encoded, with an offer to encode the others; None, with the reason shown, if none."""
+    try:
+        entry = find_dataset(picks.dataset)
+        if not _is_here(entry):
+            return None
+        dataset = load(entry)
+        variants = _encoded(picks, dataset)
+        if not variants:
+            return None
+        prepare_runtime(settings())  # before faiss is imported
+        spaces = open_spaces(variants, dataset, settings())
+    except BlindspotError as error:
+        st.warning(as_text(str(error)), icon=":material/report:")
+        return None
+    if len(spaces[0].items) < len(dataset.items):
+        st.caption(
+            f"Looked at: the {len(spaces[0].items):,} of {len(dataset.items):,} items that all of these variants have "
+            "a vector for."
+        )
+    return Opened(picks, dataset, spaces, variant_styles(variants), scheme())
+
+
+def _is_here(entry: DatasetEntry) -> bool:
+    """Whether the dataset's files are on this machine; offers the download if not."""
+    if fetch.dataset_state(entry, settings()) not in {fetch.DataState.MISSING, fetch.DataState.CORRUPT}:
+        return True
+    st.info(
+        f"The files of {tables.dataset_title(entry.id)} are not on this machine: {as_text(entry.size)}.",
+        icon=":material/cloud_download:",
+    )
+    fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_dataset")
+    return False
+
+
+def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
+    """The variants to show: picked ones, or the first of the store; offers to encode those that are not."""
+    found = gone.encoded(
+        picks.variants or repository().variants() or [FIRST_VARIANT], dataset, warn=bool(picks.variants)
+    )
+    here = [variant for variant, is_here in found.items() if is_here]
+    away = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
+    if away and (picks.variants or not here):
+        _offer(away[:MOST_SIDE_BY_SIDE], dataset)
+    if len(here) > MOST_SIDE_BY_SIDE:
+        of = "picked variants" if picks.variants else "variants that this dataset is encoded with"
+        st.caption(f"Shown: the first {MOST_SIDE_BY_SIDE} of {len(here)} {of}. Pick others in the sidebar.")
+    return here[:MOST_SIDE_BY_SIDE]
+
+
+def _offer(encoders: Sequence[str], dataset: Dataset) -> None:
+    names = ", ".join(as_text(Variant(encoder, "none").label) for encoder in encoders)
+    with st.container(border=True, key="to_encode"):
+        st.markdown(
+            f"**{tables.dataset_title(dataset.id)} is not encoded by {names} yet.** Its {len(dataset.items):,} texts "
+            "are encoded in the background; what is done stays, also when it is cancelled."
+        )
+        encode_button("Encode it", encoders, dataset.id, key="encode_here")
+
+
+def offer_found(dataset: Dataset, wanted: str, choose: Callable[[int], None]) -> None:
+    """The items that a search finds, to choose one from."""
+    if not wanted.strip():
+        return
+    if len(wanted) > item_search.MOST_CHARACTERS:
+        st.warning(f"Search for at most {item_search.MOST_CHARACTERS:,} characters.")
+        return
+    found = item_search.found_items(dataset, wanted)
+    if not found.numbers:
+        st.info(item_search.NOTHING)
+        return
+    # Another query empties the box, so that an item can be chosen again.
+    drawn = (found.numbers, st.session_state.get("item"), st.session_state.get("q"))
+    key = f"found_{zlib.crc32(str(drawn).encode())}"
+    st.selectbox(
+        item_search.title_of(found),
+        found.numbers,
+        index=None,
+        key=key,
+        format_func=lambda item: short_text(dataset.items[item]),
+        placeholder="Choose one",
+        on_change=lambda: choose(st.session_state[key]),
+    )
+
+
+def short_text(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:300]} …"

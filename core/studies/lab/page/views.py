@@ -1,0 +1,204 @@
+"""The Lab's views *grid*, *ranking*, *agreement* and *verdicts*."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.figures import grids
+from core.numerics.statistics import rankings
+from core.studies.lab.grid import Reading, Scores
+from core.studies.lab.page.progress import LabView
+from core.studies.lab.verdicts import Effect, Knob, Verdict, effects, in_words, verdicts
+from core.ui.markdown import as_text
+from core.ui.widgets.choices import one_of
+
+KINDS = {"kendall": "Kendall's tau-b", "spearman": "Spearman's rho"}
+MOST_SETTINGS = 60  # in a chart
+MOST_VERDICTS = 40
+
+
+def grid(shown: LabView) -> None:
+    """A heat map per chosen score."""
+    for reading in shown.readings:
+        with st.container():  # keeps its place, so that a first figure moves nothing below
+            _one(shown, reading)
+    with st.expander("The numbers", icon=":material/table:"):
+        st.dataframe(_numbers(shown.scores), hide_index=True, key="lab_numbers")
+
+
+def _one(shown: LabView, reading: Reading) -> None:
+    keep = [i for i, setting in enumerate(shown.scores.settings) if setting.reading == reading]
+    scores = shown.scores.only(keep)
+    st.markdown(f"**{as_text(reading.label)}**")
+    if np.isnan(scores.values).all():
+        st.caption("None of its runs is stored yet.")
+        return
+    labels = [f"{setting.chain} · {setting.metric}" for setting in scores.settings]
+    figure = grids.score_grid(scores.values, scores.encoders, labels, reading.direction, shown.scheme)
+    st.plotly_chart(figure, key=f"lab_grid_{reading}")
+    what = next((m.description for m in reading.task.entry.metrics if m.name == reading.score), "")
+    order = {1: "More is better.", -1: "Less is better.", 0: "It describes the space; neither is better."}
+    missing = int(np.isnan(scores.values).sum())
+    dash = f" – : {missing} of {scores.values.size} cells are not computed, or cannot be." if missing else ""
+    st.caption(as_text(f"{what[:1].upper()}{what[1:]}. {order[reading.direction]}{dash}"))
+
+
+def _numbers(scores: Scores) -> pd.DataFrame:
+    columns: dict[str, list[object]] = {
+        "score": [s.reading.label for s in scores.settings],
+        "transform": [s.chain for s in scores.settings],
+        "similarity": [s.metric for s in scores.settings],
+    }
+    for row, encoder in enumerate(scores.encoders):
+        columns[encoder] = [None if np.isnan(v) else float(v) for v in scores.values[row]]
+    return pd.DataFrame(columns)
+
+
+# --- rankings
+
+
+def ranking(shown: LabView) -> None:
+    """A slope chart of the encoders' places."""
+    if not _can_rank(shown):
+        return
+    scores = _first(shown.ranked)
+    better = rankings.oriented(scores.values, scores.directions, shown.decimals)
+    places, labels = rankings.places(better), _labels(scores)
+    figure = grids.place_lines(places, scores.values, scores.encoders, labels, shown.styles, shown.scheme)
+    st.plotly_chart(figure, key="lab_places")
+    st.caption(
+        "A row per setting; lines that do not cross are encoders whose order does not depend on the choice. The tied "
+        f"share the mean of their places; scores are compared to {shown.decimals} decimals."
+    )
+
+
+def agreement(shown: LabView) -> None:
+    """The effect of each choice alone on the ranking, and the correlation of every two settings."""
+    if not _can_rank(shown):
+        return
+    found = effects(shown.ranked, shown.decimals)
+    if found:
+        st.markdown("\n".join(f"- {_effect_in_words(effect)}" for effect in found))
+        st.dataframe(_effect_table(found), hide_index=True, key="lab_effects")
+    kind = one_of(
+        "Correlation",
+        KINDS,
+        "lab_correlation",
+        "Of two rankings of the encoders. kendall: tau-b, pairs of encoders in the same order less those in the "
+        "opposite. spearman: the correlation of the places.",
+    )
+    scores = _first(shown.ranked)
+    better = rankings.oriented(scores.values, scores.directions, shown.decimals)
+    values = rankings.kendall(better) if kind == "kendall" else rankings.spearman(better)
+    st.plotly_chart(grids.agreement_matrix(values, _labels(scores), shown.scheme), key="lab_agreement")
+    few = int((~np.isnan(scores.values)).sum(axis=0).min())
+    st.caption(
+        f"{KINDS[kind]} of the rankings of {few} encoder{'s' if few != 1 else ''} by every two settings: 1 the "
+        "same ranking, -1 the opposite. Of few encoders it moves in large steps. Empty: a setting that tells no two "
+        "encoders apart."
+    )
+
+
+def _effect_in_words(effect: Effect) -> str:
+    pairs = f"{effect.pairs:,} pair{'s' if effect.pairs != 1 else ''} of settings"
+    if effect.same == 1.0:
+        return f"**The {effect.knob}** alone never changes the ranking ({pairs})."
+    return (
+        f"**The {effect.knob}** alone leaves the ranking as it is in {effect.same:.0%} of the cases "
+        f"({pairs}); tau-b is {effect.mean:.2f} on average, {effect.least:.2f} at least."
+    )
+
+
+def _effect_table(found: Sequence[Effect]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "choice": [str(e.knob) for e in found],
+            "pairs of settings": [e.pairs for e in found],
+            "same ranking": [f"{e.same:.0%}" for e in found],
+            "mean tau-b": [round(e.mean, 3) for e in found],
+            "least tau-b": [round(e.least, 3) for e in found],
+        }
+    )
+
+
+def _first(scores: Scores) -> Scores:
+    if len(scores.settings) <= MOST_SETTINGS:
+        return scores
+    st.caption(f"The first {MOST_SETTINGS} of {len(scores.settings)} settings. Choose fewer above.")
+    return scores.only(range(MOST_SETTINGS))
+
+
+def _labels(scores: Scores) -> list[str]:
+    several = len({s.reading for s in scores.settings}) > 1
+    return [s.label if several else f"{s.chain} · {s.metric}" for s in scores.settings]
+
+
+def _can_rank(shown: LabView) -> bool:
+    if len(shown.grid.encoders) < 2:
+        st.info("One encoder has nobody to be ranked against: choose a second one above.", icon=":material/info:")
+        return False
+    if not shown.ranked.settings:
+        st.info(
+            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose scores of "
+            "which more or less is better.",
+            icon=":material/info:",
+        )
+        return False
+    return True
+
+
+# --- verdicts
+
+
+def by_pair(shown: LabView) -> None:
+    """A sentence per pair of encoders, filtered by stability and by the choice that the order depends on."""
+    found = verdicts(shown.ranked, shown.decimals)
+    if not found:
+        st.info(
+            "No two encoders have a score under the same setting yet: choose two encoders, and compute the grid above.",
+            icon=":material/info:",
+        )
+        return
+    stable = sum(v.is_stable for v in found)
+    tied = sum(v.is_tied for v in found)
+    equal = f", {tied} equal throughout" if tied else ""
+    st.markdown(
+        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} in one order** whatever is "
+        f"chosen{equal}; **{len(found) - stable - tied} whose order depends** on a choice."
+    )
+    left, right = st.columns(2)
+    about = "stable: one encoder is never behind. depends: either is before the other somewhere."
+    which = one_of("Verdict", ("all", "stable", "depends"), "lab_verdict", about, place=left)
+    knobs = right.pills(
+        "Depends on",
+        [str(knob) for knob in Knob],
+        selection_mode="multi",
+        key="lab_knob",
+        bind="query-params",
+        help="Only pairs that this choice alone turns; several: any of them.",
+    )
+    kept = [v for v in found if _keeps(v, which, [str(k) for k in knobs])]
+    for verdict in kept[:MOST_VERDICTS]:
+        icon = "lock" if verdict.is_stable else "equal" if verdict.is_tied else "swap_vert"
+        st.markdown(f":material/{icon}: {as_text(in_words(verdict))}")
+    if len(kept) > MOST_VERDICTS:
+        st.caption(f"and {len(kept) - MOST_VERDICTS} more pairs")
+    if not kept:
+        st.caption("No pair is like that.")
+    st.caption(
+        "A case is a set of settings that differ in this choice alone; it is turned where either encoder leads in it. "
+        f"Scores are compared to {shown.decimals} decimals. Whether a lead is more than chance, the pages of the "
+        "diagnostics test."
+    )
+
+
+def _keeps(verdict: Verdict, which: str, knobs: Sequence[str]) -> bool:
+    if which == "stable" and not verdict.is_stable:
+        return False
+    if which == "depends" and (verdict.is_stable or verdict.is_tied):
+        return False
+    return not knobs or any(str(flip.knob) in knobs for flip in verdict.flips)

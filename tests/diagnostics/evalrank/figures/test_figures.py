@@ -1,0 +1,402 @@
+"""EvalRank's figures show the numbers that they are given, name every variant, and stay small."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.diagnostics.evalrank import published as reference
+from core.diagnostics.evalrank.figures import pairs, what_if
+from core.diagnostics.evalrank.figures.choices import choices_table, difference
+from core.diagnostics.evalrank.figures.kinds import kind_lines
+from core.diagnostics.evalrank.figures.scores import (
+    PANELS,
+    SCORES,
+    Dot,
+    difference_forest,
+    published_dots,
+    rank_curve,
+    score_bars,
+)
+from core.diagnostics.evalrank.figures.what_if import BINS, bin_counts, change_bars
+from core.diagnostics.evalrank.pairs import MeanScore
+from core.diagnostics.evalrank.trust import Choice
+from core.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
+from core.types import Variant
+
+MOST_POINTS = 25_000
+VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(4) for transform in ("none", "center")]
+LOOKS = styles(VARIANTS, Scheme.LIGHT)
+
+
+def checked(figure: go.Figure) -> go.Figure:
+    """The figure, after plotly has read back its JSON, which checks every property and value."""
+    again = go.Figure(json.loads(figure.to_json(validate=True)))
+    assert len(again.data) == len(figure.data)
+    assert 0 < sum(len(trace.x) for trace in figure.data) <= MOST_POINTS
+    return figure
+
+
+# --- scores per variant
+
+CEILING = {"mrr": 0.97, "hits@1": 0.91, "hits@3": 0.99, "hits@10": 1.0}
+
+
+def scores(variants: list[Variant]) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame([{"variant": v} | {name: float(rng.random()) for name in SCORES} for v in variants])
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("count", [1, MANY_VARIANTS - 1])
+def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
+    given = scores(VARIANTS[:count])
+    looks = styles(VARIANTS, scheme)
+    figure = checked(score_bars(given, None, looks, scheme))
+    assert [bar.name for bar in figure.data] == [variant.label for variant in VARIANTS[:count]]
+    for bar, (_, row) in zip(figure.data, given.iterrows(), strict=True):
+        assert bar.type == "bar"
+        assert list(bar.x) == ["MRR", "Hits@1", "Hits@3", "Hits@10"]
+        assert list(bar.y) == [row[name] for name in SCORES]
+        assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
+        assert bar.marker.color == looks[row["variant"]].colour
+        assert bar.textangle == -90
+        assert bar.insidetextfont.color == text_on(bar.marker.color)
+    assert figure.layout.barmode == "group"
+    low, high = figure.layout.yaxis.range
+    assert low == 0
+    assert high >= 1
+    assert not figure.layout.shapes
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize("count", [MANY_VARIANTS, len(VARIANTS)])
+def test_of_many_variants_every_value_is_next_to_its_bar(scheme: Scheme, count: int) -> None:
+    variants = VARIANTS[:count]
+    given = scores(variants)
+    intervals = {variants[0]: {"mrr": (given["mrr"][0] - 0.1, given["mrr"][0] + 0.05)}}
+    looks = styles(VARIANTS, scheme)
+    figure = checked(score_bars(given, CEILING, looks, scheme, intervals))
+    assert not figure.layout.showlegend
+    blocks = {trace.xaxis: trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"}
+    assert [trace.name for trace in blocks.values()] == list(SCORES.values())
+    for (axis, values), name in zip(blocks.items(), SCORES, strict=True):
+        (bars,) = (trace for trace in figure.data if trace.type == "bar" and trace.xaxis == axis)
+        assert [label for label, _ in bars.customdata] == [variant.label for variant in variants]
+        assert list(bars.x) == given[name].tolist()
+        assert list(bars.marker.color) == [looks[variant].colour for variant in variants]
+        assert list(bars.y) == list(values.y), "each value in its bar's row"
+        assert list(values.text) == [f"{value:.4f}" for value in given[name]]
+        assert min(values.x) > 1.0, "behind the longest bar and the end of any interval"
+        assert (values.textfont.color, values.textfont.size) == (ink(scheme), 11)
+        (line,) = (trace for trace in figure.data if trace.xaxis == axis and trace.name.startswith("ceiling"))
+        assert list(line.x) == [CEILING[name]] * 2
+    first = figure.data[0]
+    np.testing.assert_allclose([first.error_x.arrayminus[0], first.error_x.array[0]], [0.1, 0.05])
+    assert {*first.error_x.array[1:], *first.error_x.arrayminus[1:]} <= {None}, "the others have no interval"
+    for axis in figure.select_yaxes():
+        rows = axis.range[0] - axis.range[1]
+        domain = axis.domain[1] - axis.domain[0]
+        assert rows == count
+        assert (figure.layout.height - 100) * domain / rows >= 15, "room for a line of text"
+
+
+def test_the_ceiling_is_drawn_where_it_is() -> None:
+    *bars, mark = (figure := checked(score_bars(scores(VARIANTS[:2]), CEILING, LOOKS, Scheme.LIGHT))).data
+    assert len(bars) == 2
+    assert "ceiling" in mark.name
+    assert dict(zip(mark.x, mark.y, strict=True)) == {SCORES[name]: value for name, value in CEILING.items()}
+    assert [(line.y0, line.y1) for line in figure.layout.shapes] == [(CEILING[name],) * 2 for name in SCORES]
+    for place, line in enumerate(figure.layout.shapes):  # each over its own group of bars
+        assert place - 0.5 < line.x0 < place < line.x1 < place + 0.5
+
+
+def test_bars_have_the_intervals_that_there_are() -> None:
+    values = dict(zip(SCORES, (0.5, 0.4, 0.6, 0.7), strict=True))
+    given = pd.DataFrame([{"variant": v, **values} for v in VARIANTS[:2]])
+    ends = {VARIANTS[0]: {name: (value - 0.02, value + 0.01) for name, value in values.items()}, VARIANTS[1]: {}}
+    first, second = score_bars(given, None, LOOKS, Scheme.LIGHT, ends).data
+    assert list(first.error_y.array) == pytest.approx([0.01] * 4)
+    assert list(first.error_y.arrayminus) == pytest.approx([0.02] * 4)
+    assert first.customdata[0] == " [0.4800, 0.5100]"
+    assert second.error_y.array is None
+
+
+@pytest.mark.parametrize("background", [1, 2, 60, 24_957])
+def test_the_curve_is_the_share_of_ranks_up_to_k(background: int) -> None:
+    rng = np.random.default_rng(5)
+    ranks = {v: rng.integers(1, background + 1, 300) + 0.0 for v in VARIANTS[:3]}
+    ranks[VARIANTS[0]][: 300 // 2] += 0.5 if background > 2 else 0.0  # tied pairs have halves
+    ranks[VARIANTS[0]] = np.minimum(ranks[VARIANTS[0]], background)
+    given = ranks | {VARIANTS[1]: np.concatenate([ranks[VARIANTS[1]], [np.nan, np.nan]])}  # two that it did not rank
+    looks = styles(VARIANTS, Scheme.DARK)
+    figure = checked(rank_curve(given, background, looks, Scheme.DARK))
+    assert [line.name for line in figure.data] == [variant.label for variant in ranks]
+    assert figure.layout.xaxis.type == "log"
+    bottom, top = figure.layout.yaxis.range
+    for line, (variant, values) in zip(figure.data, ranks.items(), strict=True):
+        for k, share in zip(line.x, line.y, strict=True):
+            assert share == np.count_nonzero(values <= k) / len(values)
+        assert line.x[0] == 1
+        assert line.x[-1] == max(background, 2)
+        assert list(line.x) == sorted(set(line.x))
+        assert line.y[-1] == 1.0  # every mate is somewhere
+        assert (line.line.color, line.line.dash) == (looks[variant].colour, looks[variant].dash)
+        assert line.line.shape == "hv"  # a step: the share changes at whole ranks
+        assert bottom <= min(line.y)
+        assert top >= 1.0
+
+
+def test_the_curve_stays_small() -> None:
+    rng = np.random.default_rng(6)
+    many = [Variant(f"encoder-{i}", "none") for i in range(30)]
+    ranks = {variant: rng.integers(1, 1_000_000, 50_000) + 0.0 for variant in many}
+    figure = checked(rank_curve(ranks, 1_000_000, styles(many, Scheme.LIGHT), Scheme.LIGHT))
+    assert len(figure.data) == 30
+
+
+# --- A against B
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_the_forest_has_every_difference_with_its_interval(scheme: Scheme) -> None:
+    variants, baseline = VARIANTS[:3], VARIANTS[3]
+    rows = pd.DataFrame(
+        [
+            {"variant": v, "score": score, "difference": d, "low": d - 0.01, "high": d + 0.03, "verdict": "better"}
+            for i, v in enumerate(variants)
+            for j, score in enumerate(["MRR", "Hits@1"])
+            if (d := 0.1 * i - 0.02 * j) is not None
+        ]
+    )
+    looks = styles(VARIANTS, scheme)
+    figure = checked(difference_forest(rows, baseline, looks, scheme))
+    assert [trace.name for trace in figure.data] == [v.label for v in variants]
+    places = []
+    for variant, trace in zip(variants, figure.data, strict=True):
+        own = rows[rows["variant"] == variant]
+        assert list(trace.x) == own["difference"].tolist()
+        assert list(trace.error_x.array) == pytest.approx([0.03, 0.03])
+        assert list(trace.error_x.arrayminus) == pytest.approx([0.01, 0.01])
+        assert [round(y) for y in trace.y] == [0, 1], "next to its score"
+        assert (trace.marker.color, trace.marker.symbol) == (looks[variant].colour, looks[variant].symbol)
+        places += list(trace.y)
+    assert len(set(places)) == len(places), "a row each"
+    assert list(figure.layout.yaxis.ticktext) == ["MRR", "Hits@1"]
+    assert baseline.label in figure.layout.xaxis.title.text
+
+
+# --- pairs
+
+A, B = VARIANTS[:2]
+
+
+def ranks_of(a: np.ndarray, b: np.ndarray, numbers: np.ndarray, chosen: np.ndarray | None = None) -> go.Figure:
+    areas = [] if chosen is None else [(1.0, 1.0, 2.0, 9.0)]
+    return checked(pairs.rank_scatter((a, b), numbers, (A, B), areas, chosen, LOOKS, Scheme.LIGHT))
+
+
+def test_every_pair_is_a_point_at_its_ranks_and_those_without_a_rank_are_left_out() -> None:
+    a, b = np.array([1.0, 2.5, 7.0, np.nan, 1.0]), np.array([3.0, 2.5, 1.0, 4.0, 9.0])
+    diagonal, *groups = ranks_of(a, b, np.array([10, 11, 12, 13, 14])).data
+    assert list(diagonal.x) == list(diagonal.y)
+    assert [t.name for t in groups] == ["same rank: 1", f"{A.label} better: 2", f"{B.label} better: 1"]
+    dots = {int(n): (x, y) for t in groups for n, x, y in zip(t.customdata, t.x, t.y, strict=True)}
+    assert dots == {10: (1.0, 3.0), 11: (2.5, 2.5), 12: (7.0, 1.0), 14: (1.0, 9.0)}
+    assert all(trace.selectedpoints is None for trace in groups)
+
+
+def test_chosen_pairs_are_highlighted_and_their_area_is_outlined() -> None:
+    a, b = np.array([1.0, 2.0, 1.0, np.nan, 1.0]), np.array([3.0, 2.0, 90.0, 4.0, 9.0])
+    figure = ranks_of(a, b, np.arange(5), np.array([True, False, False, False, True]))
+    assert {int(t.customdata[i]) for t in figure.data[1:] for i in t.selectedpoints} == {0, 4}
+    (shape,) = figure.layout.shapes
+    assert shape.x0 < 1 < shape.x1
+    assert shape.y0 < 2 < 9 < shape.y1
+
+
+@pytest.mark.parametrize("number", [6_989, 200_000])
+def test_the_scatter_of_pairs_stays_small(number: int) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.geometric(0.01, number).astype(float), rng.geometric(0.01, number).astype(float)
+    figure = ranks_of(a, b, np.arange(number), a > 3)
+    assert sum(len(trace.x) for trace in figure.data) <= number + 2
+    assert len(figure.to_json()) < 1_000_000
+    assert all(trace.hovertemplate is None or "customdata" in trace.hovertemplate for trace in figure.data)
+
+
+# --- kinds of pair
+
+KINDS = pd.DataFrame(
+    {
+        "side": ["query", "query", "mate"],
+        "label": ["rare", "frequent", "rare"],
+        "pairs": [3, 40, 1],
+        "mrr": [0.25, 0.5, 0.125],
+        "mrr_low": [0.125, 0.375, np.nan],
+        "mrr_high": [0.5, 0.75, np.nan],
+    }
+)
+
+
+def kinds(rows: dict[Variant, pd.DataFrame], *, joined: bool = True, scheme: Scheme = Scheme.LIGHT) -> go.Figure:
+    axis = {"query": "of the query", "mate": "of the mate"}
+    return checked(kind_lines(rows, axis, "mrr", 20, styles(VARIANTS, scheme), scheme, joined=joined))
+
+
+def test_each_side_has_a_panel_and_each_variant_one_name_in_the_legend() -> None:
+    figure = kinds({A: KINDS, B: KINDS})
+    assert [t.name for t in figure.data] == [A.label, B.label] * 3
+    assert [t.showlegend for t in figure.data] == [False] * 4 + [None] * 2
+    assert figure.data[4].marker.symbol == "circle", "full, though the first point is hollow"
+    assert list(figure.data[0].y) == [0.25, 0.5]
+    assert list(figure.data[2].y) == [0.125]
+    assert list(figure.data[0].x) == [-0.125, 0.875], "the variants are on both sides of their kind"
+    assert list(figure.data[1].x) == [0.125, 1.125]
+    assert list(figure.layout.xaxis.tickvals) == [0, 1]
+    assert list(figure.layout.xaxis.ticktext) == ["rare<br>3", "frequent<br>40"]
+    assert figure.layout.xaxis.title.text == "of the query"
+    assert figure.layout.xaxis2.title.text == "of the mate"
+    different = kinds({A: KINDS, B: KINDS.assign(pairs=[2, 2, 1])})
+    assert list(different.layout.xaxis.ticktext) == ["rare", "frequent"], "no number of pairs in common"
+
+
+def test_intervals_are_drawn_and_few_pairs_are_hollow() -> None:
+    figure = kinds({A: KINDS})
+    bars = figure.data[0].error_y
+    assert list(bars.array) == [0.25, 0.25]
+    assert list(bars.arrayminus) == [0.125, 0.125]
+    assert list(figure.data[0].marker.symbol) == ["circle-open", "circle"]
+    assert figure.data[0].customdata[0][1] == "95% interval 0.1250 to 0.5000, 3 pairs, which are few"
+    assert figure.data[1].customdata[0][1] == "no interval can be given, 1 pairs, which are few"
+    assert {t.mode for t in figure.data} == {"lines+markers"}
+    assert {t.mode for t in kinds({A: KINDS}, joined=False).data} == {"markers"}
+
+
+# --- choices of counting
+
+
+def test_choices_have_their_numbers_and_texts_are_escaped() -> None:
+    rows = [
+        Choice("as shown", "raw", MeanScore(0.5, 0.25, 1234), "The <b>score</b>.", is_shown=True),
+        Choice("ties", "optimistic", MeanScore(0.625, 0.2, 1234), "All & sundry."),
+    ]
+    html = choices_table(rows, Scheme.LIGHT, 'a "label"')
+    escaped = ("&lt;b&gt;score", "All &amp; sundry", "a &quot;label")
+    for part in (*escaped, ">0.5000<", ">+0.1250<", ">-0.0500<", ">1,234<"):
+        assert part in html
+    assert html.count("<tr style") == 1, "the shown row alone is tinted"
+    assert choices_table(rows, Scheme.DARK, "x") != html
+
+
+@pytest.mark.parametrize(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "-0.1000")])
+def test_a_difference_has_a_sign_unless_it_is_zero(value: float, shown: str) -> None:
+    assert difference(value) == shown
+
+
+# --- published scores
+
+MEASURED = [
+    Dot(v.label, {"mrr": mrr, "hits@1": mrr - 0.2, "hits@3": mrr + 0.1}, v)
+    for v, mrr in zip(VARIANTS[:2], (0.7, 0.62), strict=True)
+]
+PUBLISHED = [Dot(row.model, row.scores) for row in reference.published_for("evalrank-sent")]
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_published_marks_are_hollow_and_measured_ones_filled(scheme: Scheme) -> None:
+    looks = styles(VARIANTS, scheme)
+    figure = checked(published_dots([*PUBLISHED, *MEASURED], looks, scheme))
+    names = figure.layout.yaxis.ticktext
+    assert len(names) == len(PUBLISHED) + len(MEASURED)
+    assert list(names[-2:]) == ["SimCSE · published", MEASURED[0].label], "the best is on top"
+    by_name = {f"{dot.label} · published": dot for dot in PUBLISHED} | {dot.label: dot for dot in MEASURED}
+    seen = []
+    for trace, panel in zip(figure.data, [name for name in PANELS for _ in range(2)], strict=True):
+        for x, y, text in zip(trace.x, trace.y, trace.text, strict=True):
+            assert names[y] == text
+            assert x == by_name[text].scores[panel]
+            seen.append((text, panel))
+        if trace.name == "published":
+            assert trace.marker.symbol == "circle-open"
+            assert all(text.endswith("published") for text in trace.text)
+        else:
+            assert list(trace.marker.color) == [looks[v].colour for v in (VARIANTS[1], VARIANTS[0])]
+    assert sorted(seen) == sorted((name, panel) for name in by_name for panel in PANELS)
+    dashes = {(shape.y0, shape.line.dash) for shape in figure.layout.shapes}
+    assert dashes == {(y, "dash" if "published" in name else "solid") for y, name in enumerate(names)}
+    assert {trace.name for trace in published_dots(PUBLISHED, {}, scheme).data} == {"published"}
+
+
+# --- what if
+
+BEFORE = np.array([1.0, 1.0, 5.0, 2.5, 100.0, 7.0])
+AFTER = np.array([1.0, 3.0, 2.0, 2.5, 1.0, 9.5])
+NUMBERS = np.array([4, 8, 15, 16, 23, 42])
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_every_pair_is_once_on_its_side_of_the_diagonal(scheme: Scheme) -> None:
+    figure = checked(what_if.rank_scatter(BEFORE, AFTER, NUMBERS, 24_957, scheme))
+    points = {
+        int(number): (trace.name, x, y)
+        for trace in figure.data
+        for number, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
+    }
+    names = ["stays: 2", "moves down: 2", "moves up: 2", "stays: 2", "moves up: 2", "moves down: 2"]
+    assert points == {int(n): point for n, point in zip(NUMBERS, zip(names, BEFORE, AFTER, strict=True), strict=True)}
+    assert len({trace.marker.symbol for trace in figure.data}) == 3, "not by colour alone"
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert tuple(figure.layout.xaxis.range) == tuple(figure.layout.yaxis.range)
+
+
+def test_bars_count_by_how_far() -> None:
+    factors = np.array([1.0, 1 / 20, 0.1, 0.2, 1 / 3, 0.9, 1.1, 3.0, 3.1, 10.0, 11.0, 500.0])
+    assert bin_counts(factors) == [1, 2, 2, 2, 2, 2]
+    figure = checked(change_bars(factors, Scheme.LIGHT))
+    (bar,) = figure.data
+    assert list(bar.y) == [1, 2, 2, 2, 2, 2]
+    assert list(bar.customdata) == pytest.approx([1 / 12, *[2 / 12] * 5])
+    assert [tick.endswith("down") for tick in figure.layout.xaxis.ticktext] == [True] * 3 + [False] * 3
+
+
+@given(st.lists(st.tuples(st.integers(1, 1000), st.integers(1, 1000)), max_size=50))
+def test_every_mate_that_moves_is_in_one_bar(ranks: list[tuple[int, int]]) -> None:
+    before = np.array([b for b, _ in ranks], dtype=np.float64)
+    after = np.array([a for _, a in ranks], dtype=np.float64)
+    counts = bin_counts(before / after)
+    assert len(counts) == len(BINS)
+    assert sum(counts[:3]) == np.count_nonzero(after > before)
+    assert sum(counts[3:]) == np.count_nonzero(after < before)
+
+
+def test_nothing_that_moves_is_drawn_too() -> None:
+    same = np.ones(3)
+    assert list(change_bars(same, Scheme.DARK).data[0].y) == [0] * len(BINS)
+    (trace,) = what_if.rank_scatter(same, same, np.arange(3), 3, Scheme.DARK).data
+    assert trace.name == "stays: 3"
+
+
+# --- all
+
+
+def test_light_and_dark_figures_differ_in_looks_only_and_nothing_given_changes() -> None:
+    given, ranks = scores(VARIANTS[:2]), {A: np.array([3.0, 1.0, 9.5])}
+    before, ranks_before = given.copy(), ranks[A].copy()
+    for drawn in (
+        lambda scheme: score_bars(given, CEILING, styles(VARIANTS, scheme), scheme),
+        lambda scheme: rank_curve(ranks, 60, styles(VARIANTS, scheme), scheme),
+        lambda scheme: kinds({A: KINDS}, scheme=scheme),
+    ):
+        light, dark = drawn(Scheme.LIGHT), drawn(Scheme.DARK)
+        assert light.layout.font.color != dark.layout.font.color
+        for one, other in zip(light.data, dark.data, strict=True):
+            assert (list(one.x), list(one.y), one.name) == (list(other.x), list(other.y), other.name)
+    pd.testing.assert_frame_equal(given, before)
+    assert np.array_equal(ranks[A], ranks_before)
