@@ -279,6 +279,7 @@ class DiagnosticEntry:
             since entries are imported before what builds on the store; see ``named_function``.
         tested: dotted path of the function that tells the Overview which runs are not separable from the best (of the
             entry and the runs; per score their places, or None), or "".
+        findings: dotted path of the function that says what a reader should know (``core.runs.findings.FindingsOf``).
     """
 
     id: str
@@ -306,6 +307,7 @@ class DiagnosticEntry:
     grid: GridRole = GridRole.NONE
     compare: str = ""
     tested: str = ""
+    findings: str = ""
 
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
         """The protocol's replacement for the transform, if it has one."""

@@ -53,6 +53,6 @@ def test_two_that_would_share_a_colour_do_not_and_keep_theirs_on_every_page(
 
 
 def test_the_best_that_are_shown_of_many_have_a_colour_each(open_app: OpenApp, settings: Settings) -> None:
-    shown = colours(open_app(settings.cache, "evalrank", data=SMALL_PAIRS.id))
-    assert len(shown) == palette_size()
-    assert len(set(shown.values())) == palette_size()
+    bars = chart(open_app(settings.cache, "evalrank", data=SMALL_PAIRS.id), 0)["data"][0]  # one trace, a bar each
+
+    assert len(set(bars["marker"]["color"])) == len(bars["marker"]["color"]) == palette_size()

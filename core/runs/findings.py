@@ -1,0 +1,104 @@
+"""Findings: what a reader should know about the stored runs, one tested sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from core.numerics.statistics.intervals import Interval
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import Variant
+
+
+class Level(StrEnum):
+    """How much a finding matters, worst first."""
+
+    BLIND_SPOT = "blind spot"  # worse than chance, than a lexical baseline, or than the meaning demands
+    CAUTION = "caution"  # not comparable, no significant difference, ties, leak, truncation, low coverage
+    STRENGTH = "strength"
+
+
+@dataclass(frozen=True)
+class Example:
+    """Texts that show a finding, in reading order, each with its role: query, match, ranked above, negation, ...
+
+    ``marked`` has, per text, the character ranges to highlight (changed words), as (start, end).
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    note: str = ""
+    marked: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence with number and interval, and the test behind it.
+
+    A diagnostic returns one per hypothesis that it tested, significant or not: false discoveries can be controlled only
+    over everything that was looked at. What is not significant is not shown.
+
+    Attributes:
+        kind: of the finding, kebab-case, unique within the diagnostic (``negation-nearer-than-synonym``).
+        sentence: plain text, active voice, with ``{A}`` in place of the variant's name and ``{B}`` of a second one.
+        value, interval: the number in the sentence, and its 95% interval where there is one.
+        test: the test in words ("exact sign test over 200 sentences"), or how a fact was counted.
+        p: two-sided, uncorrected; None for a fact that is counted, not tested.
+        n: number of independent things that the test rests on.
+        severity: from 0 to 1, comparable between diagnostics: the distance of the value from where it should be, as a
+            share of the largest possible distance.
+        page: stem of the page that shows it.
+        address: query parameters that open the very view with the very items, besides dataset and variants.
+        examples: up to three, most telling first.
+    """
+
+    kind: str
+    level: Level
+    sentence: str
+    diagnostic: str
+    dataset: str
+    runs: tuple[RunRecord, ...]
+    value: float
+    test: str
+    n: int
+    severity: float
+    page: str
+    interval: Interval | None = None
+    p: float | None = None
+    address: Mapping[str, str] = field(default_factory=dict)
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return tuple(dict.fromkeys(run.plan.variant for run in self.runs))
+
+    @property
+    def id(self) -> str:
+        """Stable while its runs are in the store; names the finding in an address."""
+        return "-".join([self.diagnostic, self.kind, *(run.run_id[:8] for run in self.runs)])
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a diagnostic finds something in.
+
+    Attributes:
+        runs: finished runs of the diagnostic, of the chosen variants, at its default parameters where the reader chose
+            no others; one per variant and dataset.
+        baselines: runs on the same datasets with the same parameters of encoders that know no meaning
+            (``random-projection``, ``lsa``), whether chosen or not.
+    """
+
+    runs: Sequence[RunRecord]
+    baselines: Sequence[RunRecord]
+    repository: Repository
+    settings: Settings
+
+
+class FindingsOf(Protocol):
+    """Signature of ``DiagnosticEntry.findings``, which names the function by its dotted path."""
+
+    def __call__(self, material: Material) -> list[Finding]: ...
