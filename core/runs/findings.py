@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import string
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -20,6 +22,10 @@ class Level(StrEnum):
     BLIND_SPOT = "blind spot"  # worse than chance, than a lexical baseline, or than the meaning demands
     CAUTION = "caution"  # not comparable, no significant difference, ties, leak, truncation, low coverage
     STRENGTH = "strength"
+
+
+MOST_EXAMPLES = 3
+_PLACE = re.compile(r"\{([A-Z])\}")
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,8 @@ class Finding:
 
     Attributes:
         kind: of the finding, kebab-case, unique within the diagnostic (``negation-nearer-than-synonym``).
-        sentence: plain text, active voice, with ``{A}`` in place of the variant's name and ``{B}`` of a second one.
+        sentence: plain text, active voice, with ``{A}`` in place of the name of the first of ``variants``, ``{B}`` of
+            the second, and so on; ``said`` fills them in.
         value, interval: the number in the sentence, and its 95% interval where there is one.
         test: the test in words ("exact sign test over 200 sentences"), or how a fact was counted.
         p: two-sided, uncorrected; None for a fact that is counted, not tested.
@@ -70,6 +77,17 @@ class Finding:
     p: float | None = None
     address: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (self.p is None or 0.0 <= self.p <= 1.0) or not 0.0 <= self.severity <= 1.0 or not self.runs:
+            raise ValueError(f"finding {self.kind}: p {self.p}, severity {self.severity}, {len(self.runs)} runs")
+        if len(self.examples) > MOST_EXAMPLES:
+            raise ValueError(f"finding {self.kind} has {len(self.examples)} examples")
+
+    def said(self, name: Callable[[Variant], str] = lambda variant: variant.label) -> str:
+        """The sentence with the names of its variants."""
+        names = {letter: name(variant) for letter, variant in zip(string.ascii_uppercase, self.variants, strict=False)}
+        return _PLACE.sub(lambda place: names.get(place[1], place[0]), self.sentence)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
