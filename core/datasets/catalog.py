@@ -16,7 +16,7 @@ from core.datasets.own import files as own
 from core.datasets.own.columns import OwnFile
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import ROLES, OwnReference
-from core.datasets.published import minimal_pairs, semantoneg, vocabularies
+from core.datasets.published import minimal_pairs, scored_pairs, semantoneg, vocabularies
 from core.datasets.published import pairs as loaders
 from core.datasets.published.evalrank_sources import SOURCES
 from core.datasets.published.similarity_sets import SIMILARITY
@@ -45,6 +45,7 @@ OWN_FORMS = (
     f"Columns of other names: {OWN_FILE}?query=NAME&mate=NAME, with {', '.join(ROLES)} for the roles"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
+_DEMO_SCORED = ASSETS / "demo" / "scored_pairs.tsv"
 _SIF_REPOSITORY = "PrincetonML/SIF"
 _SIF_REVISION = "84b5b4c1c1ca20b6af19fc78cae005a1818ec571"
 _HEROS_REPOSITORY = "dcml0714/Heros"
@@ -99,6 +100,36 @@ DATASETS = {
             revision="gensim 4.4.0, wordfreq 3.1.1",
             load=lambda dataset_id, _: loaders.demo_words(dataset_id),
             core_texts=1_341,
+        ),
+        DatasetEntry(
+            id="demo-scored",
+            title="Demo scored pairs",
+            description="Sentence pairs on fifteen topics, scored from 0 to 5 for how much their meanings have in "
+            "common, by one judgement each; paraphrases in other words, and sentences that differ in a negation, a "
+            "number or who does what to whom. Needs no download.",
+            kind=DatasetKind.SCORED_PAIRS,
+            unit="sentence",
+            size="202 scored pairs",
+            pairs=202,
+            texts=328,
+            licence="Apache-2.0",
+            citation="Written and scored by Blindspot's authors, on the scale of Agirre et al. 2012 (SemEval, task 6)",
+            load=lambda dataset_id, _: scored_pairs.demo_scored(dataset_id, _DEMO_SCORED),
+        ),
+        DatasetEntry(
+            id="demo-vocabulary",
+            title="Demo vocabulary",
+            description="The 5,000 most frequent English words of wordfreq, with their counts in a billion words; "
+            "needs no download.",
+            kind=DatasetKind.VOCABULARY,
+            unit="word",
+            size="5,000 words with their counts",
+            texts=5_000,
+            licence="CC BY-SA 4.0 (wordfreq's data)",
+            citation="Speer 2022, wordfreq",
+            url="https://github.com/rspeer/wordfreq",
+            revision="wordfreq 3.1.1",
+            load=lambda dataset_id, _: vocabularies.wordfreq(dataset_id, 5_000),
         ),
         DatasetEntry(
             id="evalrank-sent",

@@ -112,6 +112,18 @@ def word_similarity(path: Path) -> list[Row]:
     return parsed(path, [x for x in lines(path) if x[1].strip()], parse, "two words and a score")
 
 
+def demo_scored(dataset_id: str, path: Path) -> ScoredPairs:
+    """The built-in scored pairs: a header, then a topic, two sentences and their score, tabs between."""
+
+    def parse(line: str) -> Row:
+        _topic, first, second, score = line.split("\t")
+        return first, second, float(score)
+
+    return scored_pairs(
+        dataset_id, {"demo": parsed(path, lines(path)[1:], parse, "a topic, two sentences and a score", _NO_SCORE)}
+    )
+
+
 def sentence_sources(dataset_id: str, train: Path, dev: Path, test: Path, related: Path) -> ScoredPairs:
     """What EvalRank's sentence pairs were taken from: STS-Benchmark in its three parts, and STR."""
     parts = {f"STS-B {name}": sts_benchmark(path) for name, path in (("train", train), ("dev", dev), ("test", test))}

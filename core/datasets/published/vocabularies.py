@@ -45,11 +45,11 @@ def _wordsim() -> frozenset[str]:
     return frozenset(word.casefold() for one, other, _ in rows for word in (one, other))
 
 
-def wordfreq(dataset_id: str) -> Vocabulary:
+def wordfreq(dataset_id: str, most: int = WORDFREQ_WORDS) -> Vocabulary:
     """The most frequent English words of wordfreq; a count is what it expects in a billion words."""
     from wordfreq import word_frequency
 
-    words = packaged.frequent_words(WORDFREQ_WORDS)
+    words = packaged.frequent_words(most)
     return vocabulary(dataset_id, words, [word_frequency(w, "en") * PER_BILLION for w in words], PER_BILLION)
 
 

@@ -46,7 +46,7 @@ def empty(found: Library) -> None:
     with st.container(border=True, key="empty"):
         st.markdown(
             "No encoder has been run here yet, so how fast they are on this machine is not known. "
-            "The demo runs `minilm` on 400 sentence pairs: no download, under a minute on two CPU cores."
+            "The demo runs four of them on built-in texts: no download, about two minutes on two CPU cores."
         )
         demo_button(key="run_demo")
 

@@ -10,6 +10,7 @@ from core.ui.frame import how_computed
 from core.ui.pickers import Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.doors import doors
 from core.ui.widgets.views import View, choose_view
 from core.workspace.overview import figures, tables
 
@@ -23,7 +24,7 @@ def show() -> None:
         found = {name: _view(entry) for name, entry in all_diagnostics().items() if name in finished}
         choose_view(picks, found, "Scores of", key="scores")
     else:
-        tables.empty()
+        doors()
 
 
 def _view(entry: DiagnosticEntry) -> View[Picks]:

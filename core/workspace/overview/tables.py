@@ -13,7 +13,7 @@ from core.texts import counted
 from core.ui.pickers import Picks
 from core.ui.resources import repository
 from core.ui.widgets import tables
-from core.ui.widgets.work import being_computed, demo_button, rerun_button
+from core.ui.widgets.work import being_computed, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
@@ -29,19 +29,6 @@ def interrupted() -> None:
         what = counted(len(lost), "run was", "runs were")
         st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
         rerun_button("Continue", "Interrupted runs", lost, key="resume")
-
-
-def empty() -> None:
-    """Nothing was run yet: offer the demo."""
-    with st.container(border=True, key="empty"):
-        st.subheader("Nothing has been run yet", anchor=False)
-        st.markdown(
-            "The demo tests a real encoder, **all-MiniLM-L6-v2**, with and without centering, on Blindspot's own 1,400 "
-            "sentences: EvalRank ranks 400 pairs of them, HEROS asks whether it notices an antonym, a negation, a "
-            "typo. It needs no download and takes under a minute on two CPU cores. "
-            "Afterwards you can look at every pair that the encoder gets wrong."
-        )
-        demo_button(key="run_demo")
 
 
 def _value(parameter: Parameter, picks: Picks) -> str:

@@ -1,0 +1,56 @@
+"""Three doors into an empty store: the demo, the reader's own texts, a finished example."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.settings import ASSETS
+from core.ui.widgets.work import demo_button
+
+EXAMPLE = ASSETS / "demo" / "report.html"  # where somebody made one: ``python -m core report``
+
+
+def doors(*, key: str = "doors") -> None:
+    """Draw the doors; ``key`` is of their container, and the demo's button has ``run_demo``."""
+    with st.container(key=key):
+        st.subheader("Nothing has been run yet", anchor=False)
+        demo, own, example = st.columns(3)
+        with demo.container(border=True, height="stretch"):
+            st.markdown(
+                "**The demo**  \nFour encoders on Blindspot's own texts: a sentence transformer, its bare word pieces, "
+                "LSA and random vectors. Nothing is downloaded. The first findings take about 20 seconds, all pages "
+                "two minutes."
+            )
+            demo_button(key="run_demo")
+        with own.container(border=True, height="stretch"):
+            st.markdown(
+                "**Compare two models on my data**  \nBring a file of texts: pairs, rewrites, scored pairs or labels. "
+                "Then choose the models on *Run*; a model of your own is added on *Models*."
+            )
+            st.page_link("pages/data.py", label="Bring your texts", icon=":material/upload_file:")
+            st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
+        with example.container(border=True, height="stretch"):
+            if EXAMPLE.is_file():
+                st.markdown(
+                    "**A finished example**  \nA report as you would hand it on: what two models get wrong, side by "
+                    "side, in one file that any browser opens."
+                )
+                st.download_button(
+                    "Get the report",
+                    EXAMPLE.read_bytes,
+                    file_name="blindspot-example.html",
+                    mime="text/html",
+                    key="example_report",
+                    icon=":material/description:",
+                )
+            else:
+                st.markdown(
+                    "**A finished example**  \nWhat papers found with these methods: which scores foretell how well "
+                    "encoders do on a task, and over which models."
+                )
+                st.page_link(
+                    "pages/evidence.py",
+                    label="See what papers found",
+                    icon=":material/query_stats:",
+                    query_params={"evidence_view": "published"},
+                )
