@@ -11,7 +11,22 @@ from collections.abc import Sequence
 
 import typer
 
-from core.cli import bench, catalogs, data, doctor, evidence, export, hubs, judge, maps, neighbours, run, runs, sweep
+from core.cli import (
+    bench,
+    catalogs,
+    data,
+    doctor,
+    evidence,
+    export,
+    findings,
+    hubs,
+    judge,
+    maps,
+    neighbours,
+    run,
+    runs,
+    sweep,
+)
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 
@@ -59,6 +74,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
 
 
 app.command("map")(maps.make_map)
+app.command("findings")(findings.findings)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)

@@ -12,6 +12,7 @@ from core.texts import near_duplicate_key
 
 LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
 _TINT = {Scheme.LIGHT: "#E8F1F8", Scheme.DARK: "#1B3347"}
+_MARK = {Scheme.LIGHT: "#FFE9A8", Scheme.DARK: "#5A4711"}
 _LINK = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#56B4E9"}
 _WRAPS = "overflow-wrap:anywhere"
 
@@ -125,6 +126,18 @@ def _marked(text: str, known: set[str]) -> str:
     return " ".join(
         f"<b><u>{escape(word)}</u></b>" if new else escape(word) for word, new in zip(words, is_new, strict=True)
     )
+
+
+def highlighted(text: str, parts: Sequence[tuple[int, int]], scheme: Scheme) -> Html:
+    """``text`` escaped, its ``parts`` (start, end) on another ground and underlined: not by color alone."""
+    style = f"background:{_MARK[scheme]};color:inherit;text-decoration:underline"
+    out, place = [], 0
+    for start, end in sorted(parts):
+        first, last = max(start, place), min(end, len(text))
+        if first < last:
+            out += [escape(text[place:first]), f'<mark style="{style}">{escape(text[first:last])}</mark>']
+            place = last
+    return Html("".join([*out, escape(text[place:])]))
 
 
 def facts_table(facts: Mapping[str, str], scheme: Scheme, label: str) -> str:

@@ -205,6 +205,10 @@ class Repository:
         params = {"dataset_digest": dataset_digest, "numbers": [int(n) for n in numbers]}
         return dict(self._rows("datasets/texts", params))
 
+    def longest_texts(self, dataset_digest: str, most: int) -> dict[int, str]:
+        """The texts of a stored dataset with the most characters, by their numbers, the longest first."""
+        return dict(self._rows("datasets/longest", {"dataset_digest": dataset_digest, "most": most}))
+
     def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
         """Item numbers of all the mates that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}

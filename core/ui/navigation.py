@@ -31,6 +31,7 @@ class PageEntry:
 # Pages that belong to no diagnostic.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
+        PageEntry("findings", "Findings", ":material/lightbulb:"),
         PageEntry("overview", "Overview", ":material/dashboard:"),
         PageEntry("run", "Run", ":material/play_circle:"),
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +24,11 @@ from core.benchmarks import app_store
 from core.datasets import fetch, uploads
 from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics
+from core.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics, named_function
 from core.encoders.catalog import resolve_encoder
 from core.errors import Cancelled
 from core.runs import pipeline
+from core.runs.findings import Material
 from core.runs.requests import RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunRecord, RunState
@@ -267,3 +269,37 @@ def test_it_can_be_cancelled(case: Case, embedded: tuple[Any, Float32]) -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         case.entry.compute(vectors, dataset, case.entry.check_params({}), no_progress, token)
+
+
+def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
+    if not case.entry.findings:
+        pytest.skip("declares none yet")
+    repository = Repository.at(case.settings.store)
+    found = named_function(case.entry.findings)(Material(case.runs, case.runs, repository, case.settings))
+    repository.database.close()
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "core").rglob("*.py"))
+    kinds = [(finding.kind, finding.runs, finding.dataset, finding.sentence) for finding in found]
+    assert len(set(kinds)) == len(kinds)
+    for finding in found:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", finding.kind)
+        assert finding.diagnostic == case.entry.id
+        assert finding.dataset == case.runs[0].plan.dataset
+        assert set(finding.runs) <= set(case.runs)
+        said = finding.said(lambda variant: f"<{variant}>")
+        assert "{" not in said
+        assert said.endswith(".")
+        assert f"<{finding.variants[0]}>" in said
+        assert finding.test
+        assert finding.n > 0
+        assert math.isfinite(finding.value)
+        if finding.interval:
+            assert finding.interval.low <= finding.interval.high
+        assert (ROOT / "pages" / f"{finding.page}.py").is_file()
+        for name, value in finding.address.items():
+            assert f'"{name}"' in sources, "a widget or a page reads it"
+            assert isinstance(value, str)
+        for example in finding.examples:
+            assert example.texts
+            assert not example.marked or len(example.marked) == len(example.texts)
+            for (_, text), parts in zip(example.texts, example.marked, strict=False):
+                assert all(0 <= start < end <= len(text) for start, end in parts)

@@ -92,3 +92,17 @@ def holm(p_values: Float64) -> Float64:
     corrected = np.empty(m)
     corrected[order] = np.minimum(stepped, 1.0)
     return corrected
+
+
+def benjamini_hochberg(p_values: Float64) -> Float64:
+    """p-values ``[m]`` adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the same order.
+
+    Calling those at or below alpha discoveries keeps the expected share of false ones among them at most alpha, for
+    independent tests and for positively dependent ones.
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")[::-1]
+    stepped = np.minimum.accumulate(p_values[order] * m / np.arange(m, 0, -1))
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, false_discovery_control
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from core.numerics.statistics.intervals import McNemar, holm, mcnemar, percentile_interval, wilson_interval
+from core.numerics.statistics.intervals import (
+    McNemar,
+    benjamini_hochberg,
+    holm,
+    mcnemar,
+    percentile_interval,
+    wilson_interval,
+)
 
 # --- the Wilson interval
 
@@ -115,3 +122,22 @@ def test_holm_by_hand() -> None:
     np.testing.assert_allclose(holm(np.array([0.03, 0.01, 0.02])), [0.04, 0.03, 0.04])
     np.testing.assert_allclose(holm(np.array([0.8, 0.6])), [1.0, 1.0])
     assert holm(np.array([])).shape == (0,)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_benjamini_and_hochberg_step_up(p_values: list[float]) -> None:
+    """By the definition: at alpha, all up to the largest k with p(k) at most alpha k / m are discoveries."""
+    p = np.array(p_values)
+    adjusted = benjamini_hochberg(p)
+    if p_values:
+        np.testing.assert_allclose(adjusted, false_discovery_control(p))
+    for alpha in (0.05, 0.3):
+        passing = [k for k in range(1, len(p) + 1) if sorted(p_values)[k - 1] <= alpha * k / len(p)]
+        limit = sorted(p_values)[max(passing) - 1] if passing else -1.0
+        near = np.isclose(adjusted, alpha)  # the two may round apart
+        assert ((adjusted <= alpha) == (p <= limit))[~near].all()
+
+
+def test_benjamini_and_hochberg_by_hand() -> None:
+    np.testing.assert_allclose(benjamini_hochberg(np.array([0.03, 0.01, 0.5])), [0.045, 0.03, 0.5])
+    assert benjamini_hochberg(np.array([])).shape == (0,)

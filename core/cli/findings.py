@@ -1,0 +1,108 @@
+"""``python -m core findings``: what a reader should know about the stored runs, worst first."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson
+from core.errors import InputError
+from core.numerics.statistics.intervals import ALPHA
+from core.runs.findings import Example
+from core.settings import Settings
+from core.store.records import RunState
+from core.store.repository import Repository
+from core.studies.findings import collection
+from core.studies.findings.collection import Discovery, Selection
+from core.texts import counted, p_in_words
+
+SHOWN = 7
+
+
+def findings(
+    runs: Annotated[list[str] | None, typer.Argument(help="beginnings of run ids; none: all runs")] = None,
+    show_all: Annotated[bool, typer.Option("--all", help=f"more than the worst {SHOWN}")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Blind spots, cautions and strengths of the stored runs, with false discoveries controlled at 5%.
+
+    Of each diagnostic, model and dataset the newest finished run with default parameters counts. Named runs are looked
+    at as they are.
+    """
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    named = [repository.run(run_id) for run_id in dict.fromkeys(runs or [])]
+    for run in named:
+        if run.state is not RunState.DONE:
+            raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
+    collected = collection.collect(repository, settings, Selection(runs=tuple(run.run_id for run in named)))
+    output.warn(collected.failures)
+    if as_json:
+        output.print_json(
+            {
+                "runs": collected.runs,
+                "hypotheses": collected.hypotheses,
+                "false_discovery_rate": ALPHA,
+                "findings": [fields(one) for one in collected.discoveries],
+            }
+        )
+        return
+    if not collected.runs:
+        output.print_text("Nothing was run yet: python -m core run evalrank --dataset demo-pairs --encoder minilm")
+        return
+    shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]
+    for one in shown:
+        finding = one.finding
+        output.print_text(f"{finding.level}: {finding.said()}")
+        output.print_text(f"    {', '.join([finding.dataset, *basis(one)])}")
+    if hidden := len(collected.discoveries) - len(shown):
+        output.print_text(f"{hidden} more: --all")
+    tested = counted(collected.hypotheses, "hypothesis", "hypotheses")
+    output.print_text(
+        f"{tested} tested over {counted(collected.runs, 'run', 'runs')}; shown is what is significant at a false "
+        "discovery rate of 5% (Benjamini and Hochberg), and what was counted."
+    )
+
+
+def basis(one: Discovery) -> list[str]:
+    """What a finding rests on: the test, n, and p after correction."""
+    found = [one.finding.test, f"n = {one.finding.n:,}"]
+    return [*found, f"corrected {p_in_words(one.adjusted)}"] if one.adjusted is not None else found
+
+
+def fields(one: Discovery) -> dict[str, Any]:
+    """A finding for JSON."""
+    finding = one.finding
+    return {
+        "id": finding.id,
+        "level": finding.level.value,
+        "kind": finding.kind,
+        "sentence": finding.said(),
+        "diagnostic": finding.diagnostic,
+        "dataset": finding.dataset,
+        "variants": [{"encoder": v.encoder, "transform": v.transform} for v in finding.variants],
+        "runs": [run.run_id for run in finding.runs],
+        "value": finding.value,
+        "low": finding.interval.low if finding.interval else None,
+        "high": finding.interval.high if finding.interval else None,
+        "test": finding.test,
+        "p": finding.p,
+        "p_adjusted": one.adjusted,
+        "n": finding.n,
+        "severity": finding.severity,
+        "page": finding.page,
+        "address": dict(finding.address),
+        "examples": [_example(example) for example in finding.examples],
+    }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    return {
+        "note": example.note,
+        "texts": [
+            {"role": role, "text": text, "marked": [list(part) for part in marked]}
+            for (role, text), marked in zip(example.texts, example.marked or ((),) * len(example.texts), strict=True)
+        ],
+    }

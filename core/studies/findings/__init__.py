@@ -1,0 +1,1 @@
+"""Findings over all diagnostics: collected, corrected for their number, and shown worst first."""

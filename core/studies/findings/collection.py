@@ -1,0 +1,230 @@
+"""Findings of every diagnostic over the stored runs, with false discoveries controlled over all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from core.diagnostic import DiagnosticEntry, all_diagnostics, named_function
+from core.errors import BlindspotError
+from core.numerics.statistics.intervals import ALPHA, benjamini_hochberg
+from core.runs.findings import Finding, FindingsOf, Level, Material
+from core.settings import Settings
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+from core.studies.findings import general
+from core.types import Variant
+
+BASELINES = ("random-projection", "lsa")  # encoders that know no meaning
+LEVELS = tuple(Level)  # worst first
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What findings are wanted of: variants (none means all) on a dataset ("" means all), or runs by their ids.
+
+    ``metric`` is the similarity, where a diagnostic has a choice; "" for its default.
+    """
+
+    variants: tuple[Variant, ...] = ()
+    metric: str = ""
+    dataset: str = ""
+    runs: tuple[str, ...] = ()
+
+    def keeps(self, run: RunRecord) -> bool:
+        """Whether a run is chosen, as far as its variant or its id decides."""
+        if self.runs:
+            return run.run_id in self.runs
+        return not self.variants or run.plan.variant in self.variants
+
+
+@dataclass(frozen=True)
+class RunsOf:
+    """The runs of a diagnostic that findings are made of.
+
+    Attributes:
+        chosen: one per variant and dataset, of a dataset all on the same items.
+        baselines: of encoders that know no meaning, likewise, on the same items.
+        apart: runs of variants that ranked other items than most, the newest of each.
+    """
+
+    entry: DiagnosticEntry
+    chosen: tuple[RunRecord, ...]
+    baselines: tuple[RunRecord, ...]
+    apart: tuple[RunRecord, ...]
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """A finding that is shown; ``adjusted`` is its p after Benjamini and Hochberg, None for a counted fact."""
+
+    finding: Finding
+    adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What there is to say.
+
+    Attributes:
+        discoveries: worst first.
+        hypotheses: how many were tested, significant or not.
+        failures: a line per diagnostic whose findings could not be made.
+        runs: how many were looked at.
+    """
+
+    discoveries: tuple[Discovery, ...] = ()
+    hypotheses: int = 0
+    failures: tuple[str, ...] = ()
+    runs: int = 0
+    variants: tuple[Variant, ...] = ()
+
+    def at(self, level: Level) -> tuple[Discovery, ...]:
+        return tuple(one for one in self.discoveries if one.finding.level is level)
+
+    def find(self, finding_id: str) -> Discovery | None:
+        return next((one for one in self.discoveries if one.finding.id == finding_id), None)
+
+
+class Make(Protocol):
+    """Makes the findings of a diagnostic's runs; a page keeps what it made."""
+
+    def __call__(self, runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]: ...
+
+
+def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]:
+    """What a diagnostic finds in its runs; raises ``BlindspotError`` where their rows are gone."""
+    if not runs.entry.findings or not runs.chosen:
+        return []
+    function: FindingsOf = named_function(runs.entry.findings)
+    return function(Material(runs.chosen, runs.baselines, repository, settings))
+
+
+def collect(
+    repository: Repository, settings: Settings, selection: Selection | None = None, making: Make | None = None
+) -> Collected:
+    """The findings of the selected runs; see ``Selection``."""
+    selection = selection or Selection()
+    every, old = select(repository, selection)
+    found: list[Finding] = []
+    failures: list[str] = []
+
+    def add(title: str, findings: Callable[[], Iterable[Finding]]) -> None:
+        try:
+            found.extend(findings())
+        except BlindspotError as error:
+            failures.append(f"{title}: {error}")
+
+    for runs in every:
+        add(runs.entry.title, lambda runs=runs: (making or make)(runs, repository, settings))  # type: ignore[misc]
+        add(runs.entry.title, lambda runs=runs: general.not_comparable(runs.chosen, runs.apart))  # type: ignore[misc]
+    chosen = [run for runs in every for run in runs.chosen]
+    add("Texts cut off", lambda: general.cut_off(chosen, repository, settings))
+    add("Post-processing", lambda: general.fitted_on_tested(chosen))
+    add("Older versions", lambda: general.of_older_versions(old))
+    variants = tuple(dict.fromkeys(run.plan.variant for run in chosen))
+    tested = sum(finding.p is not None for finding in found)
+    return Collected(tuple(discoveries(found)), tested, tuple(failures), len(chosen), variants)
+
+
+def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
+    """Facts, and findings whose false discovery rate over all tested ones is at most ``alpha``; worst first."""
+    p_values = [finding.p for finding in findings if finding.p is not None]
+    adjusted = iter(benjamini_hochberg(np.array(p_values, dtype=np.float64)).tolist())
+    every = [Discovery(finding, None if finding.p is None else next(adjusted)) for finding in findings]
+    kept = [one for one in every if one.adjusted is None or one.adjusted <= alpha]
+    return sorted(kept, key=lambda one: (LEVELS.index(one.finding.level), -one.finding.severity))
+
+
+def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], list[RunRecord]]:
+    """The runs of each diagnostic, and those of chosen variants that only an older version of a diagnostic computed.
+
+    Of named runs with several sets of parameters each set is looked at by itself.
+    """
+    entries = all_diagnostics()
+    usual = {name: _params(entry, selection.metric) for name, entry in entries.items()}
+    fitting: dict[tuple[str, str], list[RunRecord]] = {}
+    old: dict[tuple[str, str, Variant], RunRecord] = {}
+    every = repository.runs(state=RunState.DONE, current=not selection.runs, metrics=[])
+    wanted = {_group(run) for run in every if run.run_id in selection.runs}
+    for run in every:
+        plan = run.plan
+        if plan.diagnostic not in entries or (selection.dataset and plan.dataset != selection.dataset):
+            continue
+        if _group(run) not in wanted if selection.runs else dict(plan.params) != usual[plan.diagnostic]:
+            continue
+        if plan.diagnostic_version == entries[plan.diagnostic].version:
+            fitting.setdefault(_group(run), []).append(run)
+        elif selection.keeps(run):
+            old.setdefault((plan.diagnostic, plan.dataset, plan.variant), run)
+    order = list(entries)
+    picked = [
+        _of(entries[group[0]], fitting[group], selection) for group in sorted(fitting, key=lambda g: order.index(g[0]))
+    ]
+    scored = _with_scores(repository, picked)
+    out = [
+        RunsOf(
+            runs.entry,
+            tuple(scored[run.run_seq] for run in runs.chosen if run.run_seq in scored),  # one deleted meanwhile is out
+            tuple(scored[run.run_seq] for run in runs.baselines if run.run_seq in scored),
+            runs.apart,
+        )
+        for runs in picked
+    ]
+    now = {(r.plan.diagnostic, r.plan.dataset, r.plan.variant) for runs in fitting.values() for r in runs}
+    return out, [run for key, run in old.items() if key not in now]
+
+
+def _group(run: RunRecord) -> tuple[str, str]:
+    return run.plan.diagnostic, json.dumps(dict(run.plan.params), sort_keys=True)
+
+
+def _params(entry: DiagnosticEntry, metric: str) -> dict[str, str]:
+    has_metric = metric and any(parameter.name == "metric" for parameter in entry.parameters)
+    return entry.check_params({"metric": metric} if has_metric else {})
+
+
+def _of(entry: DiagnosticEntry, runs: Sequence[RunRecord], selection: Selection) -> RunsOf:
+    """``runs`` are of the current version with the wanted parameters, newest first."""
+    by_dataset: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        by_dataset.setdefault(run.plan.dataset, []).append(run)
+    chosen: list[RunRecord] = []
+    baselines: list[RunRecord] = []
+    apart: list[RunRecord] = []
+    for every in by_dataset.values():
+        wanted = [run for run in every if selection.keeps(run)]
+        if not wanted:
+            continue
+        widest = _widest_support(wanted)
+        kept = _newest(run for run in wanted if run.plan.support_digest == widest)
+        chosen += kept.values()
+        same = _newest(run for run in every if run.plan.support_digest == widest)
+        baselines += [run for v, run in same.items() if v.encoder in BASELINES and v.transform == "none"]
+        apart += [run for v, run in _newest(wanted).items() if v not in kept]
+    return RunsOf(entry, tuple(chosen), tuple(baselines), tuple(apart))
+
+
+def _widest_support(runs: Sequence[RunRecord]) -> str:
+    """The items that most variants were ranked on, among equals the newest; as ``ui.widgets.tables.on_one_support``."""
+    variants: dict[str, set[Variant]] = {}
+    for run in runs:
+        variants.setdefault(run.plan.support_digest, set()).add(run.plan.variant)
+    return max(variants, key=lambda digest: len(variants[digest]))
+
+
+def _newest(runs: Iterable[RunRecord]) -> dict[Variant, RunRecord]:
+    found: dict[Variant, RunRecord] = {}
+    for run in runs:
+        found.setdefault(run.plan.variant, run)
+    return found
+
+
+def _with_scores(repository: Repository, every: Iterable[RunsOf]) -> Mapping[int, RunRecord]:
+    """The chosen runs and baselines with all their scores."""
+    numbers = {run.run_seq for runs in every for run in (*runs.chosen, *runs.baselines)}
+    return {run.run_seq: run for run in repository.runs(run_seqs=sorted(numbers))} if numbers else {}

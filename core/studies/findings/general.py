@@ -1,0 +1,203 @@
+"""Findings of no single diagnostic: what cannot be compared, texts cut off, what a transform was fitted on."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.diagnostic import FIT_ON, find_diagnostic
+from core.encoders.catalog import resolve_encoder
+from core.errors import BlindspotError
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.texts import counted
+from core.transforms.chain import TransformChain
+from core.types import Variant
+
+STORE = "store"  # in place of a diagnostic
+LOOKED_AT = 200  # of the longest texts, for examples of what is cut off
+MOST_NAMED = 6  # variants in a sentence
+_PER_DIRECTION = ("whiten", "pca", "flow")  # steps that estimate as many directions as there are dimensions
+
+
+def names(variants: int) -> str:
+    """Places of the names of so many variants in a sentence: ``{A}, {B} and {C}``."""
+    places = [f"{{{letter}}}" for letter in string.ascii_uppercase[: min(variants, MOST_NAMED)]]
+    if variants > MOST_NAMED:
+        return f"{', '.join(places)} and {variants - MOST_NAMED} others"
+    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+
+
+def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Finding]:
+    """Per dataset the variants that ranked other items than most did: a fact, not a test."""
+    by_dataset: dict[str, list[RunRecord]] = {}
+    for run in apart:
+        by_dataset.setdefault(run.plan.dataset, []).append(run)
+    out = []
+    for dataset, runs in by_dataset.items():
+        others = sum(run.plan.dataset == dataset for run in chosen)
+        entry = find_diagnostic(runs[0].plan.diagnostic)
+        is_one = len(runs) == 1
+        out.append(
+            Finding(
+                kind="other-items",
+                level=Level.CAUTION,
+                sentence=f"{names(len(runs))} {'was' if is_one else 'were'} run on other items than the other "
+                f"{counted(others, 'model', 'models')}: the {entry.title} scores cannot be compared.",
+                diagnostic=entry.id,
+                dataset=dataset,
+                runs=tuple(runs),
+                value=len(runs),
+                test="counted: models whose runs ranked other items",
+                n=len(runs) + others,
+                severity=len(runs) / (len(runs) + others),
+                page=entry.deeper,
+            )
+        )
+    return out
+
+
+def of_older_versions(runs: Sequence[RunRecord]) -> list[Finding]:
+    """Per diagnostic the variants whose only runs are of an older version, which are left out of everything else."""
+    by_diagnostic: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        by_diagnostic.setdefault(run.plan.diagnostic, []).append(run)
+    out = []
+    for diagnostic, of_it in by_diagnostic.items():
+        entry = find_diagnostic(diagnostic)
+        variants = dict.fromkeys(run.plan.variant for run in of_it)
+        out.append(
+            Finding(
+                kind="older-version",
+                level=Level.CAUTION,
+                sentence=f"{entry.title} of {names(len(variants))} was computed by an older version and is left out: "
+                f"{counted(len(of_it), 'run', 'runs')} to compute again.",
+                diagnostic=diagnostic,
+                dataset=of_it[0].plan.dataset,
+                runs=tuple(of_it),
+                value=len(of_it),
+                test=f"counted: finished runs of a version before {entry.version}",
+                n=len(of_it),
+                severity=0.5,
+                page="run",
+            )
+        )
+    return out
+
+
+def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
+    """Variants whose post-processing was fitted on the texts that it is tested on, all in one fact.
+
+    Severity is the largest share of what the data can determine that the fit takes up: fitted directions per text.
+    """
+    learning = [
+        run for run in runs if TransformChain.parse(run.plan.variant.transform).learns and FIT_ON not in run.plan.params
+    ]
+    if not learning:
+        return []
+    by_variant = {run.plan.variant: run for run in reversed(learning)}
+    return [
+        Finding(
+            kind="fitted-on-what-is-tested",
+            level=Level.CAUTION,
+            sentence=f"The post-processing of {names(len(by_variant))} was fitted on the very texts that it is tested "
+            f"on, in {counted(len(learning), 'run', 'runs')}: new texts may score lower.",
+            diagnostic=STORE,
+            dataset=learning[0].plan.dataset,
+            runs=tuple(by_variant.values()),
+            value=len(learning),
+            test="counted: runs whose post-processing was fitted on no other dataset",
+            n=len(learning),
+            severity=max(_share_fitted(run) for run in learning),
+            page="lab",
+        )
+    ]
+
+
+def _share_fitted(run: RunRecord) -> float:
+    record = run.manifest.get("transform", {})
+    n, d = int(record.get("n") or 0), int(record.get("d_in") or 0)
+    if not n:
+        return 0.0
+    steps = TransformChain.parse(run.plan.variant.transform).steps
+    directions = max(d if step.name in _PER_DIRECTION else (step.argument or 0) + 1 for step in steps)
+    return min(1.0, directions / n)
+
+
+def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Finding]:
+    """Per encoder and dataset the share of texts that are longer than the encoder reads, and some of them."""
+    out = []
+    seen: dict[tuple[str, str], RunRecord] = {}
+    for run in sorted(runs, key=lambda run: run.plan.variant.transform != "none"):
+        seen.setdefault((run.plan.variant.encoder, run.plan.dataset_digest), run)
+    for run in seen.values():
+        share = run.manifest.get("embeddings", {}).get("truncated_share")
+        if not share:
+            continue
+        facts = run.manifest.get("encoder", {})
+        most = int(facts.get("max_length") or 0)
+        n = int(run.coverage.get("items", 0))
+        entry = find_diagnostic(run.plan.diagnostic)
+        out.append(
+            Finding(
+                kind="texts-cut-off",
+                level=Level.CAUTION,
+                sentence=f"{{A}} does not read {counted(round(share * n), 'text', 'texts')} of {n:,} to the end "
+                f"({share:.1%}): it cuts texts off after {most:,} tokens.",
+                diagnostic=STORE,
+                dataset=run.plan.dataset,
+                runs=(run,),
+                value=share,
+                test="counted by the model's own tokenizer",
+                n=n,
+                severity=min(1.0, share),
+                page=entry.deeper,
+                examples=tuple(_ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)),
+            )
+        )
+    return out
+
+
+def _ends_not_read(
+    run: RunRecord, most: int, prompt: str, repository: Repository, settings: Settings
+) -> Iterable[Example]:
+    """The texts that lose most, the part that is cut off marked; none where the tokenizer is not at hand."""
+    tokenizer = _tokenizer(run.plan.variant, settings)
+    if tokenizer is None or not most:
+        return []
+    found = []
+    for text in repository.longest_texts(run.plan.dataset_digest, LOOKED_AT).values():
+        encoded = tokenizer.encode(prompt + text)
+        extra = sum(encoded.special_tokens_mask)
+        lost = len(encoded.ids) - most
+        if lost > 0:
+            own = [ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added]
+            start = max(0, own[max(0, most - extra)][0] - len(prompt)) if len(own) > most - extra else 0
+            found.append((lost, text, start))
+    found.sort(key=lambda one: -one[0])
+    return [
+        Example((("text", text),), f"the last {counted(lost, 'token', 'tokens')} not read", (((start, len(text)),),))
+        for lost, text, start in found[:MOST_EXAMPLES]
+    ]
+
+
+def _tokenizer(variant: Variant, settings: Settings) -> Any:
+    """The encoder's tokenizer without truncation, or None; without loading the model."""
+    try:
+        encoder = resolve_encoder(variant.encoder, settings)
+    except BlindspotError:  # the encoder is gone; what is stored of it still counts
+        return None
+    folder = getattr(encoder, "folder", None)
+    path = Path(folder) / "tokenizer.json" if folder else None
+    if path is None or not path.is_file():
+        return None
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

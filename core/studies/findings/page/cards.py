@@ -1,0 +1,80 @@
+"""Cards: a finding as its sentence, what it rests on, examples, and the way to the items."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from core.figures.html_tables import Column, Html, highlighted, html_table, quiet
+from core.runs.findings import Example, Finding, Level
+from core.studies.findings.collection import Discovery
+from core.texts import p_in_words
+from core.ui.markdown import as_text
+from core.ui.navigation import sections
+from core.ui.pickers import link_to
+from core.ui.resources import scheme
+from core.ui.widgets.tables import dataset_title
+
+_Color = Literal["red", "orange", "green"]
+_LOOKS: dict[Level, tuple[str, _Color]] = {
+    Level.BLIND_SPOT: (":material/visibility_off:", "red"),
+    Level.CAUTION: (":material/warning:", "orange"),
+    Level.STRENGTH: (":material/verified:", "green"),
+}
+_WRAPS = "overflow-wrap:anywhere;white-space:pre-wrap"
+
+
+def card(one: Discovery, key: str) -> None:
+    """A finding in a frame of its own; ``key`` is unique on the page."""
+    finding = one.finding
+    icon, color = _LOOKS[finding.level]
+    with st.container(border=True, key=key):
+        st.badge(str(finding.level).capitalize(), icon=icon, color=color)
+        st.markdown(f"**{as_text(finding.said())}**")
+        st.caption(_basis(one))
+        if finding.examples:
+            with st.expander("Example" if len(finding.examples) == 1 else f"{len(finding.examples)} examples"):
+                for example in finding.examples:
+                    _show(example)
+        with st.container(horizontal=True):
+            _links(finding)
+
+
+def _basis(one: Discovery) -> str:
+    finding = one.finding
+    parts = [dataset_title(finding.dataset), as_text(finding.test), f"n = {finding.n:,}"]
+    if one.adjusted is not None:
+        parts.append(f"corrected {p_in_words(one.adjusted)}".replace("<", r"\<"))
+    return " · ".join(parts)
+
+
+def _show(example: Example) -> None:
+    parts = example.marked or ((),) * len(example.texts)
+    rows = [
+        (quiet(role, scheme()), Html(f'<div style="{_LONG}">{highlighted(text, marked, scheme())}</div>'))
+        for (role, text), marked in zip(example.texts, parts, strict=True)
+    ]
+    columns = (Column("", style="width:9rem", names_rows=True), Column("", style=_WRAPS))
+    st.html(html_table(columns, rows, scheme(), example.note or "Example", has_head=False))
+    if example.note:
+        st.caption(as_text(example.note))
+
+
+_LONG = "max-height:9rem;overflow-y:auto"  # a passage of 200 words scrolls in its cell
+
+
+def _links(finding: Finding) -> None:
+    titles = {entry.stem: entry for entries in sections().values() for entry in entries}
+    metric = finding.runs[0].plan.params.get("metric", "cos")
+    if page := titles.get(finding.page):
+        address = {**link_to(finding.dataset, metric, finding.variants), **finding.address}
+        st.page_link(
+            f"pages/{page.stem}.py",
+            label=f"Open in {page.title}",
+            icon=":material/arrow_forward:",
+            query_params=address,
+        )
+    st.page_link(
+        "pages/findings.py", label="Link to this", icon=":material/link:", query_params={"finding": finding.id}
+    )

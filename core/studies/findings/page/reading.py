@@ -1,0 +1,58 @@
+"""Findings as the page reads them: kept as long as the store and the picks are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from core.runs.findings import Finding
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.findings import collection
+from core.studies.findings.collection import Collected, RunsOf, Selection
+from core.types import Variant
+from core.ui.resources import cached, repository, settings
+
+
+def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:
+    """The findings of picked variants; see ``Selection``."""
+    store = repository()
+    place = str(settings().store)
+    return _collected(
+        store.digest(), tuple(str(v) for v in variants), metric, dataset, place, _repository=store, _settings=settings()
+    )
+
+
+@cached(32, "Testing what the runs found …", shared=True)
+def _collected(
+    digest: str,  # noqa: ARG001 - decides, with the rest, what there is
+    variants: tuple[str, ...],
+    metric: str,
+    dataset: str,
+    store: str,
+    _repository: Repository,
+    _settings: Settings,
+) -> Collected:
+    chosen = tuple(Variant.parse(v) for v in variants)
+    selection = Selection(chosen, metric, dataset)
+    return collection.collect(_repository, _settings, selection, making=partial(_making, store))
+
+
+def _making(store: str, runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]:
+    return _made(runs, store, _repository=repository, _settings=settings)
+
+
+def _identity(runs: RunsOf) -> object:
+    of_runs = ([run.run_id for run in kind] for kind in (runs.chosen, runs.baselines))
+    return runs.entry.id, runs.entry.version, *of_runs
+
+
+# Runs do not change: where others are added, as during a demo, only their diagnostics are looked at anew.
+@cached(256, shared=True, keys={RunsOf: _identity})
+def _made(
+    runs: RunsOf,
+    store: str,  # noqa: ARG001 - visitors of a demo have their own
+    _repository: Repository,
+    _settings: Settings,
+) -> Sequence[Finding]:
+    return collection.make(runs, _repository, _settings)

@@ -1,0 +1,95 @@
+"""The page Findings by AppTest, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import cli
+from core.runs.findings import Example, Finding, Level, Material
+from core.studies.findings import collection
+from tests.support.pages import OpenApp, written
+
+NASTY = "<b>x</b> *not* $a$ :smile:"
+
+
+def many(material: Material) -> list[Finding]:
+    run = material.runs[0]
+    example = Example((("query", NASTY), ("match", "a dog")), "note", (((0, 3),), ()))
+    return [
+        Finding(
+            f"kind-{number}", Level.BLIND_SPOT, f"{{A}} fails at {number} {NASTY}.", "evalrank", run.plan.dataset,
+            (run,), 0.1, "a test", 40, 1 - number / 20, "evalrank", p=1e-5, address={"view": "pairs"},
+            examples=(example,),
+        )
+        for number in range(10)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EvalRank has ten findings, other diagnostics none."""
+    monkeypatch.setattr(
+        collection,
+        "make",
+        lambda runs, repository, settings: (
+            many(Material(runs.chosen, (), repository, settings)) if runs.entry.id == "evalrank" else []
+        ),
+    )
+
+
+def cards(app: AppTest) -> list[str]:
+    return [str(element.value) for element in app.markdown if " fails at " in str(element.value)]
+
+
+@pytest.mark.usefixtures("planted")
+def test_seven_are_shown_before_more(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "findings")
+    assert [text.split(" fails at ")[1][0] for text in cards(app)] == list("0123456")
+    assert "10 hypotheses" in written(app)
+    app.toggle(key="findings_more").set_value(True).run()
+    assert len(cards(app)) == 10
+    assert app.query_params["findings_more"] in ("true", ["true"])
+    assert len(cards(open_app(demo_cache, "findings", findings_more="true"))) == 10
+
+
+@pytest.mark.usefixtures("planted")
+def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "findings")
+    assert "\\<b\\>" in cards(app)[0]
+    table = next(element.proto.body for element in app.get("html") if "query" in element.proto.body)
+    assert "<b>x</b>" not in table
+    assert "&lt;b&gt;</mark>x" in table.replace("<mark", "\n<mark") or "&lt;b&gt;" in table
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_link_to_a_finding_shows_it_first_or_says_that_it_is_gone(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "findings", finding="evalrank-kind-3-00000000")
+    assert any("gone" in str(warning.value) for warning in app.warning)
+    assert len(cards(app)) == 7
+
+
+def test_an_empty_store_has_doors(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "findings")
+    assert any(button.key == "run_demo" and not button.disabled for button in app.button)
+    assert not (tmp_path / "results.duckdb").exists()
+
+
+@pytest.mark.usefixtures("planted")
+def test_the_command_gives_the_same_list(
+    demo_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(demo_cache))
+    assert cli.main(["findings", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["hypotheses"] == 10
+    kinds = [one["kind"] for one in found["findings"]]
+    assert kinds[:10] == [f"kind-{number}" for number in range(10)]
+    assert found["findings"][0]["examples"][0]["texts"][0] == {"role": "query", "text": NASTY, "marked": [[0, 3]]}
+    assert cli.main(["findings"]) == 0
+    assert "minilm" in capsys.readouterr().out
+    assert cli.main(["findings", "nosuchrun"]) == 2
+    assert "nosuchrun" in capsys.readouterr().err
