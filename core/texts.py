@@ -169,6 +169,22 @@ def word_changes(before: str, after: str) -> tuple[Segment, ...]:
     return _joined([*out, *_changed(removed, added)])
 
 
+Ranges = tuple[tuple[int, int], ...]  # of a text's characters, as (start, end)
+
+
+def changed_ranges(before: str, after: str) -> tuple[Ranges, Ranges]:
+    """What ``word_changes`` removed from ``before``, and what it added to ``after``."""
+    places = {Change.REMOVED: 0, Change.ADDED: 0}
+    found: dict[Change, list[tuple[int, int]]] = {change: [] for change in places}
+    for segment in word_changes(before, after):
+        for change in places if segment.change is Change.KEPT else (segment.change,):
+            start = places[change]
+            places[change] = start + len(segment.text)
+            if segment.change is not Change.KEPT:
+                found[change].append((start, places[change]))
+    return tuple(found[Change.REMOVED]), tuple(found[Change.ADDED])
+
+
 def _changed(removed: str, added: str) -> list[Segment]:
     """Segments of a change; spaces that both sides begin or end with are kept."""
     start = 0

@@ -18,6 +18,7 @@ from core.texts import (
     Segment,
     are_words,
     caseless,
+    changed_ranges,
     column_key,
     containing,
     counted,
@@ -266,6 +267,17 @@ def test_the_segments_make_up_both_texts(before: str, after: str) -> None:
     assert "".join(segment.text for segment in segments if segment.change is not Change.REMOVED) == after
     assert all(segment.text for segment in segments)
     assert all(one.change is not other.change for one, other in itertools.pairwise(segments))
+
+
+@given(EDITED | st.text(), EDITED | st.text())
+def test_ranges_of_changes_are_the_segments_and_without_them_the_texts_are_one(before: str, after: str) -> None:
+    rest = []
+    ranges = zip((before, after), changed_ranges(before, after), (Change.REMOVED, Change.ADDED), strict=True)
+    for text, places, change in ranges:
+        found = [text[start:end] for start, end in places]
+        assert found == [s.text for s in word_changes(before, after) if s.change is change]
+        rest.append("".join(text[i] for i in range(len(text)) if not any(start <= i < end for start, end in places)))
+    assert rest[0] == rest[1]
 
 
 @given(EDITED | st.text())

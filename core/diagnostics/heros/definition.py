@@ -356,6 +356,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     readings_among=readings_among,
     grid=GridRole.TASK,
     compare="core.diagnostics.heros.comparison.compare",
+    findings="core.diagnostics.heros.findings.findings",
     cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,

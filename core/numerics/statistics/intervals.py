@@ -81,6 +81,22 @@ def mcnemar(first: Float64, second: Float64) -> McNemar:
     return McNemar(better, worse, len(first) - discordant, p_value)
 
 
+def p_of_more(count: float, n: float, chance: float) -> float:
+    """How likely chance alone gets to ``count`` of ``n``, twice, at most 1: the exact binomial test of a share's being
+    above ``chance``, two-sided in that the other side is given half of every error.
+
+    Args:
+        count: a number that is not whole (ties count half) is rounded down, toward chance.
+        n: likewise; 0 says nothing.
+    """
+    from scipy.special import bdtrc
+
+    whole, all_of_them = int(np.floor(count)), int(np.floor(n))
+    if whole <= chance * all_of_them:
+        return 1.0
+    return min(1.0, 2.0 * float(bdtrc(whole - 1.0, all_of_them, chance)))
+
+
 def holm(p_values: Float64) -> Float64:
     """p-values ``[m]`` corrected for there being m of them (Holm 1979), in the same order.
 
