@@ -277,6 +277,10 @@ class DiagnosticEntry:
         readings_among: these, of all scores of its runs, where only the data tells which there are.
         compare: dotted path of the function that compares two runs (``core.runs.comparison.Compare``), or "". A path,
             since entries are imported before what builds on the store; see ``named_function``.
+        difference: dotted path of the function that tests the headline scores of two runs against each other
+            (``core.runs.comparison.DifferencesOf``).
+        changed: dotted path of the function that finds the items which two runs judge differently
+            (``core.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
         tested: dotted path of the function that tells the Overview which runs are not separable from the best (of the
             entry and the runs; per score their places, or None), or "".
         findings: dotted path of the function that says what a reader should know (``core.runs.findings.FindingsOf``).
@@ -306,6 +310,8 @@ class DiagnosticEntry:
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
     compare: str = ""
+    difference: str = ""
+    changed: str = ""
     tested: str = ""
     findings: str = ""
 

@@ -27,6 +27,7 @@ from core.cli import (
     runs,
     sweep,
 )
+from core.cli.studies import compare
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 
@@ -73,6 +74,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
     return code
 
 
+app.command("compare")(compare.compare_variants)
 app.command("map")(maps.make_map)
 app.command("findings")(findings.findings)
 app.command("evidence")(evidence.evidence)

@@ -129,6 +129,49 @@ def test_coverage_adds_up(case: Case) -> None:
         assert run.coverage["items"] == len(case.dataset.items)
 
 
+def test_two_runs_differ_by_their_headline_scores(case: Case) -> None:
+    entry, (first, second) = case.entry, case.runs
+    repository = Repository.at(case.settings.store)
+    hook = named_function(entry.difference)
+    one, back, itself = hook([(first, second), (second, first), (first, first)], repository)
+    repository.database.close()
+    assert one.score == entry.headline_of(first.metrics)
+    assert one.label[0].isupper()
+    assert (one.a, one.b) == pytest.approx((first.metrics[one.score], second.metrics[one.score]), abs=1e-12)
+    assert one.n >= 1
+    assert -1.0 <= (one.advantage or 0.0) <= 1.0
+    assert (one.p is None) <= bool(one.refusal)
+    if one.interval:
+        assert one.interval.low <= one.value <= one.interval.high
+        assert (back.interval.low, back.interval.high) == pytest.approx((-one.interval.high, -one.interval.low))
+    assert (back.value, back.p, back.n) == (-one.value, one.p, one.n)
+    assert (back.wins, back.losses) == (one.losses, one.wins)
+    assert (itself.value, itself.wins, itself.losses) == (0.0, 0, 0)
+    assert itself.p in {None, 1.0}
+
+
+def test_what_changed_between_two_runs_is_what_either_wins(case: Case) -> None:
+    entry, (first, second) = case.entry, case.runs
+    if not entry.changed:
+        pytest.skip("its items are not judged one by one")
+    repository = Repository.at(case.settings.store)
+    hook = named_function(entry.changed)
+    one, back, few = (
+        hook(a, b, repository, n) for a, b, n in [(*case.runs, 10_000), (second, first, 10_000), (*case.runs, 1)]
+    )
+    repository.database.close()
+    gains = [row.gain for row in one.rows]
+    assert (
+        (sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains))
+        == (one.won, one.lost)
+        == (back.lost, back.won)
+    )
+    assert all(0 < abs(gain) <= 1 for gain in gains)
+    assert sorted(gains) == pytest.approx(sorted(-row.gain for row in back.rows))
+    assert [row.gain for row in few.rows] == [*gains[: one.won][:1], *gains[one.won :][:1]]
+    assert all(text and role for row in one.rows for role, text in row.texts)
+
+
 def test_computing_it_twice_gives_the_same(case: Case, embedded: tuple[Any, Float32]) -> None:
     dataset, vectors = embedded
     untouched = vectors.copy()

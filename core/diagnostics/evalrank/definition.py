@@ -299,6 +299,8 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     ),
     grid=GridRole.TASK,
     compare="core.diagnostics.evalrank.uncertainty.compare",
+    difference="core.diagnostics.evalrank.versus.difference",
+    changed="core.diagnostics.evalrank.versus.changed",
     tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},

@@ -180,5 +180,6 @@ place of neighbours.
         units_of_run=lambda run: 4e7 * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
+    difference="core.diagnostics.frequency.versus.difference",
     compute=compute,
 )

@@ -177,5 +177,7 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
     ),
+    difference="core.diagnostics.similarity.versus.difference",
+    changed="core.diagnostics.similarity.versus.changed",
     compute=compute,
 )

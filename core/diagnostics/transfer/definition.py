@@ -403,6 +403,8 @@ are near, but not the same.
     ),
     page=Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
     compare="core.diagnostics.transfer.comparison.compare",
+    difference="core.diagnostics.transfer.versus.difference",
+    changed="core.diagnostics.transfer.versus.changed",
     families=(Score("f1@", "F1 of one class", True),),
     cost=Cost(
         units=_trained_numbers,

@@ -249,5 +249,7 @@ length 1 first.
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
+    difference="core.diagnostics.words.versus.difference_of_analogies",
+    changed="core.diagnostics.words.versus.changed_of_analogies",
     compute=compute,
 )

@@ -203,5 +203,7 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
         units_of_run=lambda _run: 0.0,
         seconds_per_unit={"": 2e-10},
     ),
+    difference="core.diagnostics.words.versus.difference_of_categories",
+    changed="core.diagnostics.words.versus.changed_of_categories",
     compute=compute,
 )

@@ -74,15 +74,24 @@ def influences(predicted: Float64, gold: Float64) -> Influences:
     """
     n = len(gold)
     x, y = _Ranks.of(predicted), _Ranks.of(gold)
-    one = np.ones((n, 1))
-    ranks = x.within(one)[:, 0], y.within(one)[:, 0]
-    r, own, (a, b) = _pearson_influences(*ranks)
-    moved = x.above((b - r * a) / ranks[0].std()) + y.above((a - r * b) / ranks[1].std())
     sums = _tau_sums(x.place, y.place)
     s, u, v = sums.sum(axis=0)
     kendall = n * (2 * sums[:, 0] - s * (sums[:, 1] / u + sums[:, 2] / v)) / np.sqrt(u * v)
     kendall[np.abs(kendall) < _ROUNDING * n] = 0.0  # of a perfect order
-    return Influences(_pearson_influences(predicted, gold)[1], own + moved, kendall)
+    return Influences(_pearson_influences(predicted, gold)[1], _spearman_influences(x, y), kendall)
+
+
+def spearman_influences(predicted: Float64, gold: Float64) -> Float64:
+    """``influences(predicted, gold).spearman`` alone, without the square of n that Kendall's takes, ``[n]``."""
+    return _spearman_influences(_Ranks.of(predicted), _Ranks.of(gold))
+
+
+def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
+    one = np.ones((len(x.order), 1))
+    ranks = x.within(one)[:, 0], y.within(one)[:, 0]
+    r, own, (a, b) = _pearson_influences(*ranks)
+    moved = x.above((b - r * a) / ranks[0].std()) + y.above((a - r * b) / ranks[1].std())
+    return np.asarray(own + moved)
 
 
 def _pearson_influences(x: Float64, y: Float64) -> tuple[float, Float64, tuple[Float64, Float64]]:

@@ -338,6 +338,23 @@ def p_values(paired: Float64, dependence: Dependence) -> Float64:
     return np.asarray(2 * stdtr(dependence.freedom, -t))
 
 
+def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:
+    """Two-sided p-value of ``change``, by the Student's t of its interval: below 0.05 exactly where that excludes 0.
+
+    NaN where there is no test, 1 where no pair tells the two apart.
+    """
+    if dependence.refusal:
+        return float("nan")
+    _, variance, carried = _moments(influence, dependence)
+    if carried == 0:
+        return 1.0
+    if carried < FEWEST_CARRYING:
+        return float("nan")
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(_freedom(carried, dependence), -abs(value) / float(np.sqrt(variance))))
+
+
 def smallest_detectable(
     paired: Float64, dependence: Dependence, tests: int, alpha: float, power: float = POWER
 ) -> Float64:

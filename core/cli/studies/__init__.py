@@ -1,0 +1,1 @@
+"""Commands on studies over many runs."""

@@ -1,0 +1,157 @@
+"""``python -m core compare``: two variants over everything that both have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson
+from core.encoders.catalog import canonical_encoder
+from core.numerics.similarity import Similarity
+from core.runs.comparison import ends
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.compare.costs import Cost, cost_of
+from core.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
+from core.types import Variant
+
+
+def compare_variants(
+    a: Annotated[str, typer.Argument(metavar="A", help="an encoder, or with its transform: minilm~center")],
+    b: Annotated[str, typer.Argument(metavar="B", help="the same")],
+    metric: Annotated[Similarity, typer.Option(help="where a diagnostic has a choice of them")] = Similarity.COS,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two variants over every diagnostic and dataset that both were run on, with paired tests.
+
+    To compare two runs in full, see: python -m core runs compare
+    """
+    repository = Repository.at(Settings.from_environment().store)
+    known = repository.variants()
+    one, other = (_variant(name, known) for name in (a, b))
+    found = compare(one, other, repository, {"metric": metric.value})
+    costs = [cost_of(variant, repository) for variant in (one, other)]
+    if as_json:
+        output.print_json(_fields(found, costs, metric))
+        return
+    output.print_text(headline(found, one.label, other.label))
+    if found.rows:
+        output.print_table(
+            f"A is {one.label}, B is {other.label}",
+            ["diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p", "p (Holm)", "A is"],
+            [_row(row) for row in found.rows],
+        )
+        output.print_text(method_in_words(found))
+        for row in found.rows:
+            if row.p_corrected is None:
+                output.print_text(f"No test of {row.entry.title} on {row.dataset}: {row.difference.refusal}.")
+    for missing in found.missing:
+        names = ", ".join(variant.label for variant in missing.lacking)
+        lacking = f"; without a run that fits: {names}" if names else ""
+        output.print_text(f"{missing.entry.title} on {missing.dataset}: {missing.why}{lacking}.")
+    output.print_table(
+        "What they cost",
+        ["", "A", "B"],
+        [
+            ["texts/s", *(_number(cost.texts_per_second) for cost in costs)],
+            ["dimension", *(_number(cost.dimension) for cost in costs)],
+            ["parameters", *(_number(cost.parameters) for cost in costs)],
+            ["MB per million texts (float32)", *(_number(cost.megabytes_per_million) for cost in costs)],
+        ],
+    )
+
+
+def _variant(name: str, known: list[Variant]) -> Variant:
+    """As it is named in the store, where a path or an alias of an encoder is given."""
+    variant = Variant.parse(name)
+    if variant in known:
+        return variant
+    return Variant(canonical_encoder(variant.encoder), variant.transform)
+
+
+def _row(row: Row) -> list[str]:
+    d = row.difference
+    return [
+        row.entry.title,
+        row.dataset,
+        d.label,
+        f"{d.a:.4f}",
+        f"{d.b:.4f}",
+        f"{d.value:+.4f}",
+        "–" if d.interval is None else f"{d.interval:+.4f}",
+        f"{d.n:,}",
+        *("–" if p is None else f"{p:.3g}" for p in (d.p, row.p_corrected)),
+        row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "described",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[str, Any]:
+    return {
+        "a": _cost(found.a, costs[0]),
+        "b": _cost(found.b, costs[1]),
+        "metric": metric.value,
+        "better": found.count(Verdict.BETTER),
+        "worse": found.count(Verdict.WORSE),
+        "undecided": found.count(Verdict.UNDECIDED),
+        "not_tested": found.count(Verdict.UNTESTED),
+        "said": headline(found, found.a.label, found.b.label),
+        "rows": [_row_fields(row) for row in found.rows],
+        "missing": [_missing_fields(missing) for missing in found.missing],
+    }
+
+
+def _cost(variant: Variant, cost: Cost) -> dict[str, Any]:
+    return {
+        "encoder": variant.encoder,
+        "transform": variant.transform,
+        "texts_per_second": cost.texts_per_second,
+        "dimension": cost.dimension,
+        "parameters": cost.parameters,
+        "megabytes_per_million": cost.megabytes_per_million,
+    }
+
+
+def _row_fields(row: Row) -> dict[str, Any]:
+    d = row.difference
+    share = d.advantage_interval
+    return {
+        "diagnostic": row.entry.id,
+        "dataset": row.dataset,
+        "params": dict(row.a.plan.params),
+        "runs": [row.a.run_id, row.b.run_id],
+        "score": d.score,
+        "higher_is_better": d.higher_is_better,
+        "a": d.a,
+        "b": d.b,
+        "difference": d.value,
+        **ends(d.interval),
+        "advantage": d.advantage,
+        "advantage_low": share.low if share else None,
+        "advantage_high": share.high if share else None,
+        "p": d.p,
+        "p_corrected": row.p_corrected,
+        "n": d.n,
+        "unit": d.unit,
+        "test": d.test,
+        "no_test": d.refusal or None,
+        "wins": d.wins,
+        "losses": d.losses,
+        "decides": row.decides,
+        "verdict": row.verdict.value,
+    }
+
+
+def _missing_fields(missing: Missing) -> dict[str, Any]:
+    return {
+        "diagnostic": missing.diagnostic,
+        "dataset": missing.dataset,
+        "params": dict(missing.params),
+        "why": missing.why.value,
+        "lacking": [str(variant) for variant in missing.lacking],
+    }

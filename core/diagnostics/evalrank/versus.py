@@ -1,0 +1,64 @@
+"""A against B: the paired difference of MRR, and the pairs whose match one of two runs ranks higher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.diagnostics.evalrank.definition import ENTRY
+from core.diagnostics.evalrank.pairs import pair_table
+from core.diagnostics.evalrank.uncertainty import one_sample
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Unit
+from core.runs.comparison import Change, Changes, Difference, largest
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+
+def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``core.runs.comparison.DifferencesOf``; raw ranks, as the headline."""
+    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
+    metric = ENTRY.headline
+    sample = one_sample(pair_table(ENTRY, ids, repository), ids, [metric])
+    known = sample.dependence
+    values = {run_id: (sample.values[run_id, metric], sample.values[run_id, "mean_rank"]) for run_id in ids}
+    both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
+    p = statistics.p_values(np.column_stack([one - other for (one, _), (other, _) in both]), known)
+    flips = known.unit is not Unit.TEXTS
+    test = "sign flips of groups of pairs that share no text" if flips else "t of the dyadic-robust standard error"
+    return [
+        Difference.of(
+            ENTRY,
+            metric,
+            "MRR",
+            float(one.mean()),
+            float(other.mean()),
+            statistics.difference(one, other, known),
+            float(p[i]),
+            test,
+            wins=int(np.count_nonzero(rank < other_rank)),
+            losses=int(np.count_nonzero(rank > other_rank)),
+        )
+        for i, ((one, rank), (other, other_rank)) in enumerate(both)
+    ]
+
+
+def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``core.runs.comparison.ChangesOf``. An item is a pair, its score 1 divided by the rank of the match."""
+    a, b = first.run_id, second.run_id
+    table = pair_table(ENTRY, [a, b], repository)
+    ranks = [table.ranks(run_id, filtered=False) for run_id in (a, b)]
+    both = ~np.isnan(ranks[0] + ranks[1])
+    one, other = (table.reciprocal_ranks(run_id, filtered=False) for run_id in (a, b))
+    gain = np.where(both, one - other, 0.0)
+    frame = table.frame
+    rows = []
+    for place in np.concatenate(largest(gain, most)).tolist():
+        number = int(frame["item_no"].iloc[place])
+        texts = (("query", frame["query"].iloc[place]), ("match", frame["mate"].iloc[place]))
+        said = [f"rank {rank[place]:,g}" for rank in ranks]
+        address = {"pair": str(number), "a": str(first.plan.variant), "b": str(second.plan.variant)}
+        rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    return Changes("pairs", "ranks the match higher", won, lost, int(both.sum()) - won - lost, tuple(rows))

@@ -1,0 +1,101 @@
+"""A against B: the paired difference of the headline share, and the orderings that one of two runs gets right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
+from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import mcnemar
+from core.numerics.statistics.pairs import Dependence
+from core.runs.comparison import Change, Changes, Difference, largest
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import Float64
+
+
+def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``core.runs.comparison.DifferencesOf``: of the ordering synonym over antonym, or of paraphrases found."""
+    runs = {run.run_id: run for pair in pairs for run in pair}
+    rows = repository.items(ENTRY, list(runs), texts=False)
+    score = ENTRY.headline_of(pairs[0][0].metrics)
+    outcomes = {i: _outcomes(Cosines.of_rows(rows[rows["run_id"] == i]), score) for i in runs}
+    known = Dependence.of_groups(np.arange(len(next(iter(outcomes.values())))), Unit.SENTENCES)
+    found = []
+    for first, second in pairs:
+        a, b = outcomes[first.run_id], outcomes[second.run_id]
+        if score == ACCURACY:  # several that share the first place share the point
+            label, test = "Paraphrase nearest of all rewrites", "sign flips of sentences"
+            p = float(statistics.p_values((a - b)[:, np.newaxis], known)[0])
+        else:
+            near, _, far = score.partition(">")
+            label, test = f"{near.capitalize()} nearer than {far}", "McNemar's exact test"
+            p = mcnemar(a, b).p_value
+        found.append(
+            Difference.of(
+                ENTRY,
+                score,
+                label,
+                float(a.mean()),
+                float(b.mean()),
+                statistics.difference(a, b, known),
+                p,
+                test,
+                wins=int(np.count_nonzero(a > b)),
+                losses=int(np.count_nonzero(a < b)),
+            )
+        )
+    return found
+
+
+def _outcomes(cosines: Cosines, score: str) -> Float64:
+    """Per original ``[n]`` what the score is the mean of."""
+    if score == ACCURACY:
+        return picks(cosines.values, cosines.subsets.index(PARAPHRASE))
+    near, _, far = score.partition(">")
+    return cosines.outcomes(Ordering(near, far))
+
+
+def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``core.runs.comparison.ChangesOf``.
+
+    An item is an original with a rewrite that keeps the meaning and one that changes it; its score is 1 where the kept
+    one is nearer, 1/2 at a tie. Of equal gains, those with the largest change of the cosines' distance come first.
+    """
+    rows = repository.items(ENTRY, [first.run_id, second.run_id], texts=True)
+    one, other = (rows[rows["run_id"] == run.run_id] for run in (first, second))
+    a = Cosines.of_rows(one)
+    b = Cosines.of_rows(other, a.subsets)
+    orderings = [Ordering(o.far, o.near) for o in against_meaning(a.subsets)]
+    if not orderings:
+        return Changes("orderings", "has the right order", 0, 0, 0, ())
+    gain = np.stack([a.outcomes(o) - b.outcomes(o) for o in orderings], axis=1)
+    margin = np.stack([(a.of(o.near) - a.of(o.far)) - (b.of(o.near) - b.of(o.far)) for o in orderings], axis=1)
+    # Cosines differ by 4 at most in this: far less than the step from one outcome to the next.
+    places = largest((gain + np.where(gain != 0, margin, 0.0) / 100).ravel(), most)
+    numbers = np.sort(one["item_no"].unique())
+    texts = one.set_index(["item_no", "subset"])[["original", "rewrite"]]
+    sides = {"sent_a": str(first.plan.variant), "sent_b": str(second.plan.variant)}
+    found = []
+    for place in np.concatenate(places).tolist():
+        row, column = divmod(place, len(orderings))
+        ordering, number = orderings[column], int(numbers[row])
+        original, near = texts.loc[(number, ordering.near)]
+        said = (
+            ("original", original),
+            (ordering.near, near),
+            (ordering.far, texts.loc[(number, ordering.far)]["rewrite"]),
+        )
+        words = [_nearer(float(side.outcomes(ordering)[row]), ordering) for side in (a, b)]
+        address = {"heros_view": "sentences", "original_no": str(number), **sides}
+        found.append(Change(number, said, words[0], words[1], float(gain[row, column]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    return Changes("orderings", "has the right order", won, lost, gain.size - won - lost, tuple(found))
+
+
+def _nearer(outcome: float, ordering: Ordering) -> str:
+    return "tie" if outcome == 0.5 else f"{ordering.near if outcome else ordering.far} nearer"

@@ -1,0 +1,74 @@
+"""A against B: the paired difference of Spearman's rho, and the pairs that only one of two runs misjudges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from core.diagnostics.similarity.definition import ENTRY, NAMES
+from core.diagnostics.similarity.pairs import Fit, fitted, scored_table
+from core.numerics.statistics.correlations import spearman_influences
+from core.numerics.statistics.pairs import Dependence, change, p_of_change
+from core.runs.comparison import Change, Changes, Difference, largest
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import Float64
+
+MISJUDGED = 0.25  # of the scale that people used: off by more than this
+
+
+def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``core.runs.comparison.DifferencesOf``: over all pairs of the dataset at once."""
+    from scipy.stats import spearmanr
+
+    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
+    table = scored_table(ENTRY, ids, repository)
+    known = Dependence.of(*table.ends)
+    gold = table.gold
+
+    @cache
+    def of(run_id: str) -> tuple[float, Float64]:
+        predicted = table.similarity[run_id]
+        return float(spearmanr(predicted, gold).statistic), spearman_influences(predicted, gold)
+
+    found = []
+    for first, second in pairs:
+        (a, one), (b, other) = of(first.run_id), of(second.run_id)
+        estimate = change(a - b, one - other, known)
+        p = p_of_change(a - b, one - other, known)
+        test = f"t of the paired difference of correlations, {known.method}"
+        found.append(Difference.of(ENTRY, "spearman", NAMES["spearman"], a, b, estimate, p, test))
+    return found
+
+
+def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``core.runs.comparison.ChangesOf``.
+
+    An item is a pair, misjudged where the fitted score is off by more than ``MISJUDGED`` of the scale that people used;
+    its score is 1 less the share that it is off by. What both misjudge, or neither, is alike.
+    """
+    table = scored_table(ENTRY, [first.run_id, second.run_id], repository)
+    gold, frame = table.gold, table.frame
+    scale = float(np.ptp(gold))
+    similarity = [table.similarity[run.run_id] for run in (first, second)]
+    fits = [fitted(one, gold, Fit.MONOTONE) for one in similarity]
+    off = [np.abs(one - gold) / scale for one in fits]
+    wrong = [one > MISJUDGED for one in off]
+    gain = np.where(wrong[0] != wrong[1], off[1] - off[0], 0.0)
+    rows = []
+    for place in np.concatenate(largest(gain, most)).tolist():
+        number = int(frame["item_no"].iloc[place])
+        texts = (("first text", frame["first"].iloc[place]), ("second text", frame["second"].iloc[place]))
+        said = [f"{one[place]:.2f}, people {gold[place]:.2f}" for one in fits]
+        address = {
+            "similarity_view": "pairs",
+            "pair": str(number),
+            "sim_a": str(first.plan.variant),
+            "sim_b": str(second.plan.variant),
+        }
+        rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    won_by = "agrees with people, and the other is off by more than a quarter of the scale,"
+    return Changes("pairs", won_by, won, lost, len(gain) - won - lost, tuple(rows))

@@ -1,0 +1,72 @@
+"""A against B: the paired difference of accuracy, and the examples that only one of two runs classifies right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.diagnostics.transfer.comparison import Paired
+from core.diagnostics.transfer.definition import ENTRY
+from core.diagnostics.transfer.outcomes import Which, outcomes
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.pairs import Dependence
+from core.numerics.statistics.pairs import difference as paired_difference
+from core.runs.comparison import Change, Changes, Difference, largest
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+
+def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``core.runs.comparison.DifferencesOf``: on the examples that all of the runs tested."""
+    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
+    tested = outcomes(ENTRY, ids, repository)
+    known = Dependence.of_groups(tested.groups, Unit.EXAMPLES)
+    right = {run_id: tested.right(run_id).astype(np.float64) for run_id in ids}
+    found = []
+    for a, b in pairs:
+        paired = Paired.of(tested, a.run_id, b.run_id)
+        found.append(
+            Difference.of(
+                ENTRY,
+                ENTRY.headline,
+                "Accuracy",
+                paired.first,
+                paired.second,
+                paired_difference(right[a.run_id], right[b.run_id], known),
+                paired.test.p_value,
+                "sign flips of the groups of same texts" if paired.repeats else "McNemar's exact test",
+                wins=paired.test.first_better,
+                losses=paired.test.second_better,
+            )
+        )
+    return found
+
+
+def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``core.runs.comparison.ChangesOf``.
+
+    An item is a tested example, its score 1 where its class is found. What the loser was surest of comes first.
+    """
+    a, b = first.run_id, second.run_id
+    tested = outcomes(ENTRY, [a, b], repository)
+    right = [tested.right(run_id) for run_id in (a, b)]
+    gain = right[0].astype(np.float64) - right[1].astype(np.float64)
+    sure = np.where(right[0], tested.probability[b], tested.probability[a])  # 0 to 1, of the wrong class
+    found = []
+    for place in np.concatenate(largest(gain * (1 + sure), most)).tolist():
+        texts = [("text", tested.first[place])]
+        if len(tested.second):
+            texts.append(("second text", tested.second[place]))
+        texts.append(("class", tested.classes[tested.labels[place]]))
+        said = [tested.classes[tested.predicted[run_id][place]] for run_id in (a, b)]
+        address = {
+            "transfer_view": "items",
+            "transfer_a": str(first.plan.variant),
+            "transfer_b": str(second.plan.variant),
+            "transfer_rows": str(Which.ONLY_A if gain[place] > 0 else Which.ONLY_B),
+            "example": str(int(tested.numbers[place])),
+        }
+        found.append(Change(int(tested.numbers[place]), tuple(texts), said[0], said[1], float(gain[place]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    return Changes("examples", "finds the right class", won, lost, len(gain) - won - lost, tuple(found))

@@ -1,0 +1,1 @@
+"""Comparison of variants over everything that was computed for them."""

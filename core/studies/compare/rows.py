@@ -1,0 +1,285 @@
+"""A against B: the paired difference of every headline score that two variants have on the same items.
+
+A diagnostic and a dataset make a row; the test is the diagnostic's own (``DiagnosticEntry.difference``). p-values are
+corrected after Holm over all tested rows of one comparison: the chance of any false verdict in it is at most 5%.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+
+from core.datasets.catalog import DATASETS
+from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic, named_function
+from core.errors import InputError, unknown
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.runs.comparison import Difference, entry_of_both
+from core.store.records import RunRecord, RunState
+from core.store.repository import Repository
+from core.texts import counted
+from core.types import Variant
+
+MOST_VARIANTS = 6  # of a matrix
+_MANY = 1_000_000
+
+
+class Verdict(StrEnum):
+    """What the corrected test says of A."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    UNDECIDED = "undecided"
+    UNTESTED = "not tested"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A diagnostic on a dataset, computed for both.
+
+    Attributes:
+        p_corrected: after Holm, over the tested rows of the comparison; None where there is no test.
+    """
+
+    a: RunRecord
+    b: RunRecord
+    difference: Difference
+    p_corrected: float | None
+
+    @property
+    def entry(self) -> DiagnosticEntry:
+        return find_diagnostic(self.a.plan.diagnostic)
+
+    @property
+    def dataset(self) -> str:
+        return self.a.plan.dataset
+
+    @property
+    def decides(self) -> bool:
+        """Whether the score says which of two is better; a description of the space alone does not."""
+        return self.difference.higher_is_better is not None and self.entry.grid is not GridRole.DESCRIPTION
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of A; the test alone decides."""
+        advantage = self.difference.advantage
+        if self.p_corrected is None or advantage is None:
+            return Verdict.UNTESTED
+        if self.p_corrected >= ALPHA:
+            return Verdict.UNDECIDED
+        return Verdict.BETTER if advantage > 0 else Verdict.WORSE
+
+
+class Why(StrEnum):
+    """Why two variants have no row for a diagnostic on a dataset."""
+
+    ONE_ONLY = "computed for one of the two"
+    OTHER_ITEMS = "computed on different items"
+    NO_HEADLINE = "the runs have no headline score in common"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A diagnostic on a dataset that cannot be compared yet; ``lacking`` are the variants that need another run."""
+
+    diagnostic: str
+    dataset: str
+    params: tuple[tuple[str, str], ...]
+    why: Why
+    lacking: tuple[Variant, ...]
+
+    @property
+    def entry(self) -> DiagnosticEntry:
+        return find_diagnostic(self.diagnostic)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two variants over everything that both have."""
+
+    a: Variant
+    b: Variant
+    rows: tuple[Row, ...]
+    missing: tuple[Missing, ...]
+
+    def count(self, verdict: Verdict) -> int:
+        """How many of the rows that decide have this verdict of A."""
+        return sum(row.decides and row.verdict is verdict for row in self.rows)
+
+    @property
+    def tests(self) -> int:
+        """How many p-values were corrected together."""
+        return sum(row.p_corrected is not None for row in self.rows)
+
+
+def check_two(a: Variant, b: Variant, known: Iterable[Variant]) -> None:
+    """Refuse what cannot be compared.
+
+    Raises:
+        InputError: a variant without any finished run, with the nearest that has one; A is B.
+    """
+    names = [str(variant) for variant in known]
+    for variant in (a, b):
+        if str(variant) not in names:
+            raise unknown("variant", str(variant), names)
+    if a == b:
+        raise InputError(f"A and B are both {a}", expected="two different variants")
+
+
+def params_of(entry: DiagnosticEntry, picked: Mapping[str, str]) -> dict[str, str]:
+    """A diagnostic's defaults, with those of the picked values (``metric``, ``protocol``) that it has."""
+    return entry.check_params({p.name: picked[p.name] for p in entry.parameters if p.name in picked})
+
+
+def compare(a: Variant, b: Variant, repository: Repository, picked: Mapping[str, str]) -> Comparison:
+    """Everything that two variants have with the picked parameters.
+
+    Raises:
+        InputError: as ``check_two``.
+    """
+    check_two(a, b, repository.variants())
+    found = _candidates((a, b), repository, picked)
+    rows = corrected(_tested(found, [(a, b)], repository))
+    return Comparison(a, b, tuple(rows), _missing(found, a, b))
+
+
+def compare_all(
+    variants: Sequence[Variant], repository: Repository, picked: Mapping[str, str]
+) -> dict[tuple[Variant, Variant], tuple[Row, ...]]:
+    """The rows of every two of some variants, by (A, B) with A the earlier one; Holm is over all rows of all of them.
+
+    Raises:
+        InputError: fewer than two, more than ``MOST_VARIANTS``, one twice, or one without a run.
+    """
+    if not 2 <= len(variants) <= MOST_VARIANTS:
+        raise InputError(f"{counted(len(variants), 'model')}", expected=f"2 to {MOST_VARIANTS} of them")
+    known = repository.variants()
+    pairs = list(combinations(variants, 2))
+    for pair in pairs:
+        check_two(*pair, known)
+    found = _candidates(variants, repository, picked)
+    rows = corrected(_tested(found, pairs, repository))
+    by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}
+    for row in rows:
+        by_pair[row.a.plan.variant, row.b.plan.variant].append(row)
+    return {pair: tuple(own) for pair, own in by_pair.items()}
+
+
+# --- which runs are compared
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """The newest finished run of each variant for a diagnostic on a dataset, by the items that were ranked."""
+
+    entry: DiagnosticEntry
+    dataset: str
+    params: Mapping[str, str]
+    by_items: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]  # by content and support
+
+    def of(self, a: Variant, b: Variant) -> tuple[RunRecord, RunRecord] | None:
+        """Runs of both on the same items; where there are several such supports, on the one that was run last."""
+        both = [(runs[a], runs[b]) for runs in self.by_items.values() if a in runs and b in runs]
+        return max(both, key=lambda pair: max(run.run_seq for run in pair), default=None)
+
+    @property
+    def variants(self) -> set[Variant]:
+        return {variant for runs in self.by_items.values() for variant in runs}
+
+
+def _candidates(variants: Sequence[Variant], repository: Repository, picked: Mapping[str, str]) -> list[_Candidates]:
+    """In the order of the diagnostics, then of the catalog's datasets, a user's own last."""
+    scores = [name for e in all_diagnostics().values() for name in (e.headline, e.headline_instead) if name]
+    found: dict[tuple[str, str], dict[tuple[str, str], dict[Variant, RunRecord]]] = {}
+    params = {entry.id: params_of(entry, picked) for entry in all_diagnostics().values()}
+    wanted = list(dict.fromkeys(variants))
+    for run in repository.runs(variants=wanted, state=RunState.DONE, current=True, metrics=scores):  # newest first
+        plan = run.plan
+        entry = all_diagnostics().get(plan.diagnostic)
+        if entry is None or plan.diagnostic_version != entry.version or dict(plan.params) != params[entry.id]:
+            continue
+        items = found.setdefault((plan.diagnostic, plan.dataset), {})
+        items.setdefault((plan.dataset_digest, plan.support_digest), {}).setdefault(plan.variant, run)
+    diagnostics, datasets = list(all_diagnostics()), {name: i for i, name in enumerate(DATASETS)}
+    order = sorted(found, key=lambda key: (diagnostics.index(key[0]), datasets.get(key[1], len(datasets)), key[1]))
+    return [_Candidates(find_diagnostic(d), dataset, params[d], found[d, dataset]) for d, dataset in order]
+
+
+def _tested(
+    found: Sequence[_Candidates], pairs: Sequence[tuple[Variant, Variant]], repository: Repository
+) -> list[tuple[RunRecord, RunRecord, Difference]]:
+    """Every difference, pair by pair; the rows of the runs over the same items are read once."""
+    out = []
+    for candidates in found:
+        by_items: dict[tuple[str, str, str], list[tuple[RunRecord, RunRecord]]] = {}
+        for a, b in pairs:
+            runs = candidates.of(a, b)
+            if runs and (score := _headline(candidates.entry, runs)):
+                entry_of_both(*runs)
+                plan = runs[0].plan
+                by_items.setdefault((plan.dataset_digest, plan.support_digest, score), []).append(runs)
+        hook = named_function(candidates.entry.difference) if candidates.entry.difference else None
+        for comparable in by_items.values():
+            differences = hook(comparable, repository) if hook else []
+            out += [(*runs, one) for runs, one in zip(comparable, differences, strict=True)]
+    return out
+
+
+def _headline(entry: DiagnosticEntry, runs: tuple[RunRecord, RunRecord]) -> str:
+    """The headline score that both runs have, or ""."""
+    one, other = (entry.headline_of(run.metrics) for run in runs)
+    return one if one == other else ""
+
+
+def corrected(tested: Sequence[tuple[RunRecord, RunRecord, Difference]]) -> list[Row]:
+    """Rows with their p-values corrected after Holm, together."""
+    known = [place for place, (_, _, one) in enumerate(tested) if one.p is not None]
+    p = holm(np.array([tested[place][2].p for place in known], dtype=np.float64))
+    corrected = dict(zip(known, p.tolist(), strict=True))
+    return [Row(a, b, one, corrected.get(place)) for place, (a, b, one) in enumerate(tested)]
+
+
+def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
+    out = []
+    for candidates in found:
+        runs = candidates.of(a, b)
+        lacking = tuple(variant for variant in (a, b) if variant not in candidates.variants)
+        if runs is None:
+            why = Why.ONE_ONLY if lacking else Why.OTHER_ITEMS
+        elif not _headline(candidates.entry, runs):
+            why = Why.NO_HEADLINE
+        else:
+            continue
+        params = tuple(sorted(candidates.params.items()))
+        without_a_run = lacking or ((a, b) if why is Why.OTHER_ITEMS else ())
+        out.append(Missing(candidates.entry.id, candidates.dataset, params, why, without_a_run))
+    return tuple(out)
+
+
+# --- in words
+
+
+def headline(found: Comparison, a: str, b: str) -> str:
+    """One sentence; ``a`` and ``b`` are the names of the two."""
+    deciding = [row for row in found.rows if row.decides]
+    if not deciding:
+        return f"{a} and {b} have no score in common yet."
+    better, worse, undecided, untested = (found.count(verdict) for verdict in Verdict)
+    said = f"{a} is better than {b} by more than chance on {better}, worse on {worse}, undecided on {undecided}"
+    end = f", not tested on {untested}" if untested else ""
+    of = counted(len(deciding), "score")
+    return f"{said}{end}, of {of} on the same items."
+
+
+def method_in_words(found: Comparison) -> str:
+    """How the verdicts come about."""
+    return (
+        "A difference is a share of the range that the score can take: 1 point is 0.01 of an accuracy or MRR, 0.02 of "
+        "a correlation (-1 to 1), 0.04 of an alignment (0 to 4, less is better). To the right, A is better. Intervals "
+        "are 95%, of each difference alone; p-values are paired over the same items and corrected after Holm for "
+        f"{counted(found.tests, 'test')}. Scores that only describe the space are shown and do not count as better or "
+        "worse."
+    )
