@@ -4,12 +4,10 @@ Streamlit reads this file twice: once as the server, which finds ``app`` in it, 
 """
 
 if __name__ == "__main__":  # a page
-    import streamlit as st
-
     from core import ui
 
     ui.set_up()
-    page = st.navigation(ui.pages(), expanded=True)
+    page = ui.navigate()
     with ui.errors_shown():
         ui.shared_pickers(page.url_path)
         page.run()

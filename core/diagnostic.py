@@ -80,6 +80,17 @@ class Score:
         return NOT_NEGATIVE if self.is_count else self.range
 
 
+class Picker(StrEnum):
+    """A shared picker, by its name in the address."""
+
+    DATASET = "data"
+    MODELS = "enc"
+    POSTPROCESSED = "post"  # whether post-processed models are shown where none are picked
+    BASELINE = "base"
+    SIMILARITY = "metric"
+    PROTOCOL = "protocol"
+
+
 @dataclass(frozen=True)
 class Page:
     """The page of a diagnostic; several diagnostics may share one.
@@ -87,13 +98,15 @@ class Page:
     Attributes:
         stem: of its file in ``pages/``, which is its address.
         icon: a material symbol.
-        section: of the sidebar.
+        pickers: that change what the page shows; it has no others.
+        section: of the navigation.
         after: stem of the page that it follows; "" for the top of the section.
     """
 
     stem: str
     title: str
     icon: str
+    pickers: tuple[Picker, ...] = tuple(Picker)
     section: str = "Diagnostics"
     after: str = ""
 

@@ -26,22 +26,24 @@ PAGES = (
 )
 FIRST_CHART = '[data-testid="stPlotlyChart"] .main-svg'
 
-_NAVIGATION = '[data-testid="stSidebarNav"]'
+_LINK = '[data-testid="stTopNavLink"][href$="/{}"]'
+_IN_MENU = '[data-testid="stTopNavDropdownLink"][href$="/{}"]'
+_MENU = '[data-testid="stTopNavSection"]:has-text("{}")'
 _CHART = '[data-testid="stPlotlyChart"]'
 # What a reader does most: change the page, read the scores otherwise, look closer. A round ends as it began, so that
 # every press changes something in the next one too.
 INTERACTIONS = (
-    Press(f'{_NAVIGATION} a[href$="/evalrank"]', ".st-key-curve"),
+    Press(_IN_MENU.format("evalrank"), ".st-key-curve", _MENU.format("Diagnostics")),
     Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve"),
     Press(".st-key-view button:has-text('kinds of pair')", _CHART),
     Press(".st-key-view button:has-text('A against B')", _CHART),
     Press(".st-key-view button:has-text('pairs')", _CHART),
     Press(".st-key-ranks button:has-text('raw')", ".st-key-curve"),
-    Press(f'{_NAVIGATION} a[href$="/heros"]', _CHART),
+    Press(_IN_MENU.format("heros"), _CHART, _MENU.format("Diagnostics")),
     Press(".st-key-heros_view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
     Press(".st-key-heros_view button:has-text('orderings')", _CHART),
-    Press(f'{_NAVIGATION} a[href$="/models"]', '[data-testid="stDataFrame"]'),
-    Press(f'{_NAVIGATION} a[href$="/overview"]', ".st-key-dots_evalrank"),
+    Press(_IN_MENU.format("models"), '[data-testid="stDataFrame"]', _MENU.format("Library")),
+    Press(_LINK.format("overview"), ".st-key-dots_evalrank"),
 )
 
 

@@ -58,11 +58,13 @@ class Press:
 
     Attributes:
         selector: what is clicked, as playwright finds it.
-        sees: what stands on the page then.
+        sees: what is on the page then.
+        menu: what is clicked before, unmeasured, to get there.
     """
 
     selector: str
     sees: str
+    menu: str = ""
 
 
 @contextmanager
@@ -120,6 +122,9 @@ def opened(page: Page, address: str) -> None:
 def press(page: Page, what: Press) -> float:
     """Click, and wait until the page has settled; seconds in between, by the page's own clock."""
     with _in_time(f"what follows a click on {what.selector}"):
+        if what.menu:
+            page.locator(what.menu).click()
+            page.locator(what.selector).first.wait_for()
         page.locator(what.selector).first.click()
         page.wait_for_function(_SETTLED)
         seconds = float(page.evaluate(_DRAWN))

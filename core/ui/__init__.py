@@ -2,7 +2,7 @@
 
 from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.frame import how_computed, page
-from core.ui.navigation import pages, set_up
+from core.ui.navigation import navigate, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
@@ -28,8 +28,8 @@ __all__ = [
     "job_panel",
     "jobs",
     "known_datasets",
+    "navigate",
     "page",
-    "pages",
     "pick_dataset",
     "repository",
     "rerun_button",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
 from core.ui.boundary import tell_failure
-from core.ui.navigation import configure, pages, ran_through_app
+from core.ui.navigation import configure, navigate, ran_through_app
 from core.ui.pickers import Picks, stale_link_notice
 from core.ui.widgets.work import job_panel
 
@@ -18,7 +18,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     """
     if not ran_through_app():
         configure()
-        st.navigation(pages(), expanded=True)
+        navigate()
         st.rerun()
     st.title(title, anchor=False)
     st.markdown(question)

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from core.diagnostic import Page as DiagnosticPage
-from core.diagnostic import all_diagnostics
+from core.diagnostic import Picker, all_diagnostics
 from core.settings import ASSETS, ROOT
 from core.ui.shutdown import end_soon_when_told
 
@@ -20,41 +20,49 @@ _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page; ``stem`` is its file and its address. No ``pickers`` where people judge without knowing the encoders."""
+    """A page; ``stem`` is its file and its address.
+
+    Attributes:
+        pickers: that change what the page shows; none where people judge without knowing the models.
+    """
 
     stem: str
     title: str
     icon: str
-    pickers: bool = True
+    pickers: tuple[Picker, ...] = ()
 
 
-# Pages that belong to no diagnostic.
+APP = "Blindspot"
+_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
+# Pages that belong to no diagnostic. Sections are menus of the top bar, those of "" are links in it: few of either, so
+# that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
-        PageEntry("findings", "Findings", ":material/lightbulb:"),
-        PageEntry("overview", "Overview", ":material/dashboard:"),
-        PageEntry("run", "Run", ":material/play_circle:"),
+        PageEntry("findings", "Findings", ":material/lightbulb:", (_DATASET, _MODELS, _SIMILARITY)),
+        PageEntry("overview", "Overview", ":material/dashboard:", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)),
+        PageEntry("run", "Run", ":material/play_circle:", (_DATASET, _MODELS)),
     ),
-    "Diagnostics": (PageEntry("lab", "Lab", ":material/science:"),),
-    "Does it matter?": (PageEntry("evidence", "Evidence", ":material/query_stats:"),),
-    "Inside the space": (
-        PageEntry("neighbours", "Neighbours", ":material/hub:"),
-        PageEntry("map", "Map", ":material/scatter_plot:"),
+    "Diagnostics": (),
+    "Space": (
+        PageEntry("neighbours", "Neighbours", ":material/hub:", (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY)),
+        PageEntry("map", "Map", ":material/scatter_plot:", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)),
     ),
-    "Human judgement": (
-        PageEntry("intruder", "Intruder", ":material/person_search:", pickers=False),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", pickers=False),
+    "Studies": (
+        PageEntry("lab", "Lab", ":material/science:", (_DATASET,)),
+        PageEntry("evidence", "Evidence", ":material/query_stats:", (_MODELS,)),
+        PageEntry("intruder", "Intruder", ":material/person_search:"),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:"),
     ),
     "Library": (
-        PageEntry("models", "Models", ":material/deployed_code:"),
-        PageEntry("data", "Data", ":material/database:"),
+        PageEntry("models", "Models", ":material/deployed_code:", (_DATASET, _SIMILARITY)),
+        PageEntry("data", "Data", ":material/database:", (_DATASET,)),
     ),
 }
 
 
 @cache
 def sections() -> Mapping[str, tuple[PageEntry, ...]]:
-    """All pages by section, in the sidebar's order: diagnostics first, except those that come ``after`` a page."""
+    """All pages by section, as the navigation has them: diagnostics first, except those that come ``after`` a page."""
     found: dict[str, list[PageEntry]] = {}
     of_diagnostics = list(dict.fromkeys(entry.page for entry in all_diagnostics().values() if entry.page))
     for section, fixed in _FIXED.items():
@@ -67,14 +75,14 @@ def sections() -> Mapping[str, tuple[PageEntry, ...]]:
 
 
 def _entry(page: DiagnosticPage) -> PageEntry:
-    return PageEntry(page.stem, page.title, page.icon)
+    return PageEntry(page.stem, page.title, page.icon, page.pickers)
 
 
 def pages() -> dict[str, list[Page]]:
     """The pages for ``st.navigation``, by section.
 
     Streamlit's default page has no address but the empty one. So the default is a hidden page that runs the first
-    page's file, and every page in the sidebar has its own address.
+    page's file, and every page in the navigation has its own address.
     """
     first = next(iter(sections().values()))[0]
     home = st.Page(_file(first), title=first.title, url_path="home", default=True, visibility="hidden")
@@ -85,9 +93,17 @@ def pages() -> dict[str, list[Page]]:
     return {section: [home, *entries] if section == "" else entries for section, entries in found.items()}
 
 
-def has_pickers(page: str) -> bool:
-    """Whether the page of an address shows the shared pickers."""
-    return all(entry.pickers for entries in sections().values() for entry in entries if entry.stem == page)
+def navigate() -> Page:
+    """Draw the navigation, and name the browser's tab after the page to run."""
+    page = st.navigation(pages(), position="top")
+    st.set_page_config(page_title=f"{page.title} · {APP}")
+    return page
+
+
+def pickers_of(page: str) -> frozenset[Picker]:
+    """The shared pickers of the page of an address; an unknown one is the first page's."""
+    every = [entry for entries in sections().values() for entry in entries]
+    return frozenset(next((entry for entry in every if entry.stem == page), every[0]).pickers)
 
 
 def _file(entry: PageEntry) -> Path:
@@ -105,9 +121,9 @@ def set_up() -> None:
 def configure() -> None:
     """Title, icon and layout of the browser's page; call it before any ``st.navigation``.
 
-    Without an icon the browser would fetch that of the page in the sidebar from an outside server.
+    Without an icon the browser would fetch that of the page from an outside server.
     """
-    st.set_page_config(page_title="Blindspot", page_icon=str(ASSETS / "icon.svg"), layout="wide")
+    st.set_page_config(page_title=APP, page_icon=str(ASSETS / "icon.svg"), layout="wide")
 
 
 def ran_through_app() -> bool:

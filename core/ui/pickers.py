@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.datasets import uploads
 from core.datasets.catalog import DATASETS, OWN_PREFIX
+from core.diagnostic import Picker
 from core.numerics.similarity import Similarity
 from core.types import Variant
-from core.ui.navigation import has_pickers
+from core.ui.navigation import pickers_of
 from core.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 from core.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
-_TEXTS = frozenset({"q", "search", "sent_search", "session", "facilitator", "set", "area", "data", "enc"})
+_TEXTS = frozenset({"base", "q", "search", "sent_search", "session", "facilitator", "set", "area", "data", "enc"})
 
 
 def drop_impossible_numbers() -> None:
@@ -54,21 +57,31 @@ DEFAULT_DATASET = "demo-pairs"
 DEFAULT_METRIC = Similarity.COS.value
 PROTOCOLS = ("definition", "toolkit")
 DEFAULT_PROTOCOL = PROTOCOLS[0]
-_NAMES = ("data", "enc", "metric", "protocol")
+USUAL_BASELINE = Variant("minilm", "none")
 _PICKED = "_picks"
+_KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
+_SIDES = "_sides"  # keys in the session of what a page compares
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
 
 
 @dataclass(frozen=True)
 class Picks:
-    """The reader's picks; no variants means all."""
+    """The reader's picks; no variants means all.
+
+    Attributes:
+        variants: those to show; a baseline that the reader chose is one of them.
+        baseline: what the others are compared with; None where nothing was run.
+        postprocessed: whether post-processed variants are shown where none are picked; see ``asked_for``.
+    """
 
     dataset: str
     metric: str
     protocol: str
     variants: tuple[Variant, ...]
+    baseline: Variant | None = None
+    postprocessed: bool = False
 
     @property
     def params(self) -> dict[str, str]:
@@ -77,6 +90,15 @@ class Picks:
 
     def keeps(self, variant: Variant) -> bool:
         return not self.variants or variant in self.variants
+
+    def asked_for(self, variants: Iterable[Variant]) -> list[Variant]:
+        """Those of a page's variants that the reader asked for, in their order.
+
+        Where none are picked these are the ones without post-processing, as long as there are two to compare.
+        """
+        kept = list(dict.fromkeys(variant for variant in variants if self.keeps(variant)))
+        plain = [variant for variant in kept if variant.transform == "none"]
+        return kept if self.variants or self.postprocessed or len(plain) < 2 else plain
 
     @staticmethod
     def current() -> Picks:
@@ -97,48 +119,133 @@ def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str,
 
 
 def shared_pickers(page: str) -> Picks:
-    """Draw the pickers; app.py calls it before the page, with the page's path."""
+    """Draw the pickers that change something on a page; app.py calls it before the page, with the page's path.
+
+    The others keep what was picked for the next page.
+    """
     drop_impossible_numbers()
-    if not has_pickers(page):
-        return _keep_out_of_sight(page)
-    _keep_over_change_of_page(page)
-    known = [str(v) for v in repository().variants()]
+    wanted = pickers_of(page)
+    _keep_out_of_sight(wanted)
+    _keep_over_change_of_page(page, wanted)
+    if not wanted:
+        st.session_state.pop(_STALE, None)
+        return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
-    addresses = [_in_address(name) for name in choices]
-    _note_stale_link({"data": addresses, "metric": list(Similarity), "protocol": PROTOCOLS, "enc": known})
-    _follow_link(dict(zip(addresses, choices, strict=True)), known)
+    by_address = dict(zip(map(dataset_in_picker, choices), choices, strict=True))
+    known = {variant_in_picker(variant): variant for variant in repository().variants()}
+    answers = {
+        Picker.DATASET: list(by_address),
+        Picker.MODELS: list(known),
+        Picker.POSTPROCESSED: ["true", "false"],
+        Picker.BASELINE: list(known),
+        Picker.SIMILARITY: list(Similarity),
+        Picker.PROTOCOL: list(PROTOCOLS),
+    }
+    _note_stale_link({picker: answers[picker] for picker in wanted})
+    _follow_link(by_address, {picker: answers[picker] for picker in wanted})
     with st.sidebar:
-        dataset = st.selectbox(
+        return _remember(_drawn(wanted, choices, known))
+
+
+def _remember(picks: Picks) -> Picks:
+    st.session_state[_PICKED] = picks
+    return picks
+
+
+def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[str, Variant]) -> Picks:
+    """Draw the wanted pickers; of the others what was picked elsewhere."""
+    kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
+    if Picker.DATASET in wanted:
+        kept[Picker.DATASET] = st.selectbox(
             "Dataset",
-            choices,
-            index=choices.index(DEFAULT_DATASET),
-            key="data",
+            datasets,
+            index=datasets.index(DEFAULT_DATASET),
+            key=Picker.DATASET,
             bind="query-params",
-            format_func=_in_address,
+            format_func=dataset_in_picker,
             on_change=_forget_pair,
-            help="What the encoders are tested on; the page *Data* shows each of them. Texts of your own appear here "
+            help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
             "`python -m core run evalrank --dataset file:PATH`.",
         )
-        variants = st.multiselect(
-            "Variants",
-            known,
-            key="enc",
+    if Picker.MODELS in wanted:
+        kept[Picker.MODELS] = st.multiselect(
+            "Models",
+            list(known),
+            key=Picker.MODELS,
             bind="query-params",
             placeholder="All that were run" if known else "None yet",
-            help="An encoder and the transform of its embeddings, as encoder~transform. Empty means all.",
+            help="A model and the post-processing of its embeddings, as model~post-processing. Empty means all.",
         )
-        metric = one_of("Similarity", Similarity, "metric", "cos: cosine. l2: 1/(1 + distance).")
-        protocol = one_of(
-            "Protocol",
-            PROTOCOLS,
-            "protocol",
-            "How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published "
-            "toolkit's arithmetic, rounding included; only its scores can be compared with published ones.",
+    if Picker.POSTPROCESSED in wanted and (_value(Picker.POSTPROCESSED) or _hides_postprocessed(known.values())):
+        kept[Picker.POSTPROCESSED] = st.toggle(
+            "With post-processing",
+            key=Picker.POSTPROCESSED,
+            bind="query-params",
+            help="Where no models are picked, pages leave post-processed ones out as long as there are two others.",
         )
-    picks = Picks(dataset, metric.value, protocol, tuple(Variant.parse(v) for v in variants))
-    st.session_state[_PICKED] = picks
-    return picks
+    if Picker.BASELINE in wanted:
+        usual = _usual_baseline(known.values())
+        kept[Picker.BASELINE] = st.selectbox(
+            "Baseline",
+            list(known),
+            None,
+            key=Picker.BASELINE,
+            bind="query-params",
+            placeholder=variant_in_picker(usual) if usual else "None yet",
+            on_change=_forget_sides,
+            help="The model that the others are compared with. Chosen here, it is shown on every page that compares.",
+        )
+    if Picker.SIMILARITY in wanted:
+        about = "cos: cosine. l2: 1/(1 + distance)."
+        kept[Picker.SIMILARITY] = one_of("Similarity", Similarity, Picker.SIMILARITY, about).value
+    if Picker.PROTOCOL in wanted:
+        about = (
+            "How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published toolkit's "
+            "arithmetic, rounding included; only its scores can be compared with published ones."
+        )
+        kept[Picker.PROTOCOL] = one_of("Protocol", PROTOCOLS, Picker.PROTOCOL, about)
+    chosen = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
+    baseline = known.get(str(kept.get(Picker.BASELINE)))
+    if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:
+        chosen.insert(0, baseline)
+    return Picks(
+        kept.get(Picker.DATASET, DEFAULT_DATASET),
+        kept.get(Picker.SIMILARITY, DEFAULT_METRIC),
+        kept.get(Picker.PROTOCOL, DEFAULT_PROTOCOL),
+        tuple(chosen),
+        baseline or _usual_baseline(known.values()),
+        bool(kept.get(Picker.POSTPROCESSED)),
+    )
+
+
+def _usual_baseline(known: Iterable[Variant]) -> Variant | None:
+    """MiniLM as published; without it, the oldest model without post-processing."""
+    known = list(known)
+    if USUAL_BASELINE in known:
+        return USUAL_BASELINE
+    return next((variant for variant in known if variant.transform == "none"), known[0] if known else None)
+
+
+def _hides_postprocessed(known: Iterable[Variant]) -> bool:
+    """Whether some page may leave variants out."""
+    plain = [variant.transform == "none" for variant in known]
+    return sum(plain) > 1 and not all(plain)
+
+
+def show_postprocessed() -> None:
+    """Show post-processed variants too; a callback."""
+    st.session_state[Picker.POSTPROCESSED] = True
+
+
+def variant_in_picker(variant: Variant) -> str:
+    """A variant's name in the pickers, which is also its name in the address."""
+    return str(variant)
+
+
+def dataset_in_picker(reference: str) -> str:
+    """A dataset's name in the picker, which is also its name in the address: the id, or an upload's short name."""
+    return uploads.short_name(reference, shared_settings())
 
 
 def known_datasets() -> list[str]:
@@ -161,46 +268,40 @@ def pickable_datasets() -> list[str]:
     return list(dict.fromkeys([*known_datasets(), *mine]))
 
 
-def _in_address(reference: str) -> str:
-    """A dataset's name in the picker, which is also its name in the address: the id, or an upload's short name."""
-    return uploads.short_name(reference, shared_settings())
-
-
 def pick_dataset(reference: str) -> None:
     """Pick a dataset from within a page; call it in a callback, before the picker is drawn."""
     st.session_state["data"] = reference
     _forget_pair()
 
 
-def _keep_over_change_of_page(page: str) -> None:
-    """Keep the picks when a page's link was clicked before the browser had drawn the pickers.
+def _keep_over_change_of_page(page: str, wanted: Collection[Picker]) -> None:
+    """Give pickers what was picked on an earlier page, where the browser does not.
 
-    The browser then sends neither their values nor the address's parameters, and Streamlit would start from the
-    defaults. Going back in the history is not affected: there Streamlit lets the address win.
+    It does not for a picker that the page before did not have; and not for any where a page's link was clicked before
+    the browser had drawn the pickers: it then sends neither their values nor the address's parameters, and Streamlit
+    would start from the defaults. Going back in the history is another matter: there the address wins.
     """
     before = st.session_state.get(_PAGE, page)
     st.session_state[_PAGE] = page
-    picks: Picks | None = st.session_state.get(_PICKED)
-    if before == page or picks is None or any(name in st.query_params for name in _NAMES):
+    kept: Mapping[Picker, Any] = st.session_state.get(_KEPT, {})
+    context = get_script_run_ctx()
+    if before == page or (context is not None and context.is_history_navigation):
         return
-    st.session_state["data"] = picks.dataset
-    st.session_state["enc"] = [str(v) for v in picks.variants]
-    st.session_state["metric"] = picks.metric
-    st.session_state["protocol"] = picks.protocol
+    undrawn = not any(picker in st.query_params for picker in Picker)
+    had = pickers_of(before)
+    for picker in wanted & kept.keys():
+        if picker not in st.query_params and (undrawn or picker not in had):
+            st.session_state[picker] = kept[picker]
 
 
-def _keep_out_of_sight(page: str) -> Picks:
-    """Keep the picks for the next page, without pickers on screen or names in the address."""
-    st.session_state[_PAGE] = page
-    st.session_state.pop(_STALE, None)
-    for name in {*_NAMES, _FOLLOWED} & set(st.query_params):
+def _keep_out_of_sight(wanted: Collection[Picker]) -> None:
+    """Take the pickers that are not on screen out of the address."""
+    for name in {*set(Picker) - set(wanted), *(() if wanted else (_FOLLOWED,))} & set(st.query_params):
         with suppress(StreamlitAPIException):  # bound by the page before: Streamlit takes it away after this run
             del st.query_params[name]
-    picks: Picks = st.session_state.setdefault(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ()))
-    return picks
 
 
-def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -> None:
+def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker, Collection[str]]) -> None:
     """Take the picks of the app's own link, which carries a mark: pickers that are on screen would keep their values.
 
     Any other address may be a moment behind the pickers.
@@ -209,15 +310,32 @@ def _follow_link(datasets_by_address: Mapping[str, str], known: Sequence[str]) -
         return
     del st.query_params[_FOLLOWED]
     address = st.query_params
-    if dataset := datasets_by_address.get(address.get("data", "")):
-        if st.session_state.get("data") != dataset:
+    if (dataset := datasets_by_address.get(address.get(Picker.DATASET, ""))) and Picker.DATASET in answers:
+        if st.session_state.get(Picker.DATASET) != dataset:
             _forget_pair()
-        st.session_state["data"] = dataset
-    if (metric := address.get("metric")) in list(Similarity):
-        st.session_state["metric"] = metric
-    if (protocol := address.get("protocol")) in PROTOCOLS:
-        st.session_state["protocol"] = protocol
-    st.session_state["enc"] = [value for value in address.get_all("enc") if value in known]
+        st.session_state[Picker.DATASET] = dataset
+    for picker in (Picker.SIMILARITY, Picker.PROTOCOL, Picker.BASELINE):
+        if (value := address.get(picker)) is not None and value in answers.get(picker, ()):
+            st.session_state[picker] = value
+    if Picker.MODELS in answers:
+        asked = address.get_all(Picker.MODELS)
+        st.session_state[Picker.MODELS] = [value for value in asked if value in answers[Picker.MODELS]]
+
+
+def compares(*keys: str) -> None:
+    """Note the keys of a page's choice of what to compare: a new baseline takes the first side."""
+    st.session_state[_SIDES] = keys
+
+
+def _forget_sides() -> None:
+    for key in st.session_state.get(_SIDES, ()):
+        if key in st.session_state:
+            st.session_state[key] = None
+
+
+def _value(key: str) -> object:
+    """A picker's value, or the one in the address."""
+    return st.session_state.get(key, st.query_params.get(key))
 
 
 def _forget_pair() -> None:

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from core.ui.navigation import sections
 from tests.support.app_client import AppServer
 
 CHROMIUM = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""
@@ -83,6 +84,21 @@ class Reader:
         )
         return self
 
+    def link(self, title: str) -> Locator:
+        """A page's link in the navigation; opens the menu that it is in."""
+        bar = self.page.get_by_test_id("stTopNav")
+        bar.wait_for()
+        (section,) = (name for name, entries in sections().items() if title in {entry.title for entry in entries})
+        if section and not self.page.get_by_role("menuitem", name=title, exact=True).count():
+            bar.get_by_role("button", name=section, exact=True).click()
+        role = "menuitem" if section else "link"
+        return self.page.get_by_role(role, name=title, exact=True)
+
+    def go_to(self, title: str) -> Reader:
+        """Follow a page's link in the navigation."""
+        self.link(title).click()
+        return self
+
     def at(self, key: str) -> Locator:
         """The element with a key."""
         return self.page.locator(f".st-key-{key}")
@@ -132,10 +148,10 @@ class Reader:
         )
 
     def healthy(self) -> None:
-        """No traceback, no dialog about a page that does not exist, the app's navigation in the sidebar."""
+        """No traceback, no dialog about a page that does not exist, the app's navigation."""
         assert self.page.get_by_test_id("stException").count() == 0
         assert self.page.get_by_text("Page not found").count() == 0
-        assert self.page.get_by_test_id("stSidebarNav").is_visible()
+        assert self.page.get_by_test_id("stTopNav").is_visible()
 
 
 def _is_outside(address: str) -> bool:

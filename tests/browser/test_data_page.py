@@ -75,7 +75,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     assert run.plan.dataset == f"file:{folder / 'my_pairs.jsonl'}"
     assert run.metrics["pairs"] == 2
 
-    visitor.page.get_by_test_id("stSidebarNav").get_by_text("Data", exact=True).click()
+    visitor.go_to("Data")
     visitor.see("remove").get_by_role("button").click()
     visitor.see("remove_for_good").get_by_role("button").click()
     expect(visitor.page.get_by_text("Stored runs on it stay")).to_be_visible()

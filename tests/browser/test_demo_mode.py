@@ -68,7 +68,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     expect(first.page.get_by_text("is kept and picked")).to_be_visible()
     first.page.wait_for_url("**data=diary~*", timeout=PATIENCE_MS)
     link = first.page.url
-    first.page.get_by_test_id("stSidebarNav").get_by_text("EvalRank", exact=True).click()
+    first.go_to("EvalRank")
     first.see("new_transform")
     first.set_properties()
     first.see("run_new").get_by_role("button").click()

@@ -173,10 +173,9 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
     repository.database.close()
     filled(cache)
     visitor = reader().open(f"{serve(cache)}/overview?enc=minilm~center")
-    navigation = visitor.page.get_by_test_id("stSidebarNav")
     expect(visitor.see("enc")).to_contain_text("minilm~center")
     for title in ("Intruder", "Compare votes"):
-        navigation.get_by_text(title, exact=True).click()
+        visitor.go_to(title)
         if title == "Intruder":
             visitor.see("nickname").get_by_role("textbox").fill("Ada :red -> b")
             visitor.page.keyboard.press("Enter")
@@ -192,6 +191,6 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         assert "Ada :red -&gt; b: you can stop" in everything.replace("\N{WORD JOINER}", ""), "a nickname as it is"
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
             assert name not in everything
-    navigation.get_by_text("Overview", exact=True).click()
+    visitor.go_to("Overview")
     expect(visitor.see("enc")).to_contain_text("minilm~center")
     visitor.address_has("enc=minilm~center")

@@ -44,9 +44,18 @@ LOOK = """() => {
         heading: document.querySelector('h1')?.innerText ?? '',
     };
 }"""
-GO = """title => {
-    for (const link of document.querySelectorAll('[data-testid="stSidebarNavLink"]'))
-        if (link.innerText.trim().endsWith(title)) { link.click(); return true; }
+GO = """async title => {
+    const clicked = () => {
+        for (const link of document.querySelectorAll('a[data-testid^="stTopNav"]'))
+            if (link.innerText.trim().endsWith(title)) { link.click(); return true; }
+        return false;
+    };
+    if (clicked()) return true;
+    for (const menu of document.querySelectorAll('[data-testid="stTopNavSection"]')) {
+        menu.click();
+        await new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        if (clicked()) return true;
+    }
     return false;
 }"""
 CHOOSE_VIEW = """number => {
@@ -171,7 +180,7 @@ def test_ten_browsers_for_a_minute(serve: Callable[..., str], reader: Callable[.
         visitor.page.on("pageerror", lambda error, v=visitor: v.exceptions.append(f"{v.at}: {error}"))
         visitor.page.goto(f"{address}/intruder?session=team", wait_until="commit")
     for visitor in visitors:
-        visitor.page.wait_for_selector('[data-testid="stSidebarNavLink"]', timeout=PATIENCE_MS)
+        visitor.page.wait_for_selector('[data-testid="stTopNavLink"]', timeout=PATIENCE_MS)
     # Warm-up: somebody has been everywhere, everybody somewhere: modules are loaded, sessions begun, caches filled.
     began = time.monotonic()
     while any(len(v.visited) < 3 for v in visitors) or set().union(*(v.visited for v in visitors)) != set(TITLES):

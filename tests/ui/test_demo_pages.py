@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.diagnostic import Picker
 from core.store.repository import Repository
-from core.ui.navigation import has_pickers, sections
+from core.ui.navigation import pickers_of, sections
 from core.ui.resources import jobs
 from tests.support.data_page import keep, listed, upload
 from tests.support.pages import OpenApp, written
@@ -55,7 +56,7 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
         assert SECRET not in said, page
         assert "root:" not in said, page
         assert not any(box.allow_html for box in app.markdown if "onerror" in box.value), page
-        if has_pickers(page):
+        if Picker.DATASET in pickers_of(page):
             assert app.selectbox(key="data").value == "demo-pairs", page
     assert jobs().jobs() == []
     assert not (demo_copy / "sessions").exists()

@@ -13,7 +13,18 @@ import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.vocabulary import Vocabulary
-from core.diagnostic import ANY, NOT_NEGATIVE, Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Page, Score
+from core.diagnostic import (
+    ANY,
+    NOT_NEGATIVE,
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    Overview,
+    Page,
+    Picker,
+    Score,
+)
 from core.diagnostics.frequency import classes
 from core.diagnostics.frequency import corpus_ranks as neighbours
 from core.diagnostics.frequency.classes import Accuracy
@@ -174,7 +185,14 @@ place of neighbours.
         "See it by threshold",
         counted=("words", "words"),
     ),
-    page=Page("frequency", "Frequency", ":material/bar_chart:", "Inside the space", after="neighbours"),
+    page=Page(
+        "frequency",
+        "Frequency",
+        ":material/bar_chart:",
+        tuple(p for p in Picker if p is not Picker.BASELINE),
+        "Space",
+        after="neighbours",
+    ),
     cost=Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,
         units_of_run=lambda run: 4e7 * run.dimension,

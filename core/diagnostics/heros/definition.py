@@ -28,6 +28,7 @@ from core.diagnostic import (
     GridRole,
     Overview,
     Page,
+    Picker,
     Reading,
     Score,
 )
@@ -352,7 +353,12 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
         "See which rewrites they take for the same",
         counted=("originals", "original sentences with their rewrites"),
     ),
-    page=Page("heros", "HEROS", ":material/difference:"),
+    page=Page(
+        "heros",
+        "HEROS",
+        ":material/difference:",
+        (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
+    ),
     readings_among=readings_among,
     grid=GridRole.TASK,
     compare="core.diagnostics.heros.comparison.compare",

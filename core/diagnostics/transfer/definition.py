@@ -19,6 +19,7 @@ from core.diagnostic import (
     Overview,
     Page,
     Parameter,
+    Picker,
     Score,
     Work,
 )
@@ -401,7 +402,12 @@ are near, but not the same.
         "See which examples they get wrong",
         counted=("tested", "tested examples"),
     ),
-    page=Page("transfer", "Transfer", ":material/category:", "Does it matter?"),
+    page=Page(
+        "transfer",
+        "Transfer",
+        ":material/category:",
+        (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
+    ),
     compare="core.diagnostics.transfer.comparison.compare",
     difference="core.diagnostics.transfer.versus.difference",
     changed="core.diagnostics.transfer.versus.changed",

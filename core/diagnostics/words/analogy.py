@@ -16,7 +16,18 @@ import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.relations import Analogies
-from core.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Page, Parameter, Reading, Score
+from core.diagnostic import (
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    Overview,
+    Page,
+    Parameter,
+    Picker,
+    Reading,
+    Score,
+)
 from core.errors import BlindspotError
 from core.numerics.ranking.problem import TAU
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
@@ -173,7 +184,8 @@ def compute(
     )
 
 
-PAGE = Page("words", "Words", ":material/spellcheck:")  # of both diagnostics of words
+_PICKERS = (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED)
+PAGE = Page("words", "Words", ":material/spellcheck:", _PICKERS)  # of both diagnostics of words
 
 ENTRY = DiagnosticEntry(
     id="analogy",

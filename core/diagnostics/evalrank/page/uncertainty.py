@@ -21,7 +21,6 @@ from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached, repository
 
-BEST = "best"  # the default of the baseline: a constant, since defaults never enter the address
 NAMES = {**SCORES, "mean_rank": "mean rank", "median_rank": "median rank"}
 _KEYS: Keys = {Sample: lambda sample: (sample.run_ids, sample.metrics)}  # from one table of pairs each
 
@@ -129,7 +128,7 @@ def show_versus(shown: EvalRankView) -> None:
             icon=":material/balance:",
         )
         return
-    baseline = _baseline(shown.runs)
+    baseline = _baseline(shown)
     suffix = "_filtered" if shown.filtered else ""
     names = {f"{metric}{suffix}": NAMES[metric] for metric in numbers.COMPARED}
     differences = against(found[0], baseline.run_id, tuple(names))
@@ -158,23 +157,14 @@ def _test(sample: Sample) -> str:
     return f"sign-flip test, in which all pairs of a group change sides together, {FLIPS:,} times"
 
 
-def _baseline(runs: Sequence[RunRecord]) -> RunRecord:
-    """The run to compare the others with; its variant is in the address."""
-    by_name = {str(r.plan.variant): r for r in runs}
-    options = [BEST, *by_name]
-    asked = st.query_params.get("base")
-    if asked is not None and asked not in options:
-        st.warning(f"The baseline of this link is not among the variants shown: {as_text(asked[:80])}.")
-    if st.session_state.get("base", BEST) not in options:  # the sidebar no longer has it
-        st.session_state["base"] = BEST
-    chosen = st.selectbox(
-        "Baseline",
-        options,
-        key="base",
-        bind="query-params",
-        help="What every other variant is compared with. best: the one with the highest MRR.",
-    )
-    return by_name.get(str(chosen), runs[0])
+def _baseline(shown: EvalRankView) -> RunRecord:
+    """The run of the picked baseline; without one, the best."""
+    wanted = shown.picks.baseline
+    if found := [run for run in shown.runs if run.plan.variant == wanted]:
+        return found[0]
+    if wanted is not None:
+        st.caption(f"The baseline, {as_text(wanted.label)}, has no run here. Instead: the model with the highest MRR.")
+    return shown.runs[0]
 
 
 def _in_words(

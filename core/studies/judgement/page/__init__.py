@@ -117,7 +117,7 @@ def _place(task: Task) -> Place | None:
 
 
 def _stay_in_session() -> None:
-    """Keep the session when the reader changes the task in the sidebar: votes must not end up outside of it."""
+    """Keep the session when the reader changes the task in the navigation: votes must not end up outside of it."""
     name, key = st.session_state.get(_SESSION, ("", ""))
     if name and "session" not in st.query_params and "set" not in st.query_params:
         st.query_params["session"] = name

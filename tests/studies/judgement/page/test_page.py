@@ -235,7 +235,8 @@ def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path
         assert "enc" not in app.query_params
     app.switch_page("pages/overview.py").run()
     assert app.sidebar.multiselect(key="enc").value == ["minilm~center"]
-    assert app.session_state["_picks"] == Picks("demo-pairs", "l2", "definition", (Variant("minilm", "center"),))
+    center = Variant("minilm", "center")
+    assert app.session_state["_picks"] == Picks("demo-pairs", "l2", "definition", (center,), baseline=center)
 
 
 def test_a_cold_start_has_the_default_picks_afterwards(visit: OpenApp) -> None:
@@ -328,7 +329,7 @@ def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgements) -> 
     assert not app.dataframe
 
 
-def test_the_sidebar_does_not_lead_out_of_a_session(visit: OpenApp, store: Judgements) -> None:
+def test_the_navigation_does_not_lead_out_of_a_session(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     app = enter(visit("intruder", session="team"), "Ada")
     app.query_params.clear()
