@@ -133,7 +133,7 @@ def shared_pickers(page: str) -> Picks:
     choices = pickable_datasets()
     by_address = dict(zip(map(dataset_in_picker, choices), choices, strict=True))
     known = {variant_in_picker(variant): variant for variant in repository().variants()}
-    answers = {
+    answers: dict[Picker, Sequence[str]] = {
         Picker.DATASET: list(by_address),
         Picker.MODELS: list(known),
         Picker.POSTPROCESSED: ["true", "false"],
