@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.runs import pipeline
+from core.runs import demo, pipeline
 from core.settings import Mode, Settings, prepare_runtime
 from core.store.repository import Repository
 
@@ -98,11 +98,11 @@ def unforeseen() -> Iterator[list[logging.LogRecord]]:
 
 @pytest.fixture(scope="session")
 def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache whose store has the demo's runs of EvalRank, by the real model, and no others; HEROS is left to its own
-    tests. It is not the session's: what other tests run there would stand on the pages."""
+    """A cache whose store has EvalRank of the real model on the demo's pairs, plain and centered, and no other runs;
+    HEROS is left to its own tests. It is not the session's: what other tests run there would stand on the pages."""
     settings = make_settings(tmp_path_factory.mktemp("demo") / "cache")
     repository = Repository.at(settings.store)
-    for request in pipeline.demo_requests(settings):
-        if request.diagnostic == "evalrank":
-            pipeline.run(request, settings, repository)
+    for variant in (demo.FIRST, demo.CENTERED):
+        request = pipeline.request("evalrank", variant.encoder, variant.transform, "demo-pairs", {}, settings)
+        pipeline.run(request, settings, repository)
     return settings.cache

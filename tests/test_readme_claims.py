@@ -11,7 +11,7 @@ import numpy as np
 
 from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank.pairs import Relation, around_mate
-from core.runs import pipeline
+from core.runs import demo, pipeline
 from core.settings import ASSETS, ROOT, Settings
 from core.store.repository import Repository
 from core.texts import percent
@@ -51,9 +51,7 @@ def test_what_stands_first_above_the_paraphrase_is_most_often_a_negation(demo_ca
 
 def test_a_negated_word_is_as_near_as_a_synonym(demo_cache: Path, settings: Settings) -> None:
     shutil.copytree(demo_cache / "embeddings", settings.embeddings)
-    request = next(
-        r for r in pipeline.demo_requests(settings) if r.diagnostic == "heros" and r.variant.transform == "none"
-    )
+    request = next(r for r in demo.first_requests(settings) if r.diagnostic == "heros")
     metrics = pipeline.run(request, settings, Repository.at(settings.store)).record.metrics
     assert is_said(f"the similarity is {metrics['negation_antonym']:.3f}, with a synonym {metrics['synonym']:.3f}.")
     name = "synonym>negation_antonym"

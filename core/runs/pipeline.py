@@ -108,15 +108,6 @@ def request_of(record: RunRecord, settings: Settings) -> RunRequest:
     )
 
 
-def demo_requests(settings: Settings) -> list[RunRequest]:
-    """The runs offered on an empty store: no download, well under a minute on two cores."""
-    return [
-        request(diagnostic, "minilm", transform, dataset, {}, settings)
-        for diagnostic, dataset in (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
-        for transform in ("none", "center")
-    ]
-
-
 @dataclass(frozen=True)
 class RunOutcome:
     """A finished run.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_a_newcomer_runs_the_demo_and_looks_into_a_pair(serve: Serve, reader: Ne
     visitor.set_properties().healthy()
     expect(visitor.page.get_by_test_id("stDataFrame").first).to_be_visible()
     runs = Repository.at(cache / "results.duckdb").runs()
-    assert {str(r.plan.variant) for r in runs} == {"minilm~none", "minilm~center"}
+    assert {"minilm~none"} <= {str(r.plan.variant) for r in runs}  # the first of the demo; the rest is under way
 
     visitor.page.get_by_role("link", name="See which pairs they get wrong").click()
     visitor.see("curve")
@@ -120,8 +121,10 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
         visitor.see("dots_evalrank")
         visitor.at("scores").get_by_role("radio", name="heros").click()
         visitor.see("dots_heros")
-        expect(visitor.at("jobs")).to_have_count(0)
-    assert len(Repository.at(cache / "results.duckdb").runs()) == 4
+        expect(visitor.at("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
+    lines = (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()
+    found = [(line["diagnostic"], line["variant"]) for line in map(json.loads, lines)]
+    assert found.count(("evalrank", "minilm")) == 1
 
 
 def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: NewReader, demo_copy: Path) -> None:

@@ -300,13 +300,6 @@ def test_a_stored_run_can_be_asked_for_again(encoded: RunOutcome, shared_setting
     assert pipeline.request_of(encoded.record, shared_settings) == asked(shared_settings)
 
 
-def test_the_demo_is_a_list_of_valid_requests(settings: Settings) -> None:
-    requests = pipeline.demo_requests(settings)
-    assert requests[:2] == [asked(settings, "none"), asked(settings, "center")]
-    assert [(r.diagnostic, r.dataset) for r in requests[2:]] == [("heros", "demo-minimal")] * 2
-    assert {r.variant for r in requests[2:]} == {r.variant for r in requests[:2]}
-
-
 # --- what goes wrong
 
 

@@ -1,0 +1,45 @@
+"""Runs of the demo: models that differ, on built-in data, in the order in which a visitor opens the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.runs import pipeline
+from core.runs.requests import RunRequest
+from core.settings import Settings
+from core.types import Variant
+
+FIRST = Variant("minilm", "none")
+CENTERED = Variant("minilm", "center")
+# A sentence transformer, its own word pieces without the transformer, a model of the texts' own words, and spelling.
+UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("minilm-static", "lsa", "random-projection")))
+VARIANTS = (*UNTRANSFORMED, CENTERED)
+OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
+OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
+OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
+FREQUENCY = ("frequency", "demo-vocabulary")  # seconds each, so only of those in which it differs most
+OF_FREQUENCY = UNTRANSFORMED[:2]
+
+
+def first_requests(settings: Settings) -> list[RunRequest]:
+    """The runs behind the first findings: EvalRank and HEROS of one model, about ten seconds on two cores."""
+    return _requests(OF_PAIRS, [FIRST], settings)
+
+
+def requests(settings: Settings) -> list[RunRequest]:
+    """All runs of the demo, without any download; about a minute on two cores."""
+    return [
+        *first_requests(settings),
+        *_requests(OF_PAIRS, VARIANTS[1:], settings),
+        *(found for one in OF_TEXTS for found in _requests([one], VARIANTS, settings)),
+        *_requests(OF_WORDS, UNTRANSFORMED, settings),
+        *_requests([FREQUENCY], OF_FREQUENCY, settings),
+    ]
+
+
+def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:
+    return [
+        pipeline.request(diagnostic, variant.encoder, variant.transform, dataset, {}, settings)
+        for variant in variants
+        for diagnostic, dataset in tasks
+    ]
