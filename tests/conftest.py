@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.runs import demo, pipeline
+from core.runs import pipeline
 from core.settings import Mode, Settings, prepare_runtime
 from core.store.repository import Repository
+from core.workspace import demo
 
 pytest_plugins = [f"tests.support.{name}" for name in ("pages", "commands", "world", "transfer_world")]
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank.pairs import Relation, around_mate
-from core.runs import demo, pipeline
+from core.runs import pipeline
 from core.settings import ASSETS, ROOT, Settings
 from core.store.repository import Repository
 from core.texts import percent
+from core.workspace import demo
 
 
 def is_said(*words: str) -> bool:

@@ -1,22 +1,61 @@
-"""The demo as a whole: its runs, and what pages show beside runs (a map, items for raters)."""
+"""The demo: runs of models that differ, on built-in data, and what pages show beside runs (a map, items for raters).
+
+All is in the order in which a visitor opens the pages.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.jobs.queue import Task
-from core.runs import demo
+from core.runs import pipeline
+from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.space.maps.maps import MapRequest
 from core.studies.judgement.making import ItemsRequest
 from core.studies.judgement.types import Task as Judging
+from core.types import Variant
 
-VOCABULARY = "demo-vocabulary"
-QUERIES = 40  # a rater's quarter of an hour
-JUDGED = demo.UNTRANSFORMED[:2]
+FIRST = Variant("minilm", "none")
+CENTERED = Variant("minilm", "center")
+# A sentence transformer, its own word pieces without the transformer, a model of the texts' own words, and spelling.
+UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("minilm-static", "lsa", "random-projection")))
+VARIANTS = (*UNTRANSFORMED, CENTERED)
+OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
+OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
+OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
+FREQUENCY = ("frequency", "demo-vocabulary")  # seconds each, so only of those in which it differs most
+OF_FREQUENCY = UNTRANSFORMED[:2]
+QUERIES = 40  # of each set of items: a rater's quarter of an hour
+JUDGED = UNTRANSFORMED[:2]
 
 
 def tasks(settings: Settings) -> list[Task]:
     """All work of the demo; what takes a process of its own, UMAP, comes last."""
-    items = [
-        ItemsRequest(task, JUDGED, VOCABULARY, queries=QUERIES) for task in (Judging.INTRUDER, Judging.COMPARATIVE)
+    kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
+    items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
+    return [*requests(settings), *items, MapRequest(FIRST, "demo-pairs")]
+
+
+def first_requests(settings: Settings) -> list[RunRequest]:
+    """The runs behind the first findings: EvalRank and HEROS of one model, about ten seconds on two cores."""
+    return _requests(OF_PAIRS, [FIRST], settings)
+
+
+def requests(settings: Settings) -> list[RunRequest]:
+    """All runs of the demo, without any download; about a minute on two cores."""
+    return [
+        *first_requests(settings),
+        *_requests(OF_PAIRS, VARIANTS[1:], settings),
+        *(found for one in OF_TEXTS for found in _requests([one], VARIANTS, settings)),
+        *_requests(OF_WORDS, UNTRANSFORMED, settings),
+        *_requests([FREQUENCY], OF_FREQUENCY, settings),
     ]
-    return [*demo.requests(settings), *items, MapRequest(demo.FIRST, "demo-pairs")]
+
+
+def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:
+    return [
+        pipeline.request(diagnostic, variant.encoder, variant.transform, dataset, {}, settings)
+        for variant in variants
+        for diagnostic, dataset in tasks
+    ]

@@ -25,12 +25,13 @@ from core.encoders.cache import TEXTS_PER_CHUNK
 from core.errors import BlindspotError
 from core.jobs import queue as jobs
 from core.jobs.queue import Job, JobQueue, JobState
-from core.runs import demo, pipeline
+from core.runs import pipeline
 from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import CancelToken
+from core.workspace import demo
 from tests.support.loopback import Site, serving
 from tests.support.small_world import (
     SMALL_PAIRS,
