@@ -9,6 +9,7 @@ if __name__ == "__main__":  # a page
     ui.set_up()
     page = ui.navigate()
     with ui.errors_shown():
+        ui.use_names()
         ui.shared_pickers(page.url_path)
         page.run()
 else:  # the server

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core import names
 from core.errors import Cancelled
 
 Bool = NDArray[np.bool_]
@@ -46,10 +47,17 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """For people: without a transform the encoder alone; of a path only the last part."""
-        scheme, colon, path = self.encoder.partition(":/")
-        encoder = f"{scheme}:{path.rpartition('/')[2]}" if colon else self.encoder
-        return encoder if self.transform == "none" else f"{encoder} + {self.transform}"
+        """For people: the model's name (``core.names``), without a transform alone."""
+        model = names.current().model(self.encoder)
+        return model if self.transform == "none" else f"{model} + {self.transform}"
+
+    def label_within(self, width: int) -> str:
+        """The label for narrow places: at most ``width`` characters where that leaves eight of the model's name, whose
+        middle is left out; the transform stays, as it is what a menu would cut off."""
+        model = names.current().model(self.encoder)
+        if self.transform == "none":
+            return names.shortened(model, width)
+        return f"{names.shortened(model, max(width - len(self.transform) - 3, 8))} + {self.transform}"
 
     @classmethod
     def parse(cls, text: str) -> Variant:

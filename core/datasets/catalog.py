@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core import names
 from core.datasets.entries import (
     EVALRANK_REPOSITORY,
     EVALRANK_REVISION,
@@ -35,6 +36,7 @@ __all__ = [
     "SourceFile",
     "canonical_dataset",
     "find_dataset",
+    "title_of",
 ]
 
 
@@ -290,6 +292,12 @@ def find_dataset(reference: str) -> DatasetEntry:
     return entry
 
 
+def title_of(reference: str) -> str:
+    """What a dataset is called on screen, whether it is still here or not; see ``core.names``."""
+    entry = DATASETS.get(reference)
+    return names.current().dataset(reference, entry.title if entry else "")
+
+
 def canonical_dataset(reference: str) -> str:
     """The id under which the store has a dataset; a user's file need not exist any more.
 
@@ -303,7 +311,7 @@ def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
     """The entry of a user's file. It holds what was read, so that revision and content are of the same bytes."""
     return DatasetEntry(
         id=reference,
-        title=file.path.name,
+        title=names.current().dataset(reference),
         description=file.description,
         kind=file.kind,
         unit="text",

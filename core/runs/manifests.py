@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import core
+from core import names
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.base import Dataset
 from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
@@ -65,7 +66,8 @@ def manifest_of(
 def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
     """A warning per encoder that declares prompts which were not applied."""
     unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
-    return [f"{encoder} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
+    called = names.current().model
+    return [f"{called(encoder)} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
 
 
 def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:

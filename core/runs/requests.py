@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from core import names
+from core.datasets.catalog import title_of
 from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import FIT_ON, find_diagnostic
 from core.encoders.base import Encoder
@@ -34,8 +36,8 @@ class RunRequest:
 
     @property
     def label(self) -> str:
-        fitted = f", fitted on {self.fit_on}" if self.fit_on else ""
-        return f"{find_diagnostic(self.diagnostic).title} of {self.variant.label} on {self.dataset}{fitted}"
+        fitted = f", fitted on {title_of(self.fit_on)}" if self.fit_on else ""
+        return f"{find_diagnostic(self.diagnostic).title} of {self.variant.label} on {title_of(self.dataset)}{fitted}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class EncodeRequest:
 
     @property
     def label(self) -> str:
-        return f"Encoding {self.dataset} with {self.encoder}"
+        return f"Encoding {title_of(self.dataset)} with {names.current().model(self.encoder)}"
 
 
 def plan_of(

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from core.names import Kind
 from core.store.db import Database, query
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ def purge(dataset: str, database: Database) -> StoredContent:
         cursor.execute(f"DELETE FROM run WHERE run_seq {_AMONG_NUMBERS}", [runs])
         cursor.execute(f"DELETE FROM dataset WHERE dataset_seq {_AMONG_NUMBERS}", [sets])
         cursor.execute("DELETE FROM dataset_alias WHERE dataset = ?", [dataset])
+        cursor.execute("DELETE FROM display_name WHERE kind = ? AND reference = ?", [Kind.DATASET.value, dataset])
         cursor.execute(f"DELETE FROM embedding WHERE embedding_digest {_AMONG_TEXTS}", [sorted(found.embeddings)])
         cursor.execute(
             f"DELETE FROM support WHERE support_digest {_AMONG_TEXTS} "

@@ -21,6 +21,7 @@ from core.diagnostic import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
 from core.errors import BlindspotError, InputError
+from core.names import Kind
 from core.store.db import Database, query, tables_of
 from core.store.records import (
     Leaderboard,
@@ -161,6 +162,11 @@ class Repository:
             for name, at, gone, facts in self._rows("encoders/references")
         ]
 
+    def names(self) -> list[tuple[str, str, str | None]]:
+        """Kind (``core.names.Kind``) and reference of what the store knows, in order of first appearance, and the name
+        that a user gave it."""
+        return [(kind, reference, name) for kind, reference, name in self._rows("names/known")]
+
     def embeddings(self) -> list[EmbeddingFacts]:
         """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
         return [EmbeddingFacts(*row) for row in self._rows("encoders/embeddings")]
@@ -220,6 +226,14 @@ class Repository:
         return np.unpackbits(np.frombuffer(ranked, dtype=np.uint8), count=items).astype(np.bool_)
 
     # --- writing
+
+    def give_name(self, kind: Kind, reference: str, name: str) -> None:
+        """Keep what a user calls a model or a dataset; "" takes the name away."""
+        params = {"kind": kind.value, "reference": reference}
+        if name:
+            self._write("names/give", params | {"name": name})
+        else:
+            self._write("names/take", params)
 
     def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:
         """Keep what encoding cost."""

@@ -2,6 +2,7 @@
 
 from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.frame import how_computed, page
+from core.ui.naming import use_names
 from core.ui.navigation import navigate, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
@@ -38,5 +39,6 @@ __all__ = [
     "set_up",
     "settings",
     "shared_pickers",
+    "use_names",
     "variant_styles",
 ]

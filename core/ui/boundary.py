@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from core.errors import BlindspotError
 from core.ui.markdown import as_text
+from core.ui.naming import ensure_names
 from core.ui.resources import allowed
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ def fragment(function: Callable[P, None], run_every: float | None = None) -> Cal
     @wraps(function)
     def shown(*args: P.args, **kwargs: P.kwargs) -> None:
         with errors_shown():
+            ensure_names()  # redrawn alone, it runs in a thread of its own
             function(*args, **kwargs)
 
     return st.fragment(shown, run_every=run_every)

@@ -81,10 +81,10 @@ def _refuse(value: object) -> NoReturn:
 
 
 # Streamlit looks for the very class of an argument, not for its bases, and never inside a dataclass. Of a large array
-# or table it would hash a sample, and so mistake one for another.
+# or table it would hash a sample, and so mistake one for another. What is kept of runs and spaces may name them.
 KEYS: Keys = {
-    RunRecord: lambda run: run.run_id,
-    Space: lambda space: space.digest,
+    RunRecord: lambda run: (run.run_id, run.plan.variant.label),
+    Space: lambda space: (space.digest, space.variant.label),
     DiagnosticEntry: lambda entry: (entry.id, entry.version, entry.table),
     SourceFile: _source,
     DatasetEntry: lambda entry: (entry.id, entry.revision, entry.own and entry.own.sha256, entry.files),

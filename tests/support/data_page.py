@@ -6,9 +6,9 @@ from streamlit.testing.v1 import AppTest
 
 
 def listed(app: AppTest) -> dict[str, str]:
-    """State by id."""
+    """State by id, of a file by its name."""
     frame = app.dataframe[0].value
-    return dict(zip(frame["id"], frame["state"], strict=True))
+    return dict(zip(frame["id"].where(frame["id"] != "", frame["dataset"]), frame["state"], strict=True))
 
 
 def rows(app: AppTest, column: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import fetch
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.errors import BlindspotError
 from core.files.artifacts import Artifacts, path_of
 from core.jobs.queue import OnStoredVariant
@@ -98,7 +98,7 @@ class HubsRequest(OnStoredVariant):
 
     @property
     def label(self) -> str:
-        return f"Neighbours of all items of {self.dataset} by {self.variant.label}"
+        return f"Neighbours of all items of {title_of(self.dataset)} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """

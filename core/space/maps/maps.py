@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import fetch
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.datasets.kinds.base import Dataset
 from core.errors import BlindspotError, InputError
 from core.files.artifacts import Artifacts
@@ -79,7 +79,7 @@ class MapRequest(OnStoredVariant):
 
     @property
     def label(self) -> str:
-        return f"{self.method.upper()} of {self.dataset} by {self.variant.label}"
+        return f"{self.method.upper()} of {title_of(self.dataset)} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """Make it: a task of the queue."""

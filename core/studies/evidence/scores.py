@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.catalog import DATASETS, OWN_PREFIX
+from core.datasets.catalog import DATASETS, OWN_PREFIX, title_of
 from core.diagnostic import Reading, all_diagnostics, find_diagnostic
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
 from core.encoders.catalog import ENCODERS
@@ -94,7 +94,7 @@ class Measure:
     @property
     def label(self) -> str:
         """The measure for people; an arrow says that less is better."""
-        title = DATASETS[self.dataset].title if self.dataset in DATASETS else self.source
+        title = title_of(self.dataset) if self.dataset else self.source
         if self.is_task:
             return title
         return f"{self.name}{' ↓' if self.sign < 0 else ''}, {self.source}" if self.source else self.name

@@ -10,7 +10,7 @@ import numpy as np
 
 from core import policy
 from core.datasets import fetch
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import by_wordfreq, of_vocabulary
@@ -62,7 +62,7 @@ class ItemsRequest:
 
     @property
     def label(self) -> str:
-        return f"Items for {len(self.variants)} variant{'s' * (len(self.variants) != 1)} on {self.dataset}"
+        return f"Items for {len(self.variants)} variant{'s' * (len(self.variants) != 1)} on {title_of(self.dataset)}"
 
     @property
     def encoders(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.datasets.kinds.base import Dataset, DatasetKind
 from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
 from core.encoders.catalog import resolve_encoder
@@ -67,7 +67,7 @@ class Task:
 
     @property
     def label(self) -> str:
-        return f"{self.entry.title} on {self.dataset}"
+        return f"{self.entry.title} on {title_of(self.dataset)}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Reading:
 
     @property
     def label(self) -> str:
-        return f"{self.task.entry.title} {self.score}, {self.task.dataset}"
+        return f"{self.task.entry.title} {self.score}, {title_of(self.task.dataset)}"
 
     @property
     def is_described(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry
+from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry, title_of
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.errors import BlindspotError
 from core.ui.markdown import as_text
@@ -33,7 +33,7 @@ def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
     """Say what is missing and what for, with the button that downloads it."""
     size = sum(file.size for file in entry.files) / 1e6
     text, button = st.columns([4, 1], vertical_alignment="center")
-    text.info(f"{what_for} needs {entry.title} ({size:.1f} MB), which is not on this machine yet.")
+    text.info(f"{what_for} needs {title_of(entry.id)} ({size:.1f} MB), which is not on this machine yet.")
     with button:
         fetch_button("Download", f"Download of {entry.title}", entry.id, key=key)
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core import policy
-from core.datasets import uploads
+from core import names, policy
+from core.datasets.catalog import title_of
 from core.errors import BlindspotError
 from core.files.export import as_file
 from core.jobs.visitors import Visitor
+from core.names import Names
 from core.ui.resources import settings, shared_repository, shared_settings, visitor
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def button(
     """A download button; ``make`` gives the file's content when it is pressed, and may raise ``BlindspotError``."""
     st.download_button(
         label,
-        data=_Delivery(make, holds, visitor(), bool(settings().session)),
+        data=_Delivery(make, holds, visitor(), bool(settings().session), names.current()),
         file_name=file_name,
         mime=mime,
         key=key,
@@ -75,19 +76,23 @@ def _file(rows: Callable[[], pd.DataFrame], ending: str) -> bytes:
 
 
 def stem_of(*parts: str) -> str:
-    """A stem for a file's name; a dataset's path on the server is left out."""
-    named = [uploads.short_name(part, shared_settings()).rsplit("/", 1)[-1] for part in parts]
+    """A stem for a file's name; a dataset's reference (with a colon) is its name."""
+    named = [title_of(part) if ":" in part else part for part in parts]
     return re.sub(r"[^\w.~-]+", "-", "-".join(named)).strip("-")
 
 
 @dataclass(frozen=True)
 class _Delivery:
-    """A file for one reader (None on one's own machine); ``is_own`` if it is made of the reader's own uploads."""
+    """A file for one reader (None on one's own machine); ``is_own`` if it is made of the reader's own uploads.
+
+    What it says is called as on the page that it was offered on.
+    """
 
     make: Callable[[], bytes]
     holds: Holds
     reader: Visitor | None
     is_own: bool
+    names: Names
 
     def __call__(self) -> bytes:
         place = self.reader.place if self.reader and self.is_own else None
@@ -97,7 +102,8 @@ class _Delivery:
         store = place.repository if place else shared_repository()
         for run_id in self.holds.runs:
             store.run(run_id)  # raises where it was deleted
-        return self.make()
+        with names.in_force(self.names):
+            return self.make()
 
 
 class _InOneLine(logging.Filter):

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.catalog import DATASETS
+from core.datasets.catalog import title_of
 from core.diagnostic import DiagnosticEntry
 from core.store.records import RunRecord
 from core.types import Variant
+from core.ui.markdown import as_text
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start
@@ -26,8 +27,8 @@ TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 
 
 def dataset_title(dataset: str) -> str:
-    """A heading in Markdown: the title from the catalog; a user's file, or what was in the catalog once, as code."""
-    return DATASETS[dataset].title if dataset in DATASETS else f"`{dataset.replace('`', '´')}`"
+    """What a dataset is called, as Markdown."""
+    return as_text(title_of(dataset))
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:

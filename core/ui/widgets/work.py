@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.datasets import fetch
+from core.datasets.catalog import title_of as called
 from core.diagnostic import named_function
 from core.errors import BlindspotError
 from core.jobs.queue import Job, JobState, Task
@@ -39,7 +40,7 @@ def fetch_button(label: str, title: str, dataset: str, *, key: str) -> None:
 def encode_button(label: str, encoders: Sequence[str], dataset: str, *, key: str) -> None:
     """A button that queues the encoding of a dataset by some encoders."""
     tasks = [EncodeRequest(encoder, dataset) for encoder in encoders]
-    title = tasks[0].label if len(tasks) == 1 else f"Encoding {dataset} with {len(tasks)} encoders"
+    title = tasks[0].label if len(tasks) == 1 else f"Encoding {called(dataset)} with {len(tasks)} encoders"
     _task_button(label, "Encoding …", ":material/play_arrow:", title, tasks, key=key, primary=True)
 
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
+from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset, title_of
 from core.datasets.fetch import DataState, FileState
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.files import path_of
+from core.datasets.own.files import is_own, path_of
 from core.datasets.uploads import Upload
 from core.diagnostic import all_diagnostics
 from core.errors import BlindspotError
+from core.names import Kind
 from core.store.records import RunState
 from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset, pickable_datasets
 from core.ui.resources import allowed, cached, repository, settings, upload_settings
 from core.ui.widgets.browse_table import choose_row
+from core.ui.widgets.renaming import name_field
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
 
@@ -58,13 +59,12 @@ def listed(picked: str) -> list[Listed]:
     for reference in pickable_datasets():
         if entry := DATASETS.get(reference):
             state = dataset_state(entry)
-            out.append(Listed(reference, entry.title, entry.kind, entry.size, entry.licence, state))
+            out.append(Listed(reference, title_of(reference), entry.kind, entry.size, entry.licence, state))
             continue
         upload, path = stored.get(reference), path_of(reference)
         state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
-        title = upload.name if upload else path.name
-        out.append(Listed(reference, title, kind, size, "yours", state, upload))
+        out.append(Listed(reference, title_of(reference), kind, size, "yours", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
         st.rerun()
     return out
@@ -111,7 +111,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "holds": [row.size for row in rows],
             "kind": [str(row.kind) for row in rows],
             "licence": [row.licence for row in rows],
-            "id": [uploads.short_name(reference, settings()) for reference in references],
+            "id": ["" if is_own(reference) else reference for reference in references],
         }
     )
     choose_row(
@@ -124,13 +124,13 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         selection_mode="single-row-required",
         column_config={
             "state": st.column_config.TextColumn(width=110),
-            "dataset": st.column_config.TextColumn(width=150),
+            "dataset": st.column_config.TextColumn(width=190),
             "holds": st.column_config.TextColumn(
                 width=260, help="Pairs or originals, and the texts that they are among"
             ),
             "kind": st.column_config.TextColumn(width=110),
             "licence": st.column_config.TextColumn(width=120),
-            "id": st.column_config.TextColumn(help="As in the sidebar"),
+            "id": st.column_config.TextColumn(help="As on the command line; of a file: its reference, below"),
         },
     )
     st.caption("Choose a row, or a dataset in the sidebar, to see what is in it.")
@@ -142,6 +142,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
 def details(row: Listed) -> DatasetEntry | None:
     """The facts of a dataset, and the remedy for its state; its entry, if its rows can be shown."""
     st.subheader(as_text(row.title), anchor=False)
+    name_field(Kind.DATASET, row.reference, row.title)
     try:
         entry = find_dataset(row.reference)
     except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
@@ -187,12 +188,11 @@ def _reading(entry: DatasetEntry, row: Listed) -> str:
 def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of its files."""
     if entry.own:
-        named = str if allowed().server_files else attrgetter("name")  # a demo's folders are no visitor's business
-        files = [(named(entry.own.path), entry.own.path.stat().st_size, entry.own.sha256)]
+        files = [(entry.own.path.name, entry.own.path.stat().st_size, entry.own.sha256)]
         what = ["as read" if row.upload else "your file"]
         if row.upload and row.upload.original.is_file():
             original = row.upload.original
-            files.append((named(original), original.stat().st_size, row.upload.original_sha256))
+            files.append((original.name, original.stat().st_size, row.upload.original_sha256))
             what.append("as uploaded")
         first, last = {"what": what}, {}
     else:
@@ -239,7 +239,7 @@ def _mend(entry: DatasetEntry, state: DataState) -> bool:
         _next_step(entry)
         return True
     lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
-    size, title = _size(sum(file.size for file in lacking)), f"Download of {entry.title}"
+    size, title = _size(sum(file.size for file in lacking)), f"Download of {title_of(entry.id)}"
     source = "the mirror that BLINDSPOT_MIRROR names" if settings().mirror else "its public source"
     if not settings().mirror and not allowed().downloads:
         st.info(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
+from core import names
+from core.datasets.catalog import title_of
 from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
 from core.errors import BlindspotError
 from core.figures.html_tables import facts_table
+from core.names import Kind
 from core.numerics.similarity import Similarity
 from core.runs import encoders_here, pipeline
 from core.runs.encoders_here import EncoderSummary, Library
@@ -17,6 +20,8 @@ from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, jobs, repository, scheme, settings
+from core.ui.widgets.renaming import name_field
+from core.ui.widgets.tables import dataset_title
 from core.ui.widgets.work import demo_button, run_button
 
 KINDS = {
@@ -29,7 +34,6 @@ KINDS = {
 }
 DIAGNOSTIC = "evalrank"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
-LONGEST_SHOWN = 24  # characters of a reference in the table
 _ROW = "_models_row"
 _ASKED = "_models_asked"  # reference whose removal waits for confirmation
 _SAID = "_models_said"  # how the last removal ended: (whether well, sentence)
@@ -64,7 +68,7 @@ def table(found: Library) -> None:
         on_select=lambda: _choose(references),
         selection_mode="single-row",
         column_config={
-            "encoder": st.column_config.TextColumn(width=180, pinned=True, help="Its reference: how it is named."),
+            "model": st.column_config.TextColumn(width=200, pinned=True, help="Its name; choose a row to change it."),
             "dimension": number(width=82, help="Length of a vector."),
             "parameters": number(width=92, format="localized", help="Trained weights."),
             "memory, MB": number(width=95, format="%.0f", help="Size of the weights once they are loaded."),
@@ -80,8 +84,7 @@ def table(found: Library) -> None:
     )
     st.caption(_about_speed(found))
     if found.removed:
-        names = ", ".join(f"`{name.replace('`', '´')}`" for name in found.removed)
-        st.caption(f"Removed here, their runs are kept: {names}.")
+        st.caption(f"Removed here, their runs are kept: {_called(found.removed)}.")
     for path in found.damaged:
         st.warning("A file about stored embeddings cannot be read. Delete it; the texts are then encoded again.")
         st.text(str(path))
@@ -90,7 +93,7 @@ def table(found: Library) -> None:
 def _row(encoder: EncoderSummary) -> dict[str, object]:
     device, speed = next(iter(encoder.speeds.items()), (None, None))
     return {
-        "encoder": _short(encoder.reference),
+        "model": names.current().model(encoder.reference),
         "dimension": encoder.dimension,
         "parameters": encoder.parameters,
         "memory, MB": None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6,
@@ -105,20 +108,16 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
     }
 
 
-def _short(reference: str) -> str:
-    """A reference for a column of the table; of a long path the end is kept."""
-    kind, colon, target = reference.partition(":")
-    rest = LONGEST_SHOWN - len(kind) - 2
-    return reference if len(reference) <= LONGEST_SHOWN else f"{kind}{colon}…{target[-rest:]}"
+def _called(references: Iterable[str]) -> str:
+    return ", ".join(as_text(names.current().model(reference)) for reference in references)
 
 
 def _about_speed(found: Library) -> str:
     text = "texts/s: speed of encoding on this machine, loading the model left out."
     groups = {tuple(sorted((e.reference, *e.shares_pass_with))) for e in found.encoders if e.shares_pass_with}
     for group in sorted(groups):
-        names = ", ".join(f"`{name.replace('`', '´')}`" for name in group)
         text += (
-            f" {names} come out of one forward pass of their model and were encoded together: "
+            f" {_called(group)} come out of one forward pass of their model and were encoded together: "
             "each shows the speed of the whole pass, which gave all of them."
         )
     return text
@@ -160,7 +159,9 @@ def _notice() -> None:
 def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
     """The facts of one encoder, its runs and embeddings, and its removal."""
     with st.container(border=True, key="details"):
-        st.markdown(f"**{as_text(encoder.title)}**")
+        name = names.current().model(encoder.reference)
+        st.markdown(f"**{as_text(name)}**" + (f": {as_text(encoder.title)}" if encoder.is_of_catalog else ""))
+        name_field(Kind.MODEL, encoder.reference, name)
         st.markdown(as_text(encoder.description))
         prompt_note(encoder)
         left, right = st.columns(2, gap="medium")
@@ -180,7 +181,8 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
 def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
     speeds = ", ".join(f"{speed:,.0f} texts/s on {device}" for device, speed in encoder.speeds.items())
     if speeds and encoder.shares_pass_with:
-        speeds += f"; the whole pass, together with {', '.join(encoder.shares_pass_with)}"
+        others = ", ".join(names.current().model(reference) for reference in encoder.shares_pass_with)
+        speeds += f"; the whole pass, together with {others}"
     return {
         "reference": encoder.reference,
         "kind": KINDS.get(encoder.kind, encoder.kind),
@@ -200,7 +202,7 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
 def prompt_note(encoder: EncoderSummary) -> None:
     """Warn of declared prompts that are not applied."""
     if warning := prompt_warning(encoder.unused_prompts):
-        st.warning(as_text(f"{encoder.reference} {warning}"), icon=":material/report:")
+        st.warning(as_text(f"{names.current().model(encoder.reference)} {warning}"), icon=":material/report:")
 
 
 def _about(info: EncoderInfo | None) -> dict[str, str]:
@@ -250,7 +252,7 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         transforms = ", ".join(variant.transform for variant in variants)
         link = link_to(dataset, metrics[0], variants)
         with st.container(horizontal=True, vertical_alignment="center"):
-            label = f"EvalRank on {as_text(dataset)}: {as_text(transforms)}"
+            label = f"EvalRank on {dataset_title(dataset)}: {as_text(transforms)}"
             st.page_link("pages/evalrank.py", label=label, icon=":material/leaderboard:", query_params=link)
             st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:
@@ -305,9 +307,9 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
     except BlindspotError as error:  # its folder is gone, or the dataset's file
         st.warning(f"It cannot be run now: {as_text(str(error))}")
         return
-    title = f"{reference} on {picks.dataset}"
+    title = f"{names.current().model(reference)} on {title_of(picks.dataset)}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        run_button(f"Run it on {as_text(picks.dataset)}", title, requests, key=key, primary=primary)
+        run_button(f"Run it on {dataset_title(picks.dataset)}", title, requests, key=key, primary=primary)
         st.caption(
             f"EvalRank with the transforms {' and '.join(TRANSFORMS)}, similarity {picks.metric}. "
             "The sidebar has other datasets; a run that is stored is found, not computed again."
@@ -379,7 +381,7 @@ def _remove(reference: str) -> None:
     found = library()
     encoder = found.find(reference)
     if encoder and _in_use(encoder):  # since the page was drawn
-        st.session_state[_SAID] = (False, f"{reference} is in use and was not removed.")
+        st.session_state[_SAID] = (False, f"{names.current().model(reference)} is in use and was not removed.")
         return
     try:
         removal = encoders_here.remove(reference, settings(), repository())
@@ -391,4 +393,4 @@ def _remove(reference: str) -> None:
         st.session_state["model"] = None
     what = "was removed" if is_gone else "has no embeddings on disk any more"
     deleted = f" {_bytes(removal.size)} were deleted." if removal.size else ""
-    st.session_state[_SAID] = (True, f"{reference} {what}.{deleted}")
+    st.session_state[_SAID] = (True, f"{names.current().model(reference)} {what}.{deleted}")

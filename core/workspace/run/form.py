@@ -5,7 +5,7 @@ from __future__ import annotations
 import psutil
 import streamlit as st
 
-from core.datasets import uploads
+from core.datasets.catalog import title_of
 from core.diagnostic import all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.numerics.similarity import Similarity
@@ -55,7 +55,7 @@ def choose() -> Sweep:
         default=DEFAULT_DATASETS,
         key="run_datasets",
         persist_state="session",
-        format_func=lambda reference: uploads.short_name(reference, settings()),
+        format_func=title_of,
         help="The page *Data* shows each of them, and takes files of your own.",
     )
     titles = {entry.id: entry.title for entry in all_diagnostics().values()}
@@ -134,7 +134,7 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
         st.caption(f"{entry.title} has nothing to run on: it needs a {entry.dataset_kind}.")
     used = {r.dataset for r in expansion.requests}
     for dataset in (name for name in sweep.datasets if name not in used):
-        st.caption(f"No chosen diagnostic runs on {as_text(uploads.short_name(dataset, settings()))}.")
+        st.caption(f"No chosen diagnostic runs on {as_text(title_of(dataset))}.")
 
 
 def cost_and_start(expansion: Expansion) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.datasets import uploads
+from core.datasets.catalog import title_of
 from core.diagnostic import FIT_ON, all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.runs import manifests, pipeline
@@ -48,7 +49,7 @@ def history(picks: Picks) -> list[RunRecord]:
         "Dataset",
         [ALL, *dict.fromkeys(c.dataset for c in counts)],
         key="history_dataset",
-        format_func=lambda name: name if name == ALL else uploads.short_name(name, settings()),
+        format_func=lambda name: name if name == ALL else title_of(name),
     )
     state = third.selectbox("State", [ALL, *RunState], key="history_state")
     page_no = int(st.session_state.get("history_page", 1))
@@ -109,7 +110,7 @@ def _row(run: RunRecord) -> dict[str, object]:
         "started": run.started_at.replace(tzinfo=None),
         "diagnostic": entry.title if entry else run.plan.diagnostic,
         "variant": run.plan.variant.label,
-        "dataset": uploads.short_name(run.plan.dataset, settings()),
+        "dataset": title_of(run.plan.dataset),
         "parameters": in_words(run.plan.params) or NOT_THERE,
         "score": f"{headline} {run.metrics[headline]:.4f}" if headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
@@ -318,7 +319,7 @@ def _title(run: RunRecord) -> str:
     entry = all_diagnostics().get(run.plan.diagnostic)
     params = f" ({in_words(run.plan.params)})" if run.plan.params else ""
     name = entry.title if entry else run.plan.diagnostic
-    return f"{name} of {run.plan.variant.label} on {uploads.short_name(run.plan.dataset, settings())}{params}"
+    return f"{name} of {run.plan.variant.label} on {title_of(run.plan.dataset)}{params}"
 
 
 def _link(run: RunRecord) -> None:

@@ -184,10 +184,10 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
 
     (stored,) = kept(tmp_path)
     assert app.selectbox(key="data").value == stored.reference
-    assert "my_pairs.csv" in [heading.value.replace("\\", "") for heading in app.subheader]
+    assert "my_pairs" in [heading.value.replace("\\", "") for heading in app.subheader]
     assert rows(app, "query") == ["a dog is running", "rain falls", "aged"]
     assert rows(app, "mate") == ["a dog runs", "it *rains*", "old"]
-    assert listed(app)[uploads.short_name(stored.reference, make_settings(tmp_path))] == "◆ your file"
+    assert listed(app)["my_pairs"] == "◆ your file"
     assert app.file_uploader[0].value is None
 
     register_encoder(monkeypatch, GramEncoder("grams"))
@@ -338,9 +338,14 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(open_app: OpenApp, tmp_pa
         world.run(diagnostic, "grams", names[-1])
     (tmp_path / "own_minimal.tsv").unlink()
     app = open_app(world.cache, "data", data=names[1])
-    frame = app.dataframe[0].value.set_index("id")
-    assert frame.loc[names[0], ["state", "holds", "kind"]].tolist() == ["◆ your file", "8 pairs, 16 texts", "pair set"]
-    assert frame.loc[names[1], ["state", "holds", "kind"]].tolist() == [
+    frame = app.dataframe[0].value.set_index("dataset")
+    pairs = frame.loc["own_pairs", ["state", "holds", "kind"]]
+    assert pairs.tolist() == [
+        "◆ your file",
+        "8 pairs, 16 texts",
+        "pair set",
+    ]
+    assert frame.loc["own_minimal", ["state", "holds", "kind"]].tolist() == [
         "○ missing",
         "6 originals with 3 rewrites each, 24 texts",
         "minimal-pair set",
@@ -413,7 +418,7 @@ def test_a_removed_upload_that_was_run_stays_in_the_list(open_app: OpenApp, worl
     uploads.remove(stored, world.settings)
     name = uploads.short_name(stored.reference, world.settings)
     app = open_app(world.cache, "data", data=name)
-    assert listed(app)[name] == "○ missing"
+    assert listed(app)[stored.path.stem] == "○ missing"
     assert "there is no file" in written(app)
     assert "stays on the other pages" in written(app)
     app.switch_page("pages/evalrank.py").run()
@@ -469,7 +474,7 @@ def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
     assert "names what is not here" in written(app)
-    assert stored.name not in listed(app)
+    assert stored.path.stem not in listed(app)
     assert "At most 2,097,152 bytes, 2,000 rows, 50 columns, 2,000 characters" in written(app)
     assert not any(b.key == "remove_for_good" for b in app.button)
     assert app.selectbox(key="data").value == "demo-pairs"

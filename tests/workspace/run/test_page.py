@@ -45,7 +45,7 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert app.button(key="run_all").label == "Run 2"  # HEROS of both variants
     app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
     assert app.button(key="run_all").disabled
-    assert "No chosen diagnostic runs on demo-minimal." in written(app)
+    assert "No chosen diagnostic runs on Demo minimal pairs." in written(app)
     app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
 

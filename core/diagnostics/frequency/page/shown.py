@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset, title_of
 from core.datasets.kinds.base import Dataset, DatasetKind
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
@@ -63,7 +63,7 @@ def gather(picks: Picks) -> FrequencyView | None:
         entry = find_dataset(picks.dataset)
         if not _has_files(entry):
             st.info(f"The files of {as_text(entry.title)} are not here: {entry.size}.", icon=":material/download:")
-            fetch_button("Download it", f"Downloading {entry.title}", entry.id, key="frequency_fetch")
+            fetch_button("Download it", f"Downloading {title_of(entry.id)}", entry.id, key="frequency_fetch")
             return None
         dataset = load(entry)
         if not (variants := _variants(picks, dataset)):

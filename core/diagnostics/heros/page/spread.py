@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core.datasets import uploads
+from core.datasets.catalog import title_of
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.heros.figures import spread as figures
 from core.diagnostics.heros.figures.profile import label
@@ -185,7 +185,7 @@ def _offer(shown: HerosView, encoder: str, missing: Sequence[str]) -> None:
     several = f"{len(missing)} transforms" if len(missing) > 1 else "1 transform"
     run_button(
         f"Run {several} of {as_text(encoder)}: {', '.join(missing)}",
-        f"Transforms of {encoder} on {uploads.short_name(shown.dataset, settings())}",
+        f"Transforms of {encoder} on {title_of(shown.dataset)}",
         requests,
         key="run_chains",
         primary=False,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core import ui
-from core.datasets.catalog import DATASETS
+from core.datasets.catalog import title_of
 from core.diagnostics.similarity.definition import ENTRY
 from core.diagnostics.similarity.page import bands, learned, pairs, scores
 from core.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
@@ -76,7 +76,7 @@ def _other_kind(dataset: str) -> None:
         )
         with st.container(horizontal=True):
             for name, unit in OFFERED.items():
-                label = f"{DATASETS[name].title} ({unit})"
+                label = f"{title_of(name)} ({unit})"
                 st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
 
 

@@ -7,8 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.datasets import uploads
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.datasets.own import files as own_files
 from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY
 from core.diagnostics.transfer.page.runs import TransferView, title
@@ -183,7 +182,7 @@ def _form(
         default=[name for name in tasks if name in known_tasks],
         key="transfer_run_tasks",
         persist_state="session",
-        format_func=lambda name: uploads.short_name(name, settings()),
+        format_func=title_of,
         help="Labelled texts of your own are among them once they were uploaded on the page *Data* or run.",
     )
     chosen = left.pills(

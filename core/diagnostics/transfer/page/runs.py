@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, find_dataset
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset, title_of
 from core.datasets.entries import DatasetEntry
 from core.datasets.kinds.labelled_texts import LabelledTexts
 from core.diagnostics.transfer.definition import ENTRY
@@ -60,7 +60,7 @@ class TransferView:
 
 def title(task: str) -> str:
     """A task's name in a figure, with a note if its examples are pairs."""
-    name = DATASETS[task].title if task in DATASETS else uploads.short_name(task, settings())
+    name = title_of(task)
     return f"{name} (pairs)" if task in PAIR_TASKS else name
 
 

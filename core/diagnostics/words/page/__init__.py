@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core import ui
-from core.datasets.catalog import DATASETS
+from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic
 from core.diagnostics.words.page import drill_down, table
 from core.diagnostics.words.page.table import WordsView
@@ -40,7 +40,7 @@ def _coverage(shown: WordsView) -> None:
             unit = next((u for u in ("questions", "pairs") if u in c), "")
             rows.append(
                 {
-                    "dataset": DATASETS[task.dataset].title,
+                    "dataset": title_of(task.dataset),
                     "variant": variant.label,
                     "words": f"{c['items_covered']:,} of {c['items']:,}",
                     "questions or pairs": f"{c[f'{unit}_covered']:,} of {c[unit]:,}" if unit else "–",

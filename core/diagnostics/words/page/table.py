@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import DATASETS
+from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic
 from core.diagnostics.words import figures
 from core.diagnostics.words.analogy import Rule
@@ -142,7 +142,7 @@ def _table(
         frame[task.name] = pd.Series(values, dtype=float)
     columns = {
         t.name: st.column_config.Column(
-            t.name, help=f"{t.group}: {ABOUT[t.diagnostic][0]} × 100 on {DATASETS[t.dataset].title}"
+            t.name, help=f"{t.group}: {ABOUT[t.diagnostic][0]} × 100 on {title_of(t.dataset)}"
         )
         for t in tasks
     }
@@ -224,7 +224,7 @@ def offer(shown: WordsView) -> None:
     with st.expander("Run what is missing", expanded=not shown.variants, icon=":material/add:"):
         for group, tasks in missing.items():
             text, button = st.columns([3, 1], vertical_alignment="center")
-            names = ", ".join(DATASETS[t.dataset].title for t in tasks)
+            names = ", ".join(title_of(t.dataset) for t in tasks)
             text.markdown(f"**{group[0].upper()}{group[1:]}**: {as_text(names)}")
             try:
                 requests = _requests(tasks, variants, shown)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets import uploads
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.errors import BlindspotError
 from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
@@ -66,7 +65,7 @@ def _form(task: Task, *, first: bool) -> None:
                 index=known_datasets().index(DEFAULT_DATASET),
                 key=f"make_{task}_dataset",
                 persist_state="session",
-                format_func=lambda reference: uploads.short_name(reference, settings()),
+                format_func=title_of,
                 help="Whose items are queries, neighbours and intruders: words, or sentences. The page *Data* shows "
                 "each of them, and takes files of your own.",
             )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from core.datasets import fetch, uploads
-from core.datasets.catalog import DatasetEntry, find_dataset
+from core.datasets.catalog import DatasetEntry, find_dataset, title_of
 from core.encoders.catalog import canonical_encoder
 from core.errors import BlindspotError
 from core.numerics.similarity import Similarity
@@ -171,7 +171,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
         )
         if other := _other(tested, grid.encoders):
             button.button(
-                f"Fit on {uploads.short_name(other, settings())} instead",
+                f"Fit on {title_of(other)} instead",
                 key=f"{key}_other",
                 on_click=_fit_on(other),
                 help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can "
@@ -184,7 +184,7 @@ def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
     """Markdown: how much of each test is also in the corpus."""
     here = _available(readable_datasets())
     shares = {name: _seen(name, corpus, here) for name in tested}
-    seen = [f"{share:.0%} of {uploads.short_name(n, settings())}" for n, share in shares.items() if share]
+    seen = [f"{share:.0%} of {title_of(n)}" for n, share in shares.items() if share]
     fitted = f"{names}: fitted on the {_items(corpus)}."
     if not seen:
         return as_text(f"Held out. {fitted} None of the tested texts is among them.")

@@ -1,0 +1,202 @@
+"""Names of models and datasets for people, in place of references, which hold paths of the server.
+
+A name is what the user chose, or follows from the reference: the folder's or the file's name, a hub model's without its
+organization. Names are a store's, so whoever shows something puts those of its store into force, for the running thread
+and what it calls; without any, names follow from the references alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from urllib.parse import unquote
+
+from core.errors import InputError
+
+LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
+_MARKS = " .,()+@#&/:='%_-"
+_UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder that is named by what it holds: see datasets.uploads
+_PACKED = (".gz", ".bz2", ".xz", ".zip")
+_QUOTED = "'"
+
+
+class Kind(StrEnum):
+    """What has a name."""
+
+    MODEL = "model"
+    DATASET = "dataset"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names by reference, no two of a kind alike; what is not among them has the name that its reference says."""
+
+    models: Mapping[str, str] = field(default_factory=dict)
+    datasets: Mapping[str, str] = field(default_factory=dict)
+
+    def model(self, reference: str) -> str:
+        return self.models.get(reference) or name_of_model(reference)
+
+    def dataset(self, reference: str, title: str = "") -> str:
+        """``title`` is that of the catalog."""
+        return self.datasets.get(reference) or title or name_of_dataset(reference)
+
+    @classmethod
+    def of(
+        cls, models: Iterable[str], datasets: Mapping[str, str], chosen: Mapping[tuple[str, str], str] | None = None
+    ) -> Names:
+        """Names that tell all apart.
+
+        Args:
+            models: references, what came first before what came later: it keeps its name.
+            datasets: titles by reference, "" where the reference says the name.
+            chosen: names that users gave, by kind and reference.
+        """
+        chosen = chosen or {}
+        return cls(
+            _told_apart({m: name_of_model(m) for m in models}, _of_kind(chosen, Kind.MODEL)),
+            _told_apart({d: t or name_of_dataset(d) for d, t in datasets.items()}, _of_kind(chosen, Kind.DATASET)),
+        )
+
+
+_IN_FORCE: ContextVar[Names] = ContextVar("names", default=Names())  # noqa: B039 - frozen, and never changed
+
+
+def current() -> Names:
+    """The names in force."""
+    return _IN_FORCE.get()
+
+
+def put_in_force(names: Names) -> None:
+    """Use these names from now on, in this thread."""
+    _IN_FORCE.set(names)
+
+
+@contextmanager
+def in_force(names: Names) -> Iterator[None]:
+    """Use these names inside."""
+    token = _IN_FORCE.set(names)
+    try:
+        yield
+    finally:
+        _IN_FORCE.reset(token)
+
+
+def checked(name: str) -> str:
+    """A name that somebody chose, without spaces around it.
+
+    Raises:
+        InputError: it is empty, too long, or has characters that mean something to HTML or Markdown or cannot be seen.
+    """
+    found = " ".join(unicodedata.normalize("NFC", name).split())
+    if not found:
+        raise InputError("this name is empty", expected="at least one letter")
+    if len(found) > LONGEST:
+        raise InputError(f"this name has {len(found):,} characters", expected=f"at most {LONGEST}")
+    if strange := sorted({c for c in found if not _is_plain(c)}):
+        shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in strange[:8])
+        raise InputError(
+            f"this name has characters that a name cannot have: {shown}",
+            expected=f"letters, digits, spaces and {_MARKS.strip()}",
+        )
+    if not any(c.isalnum() for c in found):
+        raise InputError(f"the name {_QUOTED}{found}{_QUOTED} says nothing", expected="at least one letter or digit")
+    return found
+
+
+def name_of_model(reference: str) -> str:
+    """What a reference itself says: ``dir:/a/b/minilm-kb`` is ``minilm-kb``, ``hf:ORG/NAME`` is ``NAME``."""
+    scheme, colon, target = reference.partition(":")
+    if not colon:
+        return shortened(_plain(reference)) or Kind.MODEL
+    if scheme in {"vectors", "table"}:
+        return shortened(_plain(_stem(target)) or scheme)
+    target, _, query = target.partition("?")
+    target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")
+    name = _plain(_last(target)) or scheme
+    facts = [f"@{revision[:8]}"] if revision else []
+    facts += [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
+    return shortened(_plain(f"{name} ({', '.join(facts)})")) if facts else shortened(name)
+
+
+def name_of_dataset(reference: str) -> str:
+    """What a reference itself says: ``file:/a/b/pairs.csv`` is ``pairs``; of a catalog's, its id."""
+    scheme, colon, target = reference.partition(":")
+    if not colon:
+        return shortened(_plain(reference)) or Kind.DATASET
+    return shortened(_plain(_stem(target.partition("?")[0])) or scheme)
+
+
+def shortened(name: str, width: int = LONGEST) -> str:
+    """At most ``width`` characters: the middle is left out, as beginning and end tell names apart."""
+    if len(name) <= width:
+        return name
+    tail = max((width - 1) // 2, 1)
+    return f"{name[: width - 1 - tail].rstrip()}…{name[-tail:].lstrip()}"
+
+
+def _told_apart(default: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Names by reference: those that were chosen, then the others, told apart by their parent folder or a number."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    references = [*(r for r in chosen if r in default), *(r for r in default if r not in chosen)]
+    alike = Counter(default[r].casefold() for r in default if r not in chosen)
+    for reference in [*references, *(r for r in chosen if r not in default)]:
+        name = chosen.get(reference) or default[reference]
+        first = name
+        if reference not in chosen and ":" in reference and (alike[name.casefold()] > 1 or name.casefold() in taken):
+            # Each of them by its folder, not only the later ones: none is the obvious bearer of the name.
+            parent = _parent(reference)
+            first = _with(name, parent) if parent else name
+        numbered = (_with(name, str(n)) for n in range(2, len(default) + len(chosen) + 3))
+        names[reference] = next(free for free in (first, *numbered) if free.casefold() not in taken)
+        taken.add(names[reference].casefold())
+    return names
+
+
+def _with(name: str, what: str) -> str:
+    what = shortened(what, LONGEST // 2)
+    return f"{shortened(name, LONGEST - len(what) - 3)} ({what})"
+
+
+def _of_kind(chosen: Mapping[tuple[str, str], str], kind: Kind) -> dict[str, str]:
+    return {reference: name for (of, reference), name in chosen.items() if of == kind}
+
+
+def _parts(path: str) -> Sequence[str]:
+    return [part for part in re.split(r"[/\\]", path) if part]
+
+
+def _last(path: str) -> str:
+    return next(reversed(_parts(path)), "")
+
+
+def _parent(reference: str) -> str:
+    """The folder, or the organization, that a reference's last part is in; "" where it is no name to a reader."""
+    parts = _parts(reference.partition(":")[2].partition("?")[0])
+    parent = parts[-2] if len(parts) > 1 else ""
+    return "" if _UPLOADED.fullmatch(parent) else _plain(parent)
+
+
+def _stem(path: str) -> str:
+    name = _last(path)
+    for packed in _PACKED:
+        name = name[: -len(packed)] if name.lower().endswith(packed) and len(name) > len(packed) else name
+    stem, _, ending = name.rpartition(".")
+    return stem if stem and len(ending) <= len("parquet") and ending.isalnum() else name
+
+
+def _is_plain(character: str) -> bool:
+    return character in _MARKS or unicodedata.category(character)[0] in "LMN"
+
+
+def _plain(name: str) -> str:
+    """Without characters that a name cannot have."""
+    found = "".join(c if _is_plain(c) else " " if c.isspace() else "_" if c.isprintable() else "" for c in name)
+    return " ".join(found.split())

@@ -1,0 +1,1 @@
+INSERT OR REPLACE INTO display_name VALUES ($kind, $reference, $name)

@@ -1,0 +1,1 @@
+DELETE FROM display_name WHERE kind = $kind AND reference = $reference

@@ -1,0 +1,108 @@
+"""Choices among things that have names, whose ids are in the address: a link survives a rename.
+
+Streamlit's own binding (``bind="query-params"``) writes into the address what the reader sees. So here ids are the
+options, and this module keeps address and choice alike: a change by the reader or by code wins, else a change of the
+address; an address that lost the choice on the way to another page gets it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def one_named(
+    label: str,
+    options: Sequence[str],
+    *,
+    key: str,
+    name: Callable[[str], str],
+    index: int | None = None,
+    address: Callable[[str], str] = str,
+    place: DeltaGenerator | None = None,
+    **look: Any,
+) -> str | None:
+    """A selectbox of ``options``, which are ids.
+
+    Args:
+        key: of the choice in the session, where it is an id, and in the address.
+        name: what the reader sees of an id.
+        index: of the default, which is not in the address; None for none.
+        address: what the address has of an id.
+        look: further arguments of ``st.selectbox``.
+    """
+    default = () if index is None or not options else (options[index],)
+    _take(key, options, default, address, several=False)
+    chosen = (place or cast("DeltaGenerator", st)).selectbox(
+        label, options, index, key=key, format_func=name, persist_state="session", **look
+    )
+    _give(key, () if chosen is None else (chosen,), default, address, chosen)
+    return chosen
+
+
+def some_named(
+    label: str,
+    options: Sequence[str],
+    *,
+    key: str,
+    name: Callable[[str], str],
+    default: Sequence[str] = (),
+    address: Callable[[str], str] = str,
+    place: DeltaGenerator | None = None,
+    **look: Any,
+) -> list[str]:
+    """A multiselect of ``options``, as ``one_named``."""
+    _take(key, options, tuple(default), address, several=True)
+    chosen = (place or cast("DeltaGenerator", st)).multiselect(
+        label, options, default or None, key=key, format_func=name, persist_state="session", **look
+    )
+    _give(key, tuple(chosen), tuple(default), address, chosen)
+    return chosen
+
+
+def _take(
+    key: str, options: Sequence[str], default: Sequence[str], address: Callable[[str], str], *, several: bool
+) -> None:
+    """Take the choice from the address, where that changed and the choice did not."""
+    state, now = st.session_state, st.query_params.get_all(key)
+    value, before = state.get(_value_of(key)), state.get(_address_of(key))
+    if now == before or (before is not None and key in state and state[key] != value):
+        return
+    if before is None and key in state:  # set before the first time that it is drawn
+        return
+    context = get_script_run_ctx()
+    if not now and not (context and context.is_history_navigation):
+        return  # lost on the way to another page
+    by_address = {address(option): option for option in options}
+    found = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
+    if several:
+        # An empty value says that none is chosen, where the default is some.
+        state[key] = found if found or now == [""] else list(default)
+    else:
+        state[key] = found[0] if found else next(iter(default), None)
+
+
+def _give(
+    key: str, chosen: Sequence[str], default: Sequence[str], address: Callable[[str], str], value: object
+) -> None:
+    """Write the choice into the address, unless it is the default."""
+    wanted = [] if tuple(chosen) == tuple(default) else [address(option) for option in chosen] or [""]
+    if st.query_params.get_all(key) != wanted:
+        if wanted:
+            st.query_params[key] = wanted
+        else:
+            del st.query_params[key]
+    st.session_state[_address_of(key)] = wanted
+    st.session_state[_value_of(key)] = value
+
+
+def _value_of(key: str) -> str:
+    return f"_{key}_chosen"
+
+
+def _address_of(key: str) -> str:
+    return f"_{key}_in_address"

@@ -1,0 +1,50 @@
+"""Field in which the reader gives a model or a dataset another name."""
+
+from __future__ import annotations
+
+import zlib
+
+import streamlit as st
+
+from core.errors import BlindspotError
+from core.names import LONGEST, Kind
+from core.store.naming import rename
+from core.ui.markdown import as_text
+from core.ui.naming import ensure_names
+from core.ui.resources import allowed, repository, settings
+
+_WRONG = "_renaming_wrong"  # (key of the field, why the name was refused)
+
+
+def name_field(kind: Kind, reference: str, shown: str) -> None:
+    """The name of ``reference``, to change; nothing where visitors may not.
+
+    Args:
+        shown: what it is called now.
+    """
+    if not allowed().changes:
+        return
+    key = f"name_{kind}_{zlib.crc32(reference.encode())}"
+
+    def take() -> None:
+        ensure_names()  # a callback runs before the page
+        st.session_state.pop(_WRONG, None)
+        try:
+            rename(kind, reference, st.session_state[key], settings(), repository())
+        except BlindspotError as error:
+            st.session_state[_WRONG] = (key, str(error))
+
+    refused, why = st.session_state.pop(_WRONG, ("", ""))
+    if refused != key:
+        st.session_state[key] = shown  # also after a rename elsewhere
+    st.text_input(
+        "Name",
+        key=key,
+        max_chars=LONGEST,
+        on_change=take,
+        width=420,
+        help=f"What this {kind} is called on every page, in figures and in files that you download. "
+        "Links and stored runs stay valid. Leave it empty for the original name.",
+    )
+    if refused == key:
+        st.error(as_text(why), icon=":material/error:")
