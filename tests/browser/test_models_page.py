@@ -51,7 +51,7 @@ def test_a_row_leads_to_details_and_from_there_to_the_pairs(serve: Serve, reader
     details = visitor.choose_first_row(visitor.page.get_by_test_id("stMain"), "details")
     expect(details).to_contain_text("all-MiniLM-L6-v2")
     visitor.address_has("model=minilm")
-    visitor.page.get_by_role("link", name="EvalRank on demo-pairs").click()
+    visitor.page.get_by_role("link", name="EvalRank on Demo pairs").click()
     visitor.see("curve")
     for variant in ("minilm~none", "minilm~center"):
         expect(visitor.at("enc")).to_contain_text(variant)

@@ -79,6 +79,6 @@ def test_closing_the_browser_does_not_stop_a_run(serve: Serve, reader: NewReader
     # the newest run is chosen by its box, and shows what it rests on
     table = later.page.locator("[class*='st-key-history_0_']").get_by_test_id("stDataFrameResizable")
     table.click(position={"x": 16, "y": 52})
-    expect(later.see("manifest")).to_contain_text("HEROS of minilm + center on demo-minimal")
+    expect(later.see("manifest")).to_contain_text("HEROS of minilm + center on Demo minimal pairs")
     table.click(position={"x": 16, "y": 52 + 3 * 35})
-    expect(later.see("comparison")).to_contain_text("EvalRank of minilm on demo-pairs")
+    expect(later.see("comparison")).to_contain_text("EvalRank of minilm on Demo pairs")

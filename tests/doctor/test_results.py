@@ -95,7 +95,7 @@ def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(sett
     assert f"{settings.store.name}.wal" in before, "it was killed before it could put its rows into the file"
     (found,) = notes(settings)
     assert found.name == "run killed"
-    assert found.what.startswith("interrupted: EvalRank of minilm on demo-pairs, begun 20")
+    assert found.what.startswith("interrupted: EvalRank of minilm on Demo pairs, begun 20")
     assert found.remedy == (
         "go on with: python -m core run evalrank --encoder minilm --transform none --dataset demo-pairs --metric cos "
         "--protocol definition (or forget it: python -m core runs delete killed)"

@@ -261,7 +261,7 @@ def test_a_request_is_canonical(settings: Settings) -> None:
     assert plain != asked(settings, "center+center")
     assert asked(settings, "none+pcr") == asked(settings, "pcr:01")
     assert plain.params == (("metric", "cos"), ("protocol", "definition"))
-    assert plain.label == "EvalRank of minilm + center on demo-pairs"
+    assert plain.label == "EvalRank of minilm + center on Demo pairs"
 
 
 @pytest.mark.parametrize(

@@ -127,18 +127,18 @@ def test_every_encoder_meets_every_dataset_before_any_second_transform(at: Setti
     sweep = replace(SMALL, transforms=("none", "center", "zscore"))
     labels = [request.label for request in sweeps.expand(sweep, at).requests]
     assert labels == [
-        "EvalRank of random-projection on demo-pairs",
-        "EvalRank of lsa on demo-pairs",
-        "HEROS of random-projection on demo-minimal",
-        "HEROS of lsa on demo-minimal",
-        "EvalRank of random-projection + center on demo-pairs",
-        "HEROS of random-projection + center on demo-minimal",
-        "EvalRank of random-projection + zscore on demo-pairs",
-        "HEROS of random-projection + zscore on demo-minimal",
-        "EvalRank of lsa + center on demo-pairs",
-        "HEROS of lsa + center on demo-minimal",
-        "EvalRank of lsa + zscore on demo-pairs",
-        "HEROS of lsa + zscore on demo-minimal",
+        "EvalRank of random-projection on Demo pairs",
+        "EvalRank of lsa on Demo pairs",
+        "HEROS of random-projection on Demo minimal pairs",
+        "HEROS of lsa on Demo minimal pairs",
+        "EvalRank of random-projection + center on Demo pairs",
+        "HEROS of random-projection + center on Demo minimal pairs",
+        "EvalRank of random-projection + zscore on Demo pairs",
+        "HEROS of random-projection + zscore on Demo minimal pairs",
+        "EvalRank of lsa + center on Demo pairs",
+        "HEROS of lsa + center on Demo minimal pairs",
+        "EvalRank of lsa + zscore on Demo pairs",
+        "HEROS of lsa + zscore on Demo minimal pairs",
     ]
 
 

@@ -153,7 +153,7 @@ def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: O
     assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in written(app).replace(
         "\\", ""
     )
-    assert "100% of demo-pairs" in written(app)
+    assert "100% of Demo pairs" in written(app)
 
 
 def places(block: Block, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...]]:
