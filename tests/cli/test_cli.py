@@ -113,7 +113,7 @@ def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Setti
         out, _ = process.communicate(timeout=PATIENCE_SECONDS)
     os.close(controller)
     assert process.returncode == 0, shown
-    assert b"EvalRank of minilm on demo-pairs" in shown
+    assert b"EvalRank of minilm on Demo pairs" in shown
     assert len(json.loads(out)["runs"]) == 1
 
 

@@ -227,7 +227,7 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
     repository.database.close()
     forget_that_it_is_done(environment, "encoder LIKE '%all.txt'")
     (found,) = notes(environment)
-    assert "all.txt on file:" in found.what
+    assert "EvalRank of all on pairs" in found.what
     go_on(found)
     assert {run.run_id for run in repository.runs(state=RunState.DONE)} == ids
     repository.database.close()
