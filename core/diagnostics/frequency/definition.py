@@ -199,5 +199,6 @@ place of neighbours.
         seconds_per_unit={"": 2e-10},
     ),
     difference="core.diagnostics.frequency.versus.difference",
+    findings="core.diagnostics.frequency.findings.findings",
     compute=compute,
 )

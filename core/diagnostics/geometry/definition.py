@@ -218,5 +218,6 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         seconds_per_unit={"": 2e-10},
     ),
     difference="core.diagnostics.geometry.versus.difference",
+    findings="core.diagnostics.geometry.findings.findings",
     compute=compute,
 )

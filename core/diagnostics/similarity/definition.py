@@ -179,5 +179,6 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
     ),
     difference="core.diagnostics.similarity.versus.difference",
     changed="core.diagnostics.similarity.versus.changed",
+    findings="core.diagnostics.similarity.findings.findings",
     compute=compute,
 )

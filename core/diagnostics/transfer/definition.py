@@ -418,5 +418,6 @@ are near, but not the same.
         seconds_per_unit={"": 1e-6},
         way="classifier",
     ),
+    findings="core.diagnostics.transfer.findings.findings",
     compute=compute,
 )

@@ -263,5 +263,6 @@ length 1 first.
     ),
     difference="core.diagnostics.words.versus.difference_of_analogies",
     changed="core.diagnostics.words.versus.changed_of_analogies",
+    findings="core.diagnostics.words.findings.of_analogies",
     compute=compute,
 )

@@ -205,5 +205,6 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
     ),
     difference="core.diagnostics.words.versus.difference_of_categories",
     changed="core.diagnostics.words.versus.changed_of_categories",
+    findings="core.diagnostics.words.findings.of_categories",
     compute=compute,
 )

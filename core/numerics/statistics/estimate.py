@@ -20,6 +20,7 @@ class Unit(StrEnum):
     RATERS = "raters"
     FAMILIES = "families of models"
     WORDS = "words"
+    CLASSES = "classes"  # of words
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ numbers of each pair's texts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from core.numerics.statistics.estimate import Estimate, Unit, independent
 from core.numerics.statistics.intervals import Interval, quantile, wilson_interval
 from core.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
 from core.texts import counted
-from core.types import Float64, Int64
+from core.types import Bool, Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
 AGREEING = 0.5  # of a group, all of whose pairs agree, is added to the few that a variance hangs on
@@ -108,10 +108,24 @@ class Dependence:
         e = values - values.mean(axis=0)
         if self.unit is not Unit.TEXTS:
             return sums_within(e, self.groups)
+        ends, other = self._ends
+        return sums_within(np.concatenate([e, e[other]]), ends)
+
+    @cached_property
+    def _ends(self) -> tuple[Int64, Bool]:
+        """The number of each pair's first text, then of its second where that is another; and where it is, ``[m]``."""
         _, ends = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
-        a, b = ends[: len(e)].astype(np.int64), ends[len(e) :].astype(np.int64)
+        a, b = np.split(ends.astype(np.int64), 2)
         other = a != b
-        return sums_within(np.concatenate([e, e[other]]), np.concatenate([a, b[other]]))
+        return np.concatenate([a, b[other]]), other
+
+    @cached_property
+    def _pairs_of_texts(self) -> tuple[Int64, Float64]:
+        """``units`` of the pairs, and 1 for each of them that is of two different texts, else 0."""
+        unit = units(self.left, self.right)
+        of_two_texts = np.zeros(int(unit.max(initial=-1)) + 1)
+        of_two_texts[unit[self.left != self.right]] = 1.0
+        return unit, of_two_texts
 
     def variances(self, values: Float64) -> Float64:
         """Of the means of ``values [m, k]``, ``[k]``.
@@ -123,10 +137,8 @@ class Dependence:
         shared = (self.sums(values) ** 2).sum(axis=0)
         if self.unit is not Unit.TEXTS:
             return np.asarray(self.enlarged * shared / m**2)
-        unit = units(self.left, self.right)
+        unit, of_two_texts = self._pairs_of_texts
         within = sums_within(values - values.mean(axis=0), unit) ** 2
-        of_two_texts = np.zeros(len(within))
-        of_two_texts[unit[self.left != self.right]] = 1.0
         alone = within.sum(axis=0)
         return np.asarray(self.enlarged * np.maximum(shared - of_two_texts @ within, alone) / m**2)
 
@@ -231,7 +243,7 @@ def bounded(value: float, influence: Float64, dependence: Dependence, units: flo
     Args:
         units: how many observations it is worth where no unit differs.
     """
-    _, variance, carried = _moments(influence, dependence)
+    _, variance, carried = moments(influence, dependence)
     interval = None
     if not dependence.refusal:
         n = worth(value, float(influence.var()), variance, carried, units)
@@ -245,7 +257,7 @@ def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
     A few bad ranks may carry most of the variance; then it is known no better than from so few units, and Student's t
     has the degrees of freedom of these.
     """
-    mean, variance, carried = _moments(values, dependence)
+    mean, variance, carried = moments(values, dependence)
     interval, refusal = None, dependence.refusal
     if not refusal and carried == 0:
         refusal = "the ranks are all the same, so that nothing tells how far they could spread"
@@ -265,46 +277,54 @@ def difference(first: Float64, second: Float64, dependence: Dependence, most: fl
         most: the largest difference that can be, at which an interval ends.
     """
     value = float(first.mean()) - float(second.mean())
-    return _t_estimate(value, first - second, dependence, most)
+    return t_estimate(value, moments(first - second, dependence), dependence, most)
 
 
 def change(value: float, influence: Float64, dependence: Dependence) -> Estimate:
     """The difference of two statistics, from the difference of each pair's influences ``[m]``: a t interval."""
-    return _t_estimate(value, influence, dependence, np.inf)
+    return t_estimate(value, moments(influence, dependence), dependence)
 
 
 def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:
     """A correlation with the influence of each pair on it, ``[m]``: a t interval of Fisher's ``atanh``."""
-    _, variance, carried = _moments(influence, dependence)
+    return fisher_estimate(value, moments(influence, dependence), dependence)
+
+
+def fisher_estimate(value: float, found: tuple[float, float, float], dependence: Dependence) -> Estimate:
+    """As ``correlation``, from the ``moments`` of the influences."""
+    _, variance, carried = found
     interval, refusal = None, dependence.refusal
     if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
         refusal = "no pair stands apart from the others, so that nothing tells how far it could be off"
     elif not refusal:
-        reach = float(quantile(_freedom(carried, dependence))) * float(np.sqrt(variance)) / (1 - value * value)
+        reach = float(quantile(freedom_of(carried, dependence))) * float(np.sqrt(variance)) / (1 - value * value)
         middle = float(np.arctanh(value))
         interval = Interval(float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
     return _estimate(value, interval, "t of Fisher's z", dependence, refusal)
 
 
-def _t_estimate(value: float, deviating: Float64, dependence: Dependence, most: float) -> Estimate:
-    _, variance, carried = _moments(deviating, dependence)
+def t_estimate(
+    value: float, found: tuple[float, float, float], dependence: Dependence, most: float = np.inf
+) -> Estimate:
+    """A t interval from the ``moments`` of the influences."""
+    _, variance, carried = found
     interval, refusal = None, dependence.refusal
     if not refusal and carried == 0:
         refusal = "no pair tells the two apart"
     elif not refusal and carried < FEWEST_CARRYING:
         refusal = "what differs between the two hangs on a single group or text"
     elif not refusal:
-        half = float(quantile(_freedom(carried, dependence))) * float(np.sqrt(variance))
+        half = float(quantile(freedom_of(carried, dependence))) * float(np.sqrt(variance))
         interval = Interval(max(-most, value - half), min(most, value + half))
     return _estimate(value, interval, "t", dependence, refusal)
 
 
-def _freedom(carried: float, dependence: Dependence) -> float:
+def freedom_of(carried: float, dependence: Dependence) -> float:
     """Those of the pairs, fewer where a few units carry the variance (of normal values a third of the units do)."""
     return min(dependence.freedom, 1.5 * carried - 1)
 
 
-def _moments(values: Float64, dependence: Dependence) -> tuple[float, float, float]:
+def moments(values: Float64, dependence: Dependence) -> tuple[float, float, float]:
     """Mean, its variance, and how many units carry that."""
     column = values[:, np.newaxis]
     variance, carried = (float(found(column)[0]) for found in (dependence.variances, dependence.carried_by))

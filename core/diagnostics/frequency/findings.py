@@ -1,0 +1,87 @@
+"""Findings on frequency: how much of a space is about how often a word is used?
+
+Meaning demands that a classifier cannot tell frequent words from rare ones. Telling them at all is a caution; telling
+them more than halfway from chance to certainty is a blind spot: then the space is more about frequency than not.
+"""
+
+from __future__ import annotations
+
+from core.diagnostics.frequency.corpus_ranks import POWER_LAW
+from core.diagnostics.frequency.definition import ENTRY
+from core.numerics.statistics.against import stored_against
+from core.numerics.statistics.intervals import wilson_interval
+from core.runs.finding_parts import ci, clipped, coverage, finding, number, one_way
+from core.runs.findings import Finding, Level, Material
+from core.store.records import RunRecord
+
+CHANCE, HALFWAY = 0.5, 0.75
+CERTAIN = 0.005  # p of the blind spot: with it nobody needs the caution, which would say the same
+BENT = 0.05  # exponent of the neighbors' corpus ranks below which they are level
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(ENTRY, material.runs)
+    for run in material.runs:
+        out += [*_readable(run), *_neighbours(run)]
+    return out
+
+
+def _readable(run: RunRecord) -> list[Finding]:
+    """The mean over the thresholds, as sure as one draw of words at one threshold: it is surer than that."""
+    m = run.metrics
+    value, words = m["accuracy"], 2 * int(m["words_per_class"])
+    ends = wilson_interval(value, words)
+    out: list[Finding] = []
+    for null, kind, level in (
+        (HALFWAY, "frequency-dominates", Level.BLIND_SPOT),
+        (CHANCE, "frequency-readable", Level.CAUTION),
+    ):
+        if out and out[0].p is not None and out[0].p < CERTAIN:
+            break
+        said = "easily tells" if null == HALFWAY else "tells"
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind=kind,
+                level=level,
+                sentence=f"A linear classifier {said} frequent words from rare ones by {{A}}'s vectors alone: "
+                f"{value:.0%} right{ci(ends, '.0%')}, where 50% is chance.",
+                value=value,
+                interval=ends,
+                p=one_way(stored_against(value, ends, null), is_news=value > null),
+                test=f"score test against {null:.0%} over the {words:,} held-out words of one draw",
+                n=words,
+                severity=clipped((value - CHANCE) / (1 - CHANCE)),
+                address={"frequency_view": "classifier"},
+            )
+        )
+    return out
+
+
+def _neighbours(run: RunRecord) -> list[Finding]:
+    m = run.metrics
+    if "neighbour_exponent" not in m:
+        return []
+    bend, fit, null = m["neighbour_exponent"], m["neighbour_r2"], m["neighbour_r2_null"]
+    if not (abs(bend) >= BENT and fit >= POWER_LAW > null):
+        return []
+    words = int(m["query_words"])
+    who = "frequent" if bend > 0 else "rare"
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind="neighbors-by-frequency",
+            level=Level.CAUTION,
+            sentence=f"{{A}} puts {who} words nearest, whatever the query: the mean corpus rank of the k-th neighbor "
+            f"{'grows' if bend > 0 else 'falls'} as k to the power {number(bend)} (R² {fit:.2f}; {null:.2f} for "
+            "random neighbors).",
+            value=bend,
+            test=f"fitted to the neighbors of {words:,} words",
+            n=words,
+            severity=clipped(abs(bend)),
+            address={"frequency_view": "neighbours"},
+        )
+    ]

@@ -1,0 +1,167 @@
+"""Findings on geometry: are matches nearer than two texts at random, has the space a common direction, has it hubs?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
+from core.numerics.statistics.against import change_against, share_against
+from core.numerics.statistics.intervals import ALPHA
+from core.numerics.statistics.pairs import Dependence
+from core.runs.finding_parts import Rows, ci, clipped, coverage, finding, in_test, number, one_way, rows_of, together
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.store.records import RunRecord
+from core.texts import counted
+from core.types import Float64, Int64
+
+NEARER = 0.1  # share of the way from random texts to one point that matches should be nearer by, at least
+FAR = 0.1  # share of matches that may be as far apart as random texts
+COMMON = 0.4  # mean cosine of two texts from which on a common direction is worth a warning
+SKEWED = 3.0  # skewness of the k-occurrence, likewise
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(ENTRY, material.runs)
+    for found in together(material):
+        rows = rows_of(ENTRY, found.runs, material.repository)
+        for run in found.runs:
+            out += [*_space(run), *_matches(run, rows)]
+    return out
+
+
+def _space(run: RunRecord) -> list[Finding]:
+    """Facts, counted exactly over the texts of the dataset (a sample of them, for hubs)."""
+    m = run.metrics
+    texts = int(m["background"])
+    out = []
+    if m.get("anisotropy", 0.0) >= COMMON:
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind="common-direction",
+                level=Level.CAUTION,
+                sentence=f"{{A}} crowds all texts into one direction: two of them have a cosine of "
+                f"{number(m['anisotropy'])} on average, related or not.",
+                value=m["anisotropy"],
+                test=f"counted over every two of {counted(texts, 'text')}",
+                n=texts,
+                severity=clipped(m["anisotropy"]),
+            )
+        )
+    skewness = m.get("hubness_cos_sample", 0.0)
+    if skewness >= SKEWED:
+        sampled = int(m["sampled_items"])
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind="hubs",
+                level=Level.CAUTION,
+                sentence=f"{{A}} has hubs: a few texts are among the {NEIGHBOURS} nearest of very many others "
+                f"(skewness {number(skewness, '.1f')}, where 0 is even).",
+                value=skewness,
+                test=f"counted over {counted(sampled, 'text')}",
+                n=sampled,
+                severity=clipped(1 - 1 / skewness),
+                page="frequency",
+                address={"frequency_view": "hubs", "hubs_of": str(run.plan.variant)},
+            )
+        )
+    if zeros := int(m.get("zero_vectors", 0)):
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind="zero-vectors",
+                level=Level.CAUTION,
+                sentence=f"{{A}} gives {zeros:,} of {counted(texts, 'text')} a vector of zeros, which is similar to "
+                "nothing.",
+                value=zeros / texts,
+                test=f"counted over {counted(texts, 'text')}",
+                n=texts,
+                severity=clipped(zeros / texts),
+            )
+        )
+    return out
+
+
+def _matches(run: RunRecord, rows: Rows) -> list[Finding]:
+    if run.run_id not in rows.values or "anisotropy" not in run.metrics:
+        return []
+    here = rows.has(run.run_id)
+    places = np.flatnonzero(here).astype(np.int64)
+    apart = rows.numbers(run.run_id, "squared_distance")[here]
+    random = 2 - 2 * run.metrics["anisotropy"]  # of two unit vectors
+    if random <= 0:
+        return []
+    ends = (rows.about[f"{name}_no"].to_numpy(np.float64)[here].astype(np.int64) for name in ("query", "mate"))
+    known = Dependence.of(*ends)
+    nearer = 1 - apart / random
+    return [*_nearer(run, rows, places, nearer, known), *_far(run, rows, places, nearer, known)]
+
+
+def _nearer(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: Dependence) -> list[Finding]:
+    value = float(nearer.mean())
+    found, p = change_against(value, nearer - value, known, NEARER)
+    if np.isnan(p):
+        return []
+    weak = value < NEARER
+    if weak:
+        sentence = f"{{A}} hardly puts matches nearer to each other than random texts: {value:.0%} nearer on average"
+    else:
+        sentence = f"{{A}} puts matches {value:.0%} nearer to each other than random texts"
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind="matches-nearer",
+            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
+            sentence=f"{sentence.replace('-', '−')}{ci(found.interval, '.0%')}, by squared distance.",
+            value=value,
+            interval=found.interval,
+            p=p,
+            test=in_test(f"t test against {NEARER:.0%}", found),
+            n=found.units,
+            severity=clipped(1 - value),
+            examples=_farthest(rows, places, nearer) if weak and p < ALPHA else (),
+        )
+    ]
+
+
+def _far(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: Dependence) -> list[Finding]:
+    far = (nearer <= 0).astype(np.float64)
+    found, p = share_against(far, known, FAR)
+    if np.isnan(p):
+        return []
+    p = one_way(p, is_news=found.value > FAR)
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind="matches-far-apart",
+            level=Level.BLIND_SPOT,
+            sentence=f"{{A}} puts {found.value:.0%} of the matches as far apart as two random texts, or farther"
+            f"{ci(found.interval, '.0%')}.",
+            value=found.value,
+            interval=found.interval,
+            p=p,
+            test=in_test(f"score test against {FAR:.0%}", found),
+            n=found.units,
+            severity=clipped(found.value),
+            examples=_farthest(rows, places, nearer) if p < ALPHA else (),
+        )
+    ]
+
+
+def _farthest(rows: Rows, places: Int64, nearer: Float64) -> tuple[Example, ...]:
+    """The matches that are farthest apart; of a pair and its reverse one."""
+    out: dict[frozenset[str], Example] = {}
+    for place in np.argsort(nearer, kind="stable")[: 2 * MOST_EXAMPLES]:
+        row, share = rows.about.iloc[places[place]], float(nearer[place])
+        note = f"{abs(share):.0%} {'nearer' if share >= 0 else 'farther apart'} than random texts"
+        out.setdefault(
+            frozenset((row["query"], row["mate"])), Example((("query", row["query"]), ("match", row["mate"])), note)
+        )
+    return tuple(out.values())[:MOST_EXAMPLES]

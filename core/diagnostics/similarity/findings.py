@@ -1,0 +1,449 @@
+"""Findings on similarity: does a model's order follow people's, better than word counts do, and where does it not?
+
+A pair is called unrelated where its score is in the lowest fifth of the range of scores, equivalent in the highest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.diagnostics.similarity.definition import ENTRY
+from core.diagnostics.similarity.pairs import Order
+from core.numerics.similarity import Similarity
+from core.numerics.statistics.against import change_against, correlation_against, difference_influence
+from core.numerics.statistics.association import spearman
+from core.numerics.statistics.correlations import spearman_influences
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA, Interval
+from core.numerics.statistics.pairs import Dependence
+from core.runs.finding_parts import (
+    Rows,
+    Together,
+    ci,
+    clipped,
+    coverage,
+    finding,
+    in_test,
+    lacking,
+    number,
+    one_way,
+    rows_of,
+    together,
+)
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.store.records import RunRecord
+from core.texts import counted
+from core.types import Bool, Float64, Int64
+
+LEAST = 0.2  # rank correlation: what follows people less does not follow them
+END = 0.2  # of the range of scores: its unrelated and its equivalent pairs
+FEWEST = 20  # pairs of a kind
+INVERTED = 0.25  # share of unrelated pairs above equivalent ones, halfway between none and chance
+HIGH = 0.5  # mean cosine of unrelated pairs
+NARROW = 0.2  # width of the middle 90% of all cosines
+BANDS = 5
+OFF = 0.25  # standard deviations of the similarities: a band nearer to the line is on it
+SCORES = {"similarity_view": "scores"}
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot)\b|n ?['’] ?t\b", re.IGNORECASE
+)
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(ENTRY, material.runs)
+    for found in together(material):
+        out += _of_dataset(found, rows_of(ENTRY, found.every, material.repository))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The pairs that a run scored.
+
+    Attributes:
+        places: ``[m]``, their rows.
+        gold, similarity: ``[m]``.
+        known: what is independent of them.
+    """
+
+    run: RunRecord
+    about: pd.DataFrame
+    places: Int64
+    gold: Float64
+    similarity: Float64
+    known: Dependence
+
+    @property
+    def unrelated(self) -> Bool:
+        return np.asarray(self.gold <= self.gold.min() + END * np.ptp(self.gold))
+
+    @property
+    def equivalent(self) -> Bool:
+        return np.asarray(self.gold >= self.gold.max() - END * np.ptp(self.gold))
+
+    def telling(self, p: float, order: Order, worst: Float64, among: Bool | None = None) -> dict[str, Any]:
+        """Examples and address of a finding: the pairs with the highest values of ``worst [m]``, ``among`` some.
+
+        What cannot be significant has no examples: their texts take time.
+        """
+        address = {"similarity_view": "pairs", "sim_a": str(self.run.plan.variant), "sim_rows": str(order)}
+        if p >= ALPHA:
+            return {"address": address}
+        places = np.arange(len(worst)) if among is None else np.flatnonzero(among)
+        few = places[np.argsort(-worst[places], kind="stable")[:MOST_EXAMPLES]]
+        rows = self.about.iloc[self.places[few]]
+        metric = self.run.plan.params["metric"]
+        examples = tuple(
+            Example(
+                (("first text", first), ("second text", second)),
+                f"people {number(score, '.3g')}, {metric} {number(value)}",
+            )
+            for first, second, score, value in zip(
+                rows["first"], rows["second"], self.gold[few], self.similarity[few], strict=True
+            )
+        )
+        return {"address": address | {"pair": str(self.places[few[0]])}, "examples": examples}
+
+
+def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
+    gold = rows.about["gold"].to_numpy(dtype=np.float64)
+    ends = [rows.about[name].to_numpy(dtype=np.float64) for name in ("first_no", "second_no")]
+    similarity = {run.run_id: rows.numbers(run.run_id, "similarity") for run in found.every}
+
+    @cache
+    def known(shared: bytes) -> Dependence:
+        here = np.frombuffer(shared, dtype=np.bool_)
+        return Dependence.of(*(end[here].astype(np.int64) for end in ends))
+
+    @cache
+    def moved(run_id: str, shared: bytes) -> tuple[float, Float64]:
+        here = np.frombuffer(shared, dtype=np.bool_)
+        x, y = similarity[run_id][here], gold[here]
+        return spearman(x, y).value, spearman_influences(x, y)
+
+    def pairs(run: RunRecord, here: Bool) -> _Pairs:
+        places = np.flatnonzero(here).astype(np.int64)
+        return _Pairs(run, rows.about, places, gold[here], similarity[run.run_id][here], known(here.tobytes()))
+
+    negated = _negated(rows.about)
+    out = []
+    for run in found.runs:
+        here = rows.has(run.run_id)
+        own = pairs(run, here)
+        if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
+            continue
+        out += _order(own, *moved(run.run_id, here.tobytes()))
+        out += [*_ends(own), *_narrow(own), *_line(own)]
+        if negated is not None:
+            out += _negation(own, negated[here])
+    best = max(found.baselines, key=lambda base: base.metrics["spearman"], default=None)
+    for run, base in found.compared():
+        here = rows.has(run.run_id) & rows.has(base.run_id)
+        own, other = pairs(run, here), similarity[base.run_id][here]
+        if len(own.gold) >= 2 and np.ptp(own.gold) and np.ptp(own.similarity) and np.ptp(other):
+            both = [moved(r.run_id, here.tobytes()) for r in (run, base)]
+            out += _against_baseline(own, base, both, is_best=base is best)
+    return out
+
+
+# --- the order of all pairs
+
+
+def _misjudged(own: _Pairs) -> Float64:
+    """How far a pair's place by similarity is above its place by people's scores, in shares of all pairs, ``[m]``."""
+    from scipy.stats import rankdata
+
+    return np.asarray((rankdata(own.similarity) - rankdata(own.gold)) / len(own.gold))
+
+
+def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
+    found, p = correlation_against(rho, moved, own.known, LEAST)
+    if np.isnan(p):
+        return []
+    weak = rho < LEAST
+    does = "hardly follows people's scores" if weak else "follows people's scores"
+    return [
+        finding(
+            ENTRY,
+            [own.run],
+            kind="order-of-people",
+            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
+            sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found.interval)} over "
+            f"{counted(len(own.gold), 'pair')}.",
+            value=rho,
+            interval=found.interval,
+            p=p,
+            test=in_test(f"t test of Fisher's z against a correlation of {LEAST}", found),
+            n=found.units,
+            severity=clipped(lacking(rho, 0.0)),
+            **(own.telling(p, Order.WORST, np.abs(_misjudged(own))) if weak else {"address": SCORES}),
+        )
+    ]
+
+
+def _against_baseline(
+    own: _Pairs, base: RunRecord, both: Sequence[tuple[float, Float64]], *, is_best: bool
+) -> list[Finding]:
+    """Compared with one baseline; that a run is better is said of the best baseline only."""
+    (rho, moved), (low, moved_low) = both
+    apart = rho - low
+    found, p = change_against(apart, moved - moved_low, own.known)
+    if np.isnan(p):
+        return []
+    is_worse = apart < 0
+    numbers = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(apart, '+.2f')}"
+    numbers += ci(found.interval, "+.2f")
+    name = "{B}, which knows no meaning"
+    does = "follows people's scores less well than" if is_worse else "follows people's scores better than"
+    shared: dict[str, Any] = {
+        "value": apart,
+        "interval": found.interval,
+        "test": in_test("t test of the paired difference", found),
+        "n": found.units,
+        "address": SCORES,
+    }
+    out = [
+        finding(
+            ENTRY,
+            [own.run, base],
+            kind="against-baseline",
+            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
+            sentence=f"{{A}} {does} {name}: {numbers}.",
+            p=one_way(p, is_news=is_worse or is_best),
+            # The largest possible shortfall is down to chance; a strength is as far from perfect as it is.
+            severity=clipped(-apart / max(low, LEAST)) if is_worse else clipped(lacking(rho, 0.0)),
+            **shared,
+        )
+    ]
+    if found.interval is not None and found.interval.low <= 0 <= found.interval.high:
+        out.append(
+            finding(
+                ENTRY,
+                [own.run, base],
+                kind="no-better-than-baseline",
+                level=Level.CAUTION,
+                sentence=f"{{A}} is not significantly better than {name}: {numbers}.",
+                severity=clipped(lacking(rho, 0.0)),
+                **shared,
+            )
+        )
+    return out
+
+
+# --- the ends of the scale
+
+
+def _ends(own: _Pairs) -> list[Finding]:
+    low, high = own.unrelated, own.equivalent
+    if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
+        return []
+    out = []
+    value, moved, known = _inverted(own, low, high)
+    found, p = change_against(value, moved, known, INVERTED)
+    order = own.similarity
+    if not np.isnan(p):
+        p = one_way(p, is_news=value > INVERTED)
+        out.append(
+            finding(
+                ENTRY,
+                [own.run],
+                kind="unrelated-above-equivalent",
+                level=Level.BLIND_SPOT,
+                sentence="Of two pairs, one that people call unrelated and one that they call equivalent, {A} finds "
+                f"the unrelated one more similar in {value:.0%} of the cases{ci(_share(found), '.0%')}.",
+                value=value,
+                interval=_share(found),
+                p=p,
+                test=in_test(f"t test against {INVERTED:.0%}, halfway between none and chance", found),
+                n=found.units,
+                severity=clipped(value / 0.5),
+                **own.telling(p, Order.TOO_ALIKE, order, low),
+            )
+        )
+    if own.run.plan.params["metric"] != Similarity.COS:
+        return out
+    mean = float(own.similarity[low].mean())
+    few = Dependence.of(own.known.left[low], own.known.right[low])
+    found, p = change_against(mean, own.similarity[low] - mean, few, HIGH)
+    if not np.isnan(p):
+        p = one_way(p, is_news=mean > HIGH)
+        out.append(
+            finding(
+                ENTRY,
+                [own.run],
+                kind="unrelated-rated-high",
+                level=Level.CAUTION,
+                sentence="{A} rates pairs that people call unrelated at a cosine of "
+                f"{number(mean)} on average{ci(found.interval)}, and those that they call equivalent at "
+                f"{number(float(own.similarity[high].mean()))}: a high cosine alone says little.",
+                value=mean,
+                interval=found.interval,
+                p=p,
+                test=in_test(f"t test against a cosine of {HIGH}", found),
+                n=found.units,
+                severity=clipped(mean),
+                **own.telling(p, Order.TOO_ALIKE, order, low),
+            )
+        )
+    return out
+
+
+def _inverted(own: _Pairs, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
+    """How often an unrelated pair is above an equivalent one, ties half, and how far each of these pairs moves it."""
+    below, above = np.sort(own.similarity[low]), np.sort(own.similarity[high])
+    # Of each unrelated pair the share of equivalent ones below it, and of each equivalent one that of unrelated above.
+    x = _below(above, own.similarity[low])
+    y = 1 - _below(below, own.similarity[high])
+    value, m = float(x.mean()), len(below) + len(above)
+    moved = np.zeros(len(low))
+    moved[low], moved[high] = (x - value) * m / len(below), (y - value) * m / len(above)
+    both = low | high
+    return value, moved[both], Dependence.of(own.known.left[both], own.known.right[both])
+
+
+def _below(ordered: Float64, values: Float64) -> Float64:
+    """Share of the ``ordered`` that each of ``values [m]`` is above, equal ones half, ``[m]``."""
+    left, right = np.searchsorted(ordered, values, "left"), np.searchsorted(ordered, values, "right")
+    return np.asarray((left + right) / (2 * len(ordered)))
+
+
+def _share(found: Estimate) -> Interval | None:
+    ends = found.interval
+    return None if ends is None else Interval(max(0.0, ends.low), min(1.0, ends.high))
+
+
+# --- the scale itself
+
+
+def _narrow(own: _Pairs) -> list[Finding]:
+    low, high = np.quantile(own.similarity, [0.05, 0.95])
+    if own.run.plan.params["metric"] != Similarity.COS or high - low >= NARROW:
+        return []
+    return [
+        finding(
+            ENTRY,
+            [own.run],
+            kind="narrow-range",
+            level=Level.CAUTION,
+            sentence=f"{{A}} gives nine of ten pairs a cosine between {number(low)} and {number(high)}, whatever "
+            "people say: take no threshold from another model.",
+            value=float(high - low),
+            test=f"counted over {counted(len(own.gold), 'pair')}",
+            n=own.known.units,
+            severity=clipped(1 - (high - low) / NARROW),
+            address={"similarity_view": "pairs", "sim_a": str(own.run.plan.variant)},
+        )
+    ]
+
+
+def _line(own: _Pairs) -> list[Finding]:
+    """The fifth of the scale where similarities are furthest from a straight line through all of them."""
+    if len(own.gold) < BANDS * FEWEST or own.run.plan.params["metric"] != Similarity.COS:
+        return []
+    at = (own.gold - own.gold.min()) / np.ptp(own.gold)
+    design = np.stack([np.ones(len(at)), at], axis=1)
+    beta, *_ = np.linalg.lstsq(design, own.similarity, rcond=None)
+    left = own.similarity - design @ beta
+    spread = float(own.similarity.std())
+    band = np.minimum((at * BANDS).astype(np.int64), BANDS - 1)
+    tried = []
+    for b in range(BANDS):
+        inside = band == b
+        if np.count_nonzero(inside) < FEWEST:
+            continue
+        weight = inside / np.count_nonzero(inside)
+        # A pair's influence also through the line.
+        through = design @ np.linalg.solve(design.T @ design, design.T @ weight)
+        value = float(left[inside].mean())
+        influence = len(at) * (weight * (left - value) - (through - weight.sum() / len(at)) * left)
+        found, p = change_against(value, influence, own.known, float(np.sign(value)) * OFF * spread)
+        if not np.isnan(p):
+            tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, found))
+    if not tried:
+        return []
+    p, _, b, value, found = min(tried, key=lambda one: one[:3])
+    p = min(1.0, len(tried) * p)
+    inside = band == b
+    lowest, width = float(own.gold.min()), float(np.ptp(own.gold)) / BANDS
+    mean = float(own.similarity[inside].mean())
+    sign = np.sign(value)
+    return [
+        finding(
+            ENTRY,
+            [own.run],
+            kind="band-off-the-line",
+            level=Level.CAUTION,
+            sentence=f"{{A}} finds pairs that people score {lowest + b * width:.3g} to {lowest + (b + 1) * width:.3g} "
+            f"{'more' if value > 0 else 'less'} similar than its other scores suggest: a cosine of {number(mean)} on "
+            f"average, {number(abs(value))} {'above' if value > 0 else 'below'} the straight line"
+            f"{ci(found.interval)}.",
+            value=value,
+            interval=found.interval,
+            p=p,
+            test=in_test(
+                f"t test against {OFF:g} standard deviations, p times {len(tried)} for as many fifths of the scale",
+                found,
+            ),
+            n=found.units,
+            severity=clipped(abs(value)),
+            **own.telling(p, Order.TOO_ALIKE if value > 0 else Order.TOO_DIFFERENT, sign * left, inside),
+        )
+    ]
+
+
+# --- negation
+
+
+def _negated(about: pd.DataFrame) -> Bool | None:
+    """Which pairs have a negation in one text only, ``[n]``; None where there are too few of them."""
+    has: Mapping[str, bool] = {
+        text: _NEGATION.search(text) is not None for text in {*about["first"].dropna(), *about["second"].dropna()}
+    }
+    found = np.array(
+        [
+            has.get(one, False) != has.get(other, False)
+            for one, other in zip(about["first"], about["second"], strict=True)
+        ]
+    )
+    return found if np.count_nonzero(found) >= FEWEST else None
+
+
+def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
+    if min(np.count_nonzero(negated), np.count_nonzero(~negated)) < FEWEST:
+        return []
+    from sklearn.isotonic import IsotonicRegression
+
+    expected = IsotonicRegression(increasing="auto").fit_transform(own.gold, own.similarity)
+    left = own.similarity - expected
+    value, moved = difference_influence(left, negated)
+    found, p = change_against(value, moved, own.known)
+    if np.isnan(p):
+        return []
+    p = one_way(p, is_news=value > 0)
+    spread = float(own.similarity.std())
+    return [
+        finding(
+            ENTRY,
+            [own.run],
+            kind="negation-too-similar",
+            level=Level.BLIND_SPOT,
+            sentence="Where one text of a pair is negated, {A} finds the two more similar than other pairs that people "
+            f"score alike: {number(value, '+.3f')} in {own.run.plan.params['metric']} similarity"
+            f"{ci(found.interval, '+.3f')} in {counted(int(negated.sum()), 'pair')}.",
+            value=value,
+            interval=found.interval,
+            p=p,
+            test=in_test("t test of the difference given people's scores", found),
+            n=found.units,
+            severity=clipped(value / (4 * spread)),  # the whole scale is about four standard deviations
+            **own.telling(p, Order.TOO_ALIKE, left, negated),
+        )
+    ]

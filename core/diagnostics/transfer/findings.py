@@ -1,0 +1,276 @@
+"""Findings on transfer: what can a classifier not learn from a model's vectors?
+
+A task is learned where the accuracy is more than a tenth of the way from the majority to all right. The negation probe
+asks for more: whether a sentence is negated decides what it means, so that halfway is the least.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.datasets.kinds.labelled_texts import same_examples
+from core.diagnostics.transfer.definition import CLEAN, ENTRY
+from core.diagnostics.transfer.outcomes import Order, Which
+from core.diagnostics.transfer.tasks import DEMO
+from core.numerics.statistics.against import share_against, stored_against
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import ALPHA, Interval
+from core.numerics.statistics.pairs import Dependence, difference, p_values
+from core.runs.finding_parts import (
+    Rows,
+    Together,
+    ci,
+    clipped,
+    coverage,
+    finding,
+    in_test,
+    kebab,
+    lacking,
+    number,
+    one_way,
+    rows_of,
+    together,
+)
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.store.records import RunRecord
+from core.texts import counted
+from core.types import Bool, Int64
+
+LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
+LIFT = 0.005  # accuracy that overlap must add to be worth a word
+FEWEST = 10  # examples of a class
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(ENTRY, material.runs)
+    for found in together(material):
+        rows = rows_of(ENTRY, found.every, material.repository)
+        for run in found.runs:
+            out += [*_learned(run), *_lifted(run)]
+        if rows.values:
+            out += _of_rows(found, rows)
+    return out
+
+
+# --- from the scores
+
+
+def _learned(run: RunRecord) -> list[Finding]:
+    m = run.metrics
+    if not {"accuracy_low", "accuracy_high"} <= m.keys():
+        return []
+    value, majority = m["accuracy"], m["majority"]
+    ends = Interval(m["accuracy_low"], m["accuracy_high"])
+    probe = run.plan.dataset == DEMO
+    share = PROBED if probe else LEARNED
+    least = majority + share * (1 - majority)
+    p = stored_against(value, ends, least) if 0 < least < 1 else np.nan
+    if np.isnan(p):
+        return []
+    weak = value < least
+    does = f"can {'hardly ' if weak else ''}be {'read' if probe else 'learned'} from"
+    return [
+        finding(
+            ENTRY,
+            [run],
+            address={"transfer_view": "tasks"},
+            kind="learned",
+            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
+            sentence=f"{'Negation' if probe else 'The classes'} {does} {{A}}: {value:.1%} of the examples are right"
+            f"{ci(ends, '.1%')}, where the most frequent class alone gives {majority:.1%}.",
+            value=value,
+            interval=ends,
+            p=p,
+            test=f"score test against {least:.1%}, {'half' if probe else 'a tenth'} of the way from the most frequent "
+            f"class to all right, {counted(int(m['tested']), 'example')}",
+            n=int(m["tested"]),
+            severity=clipped(lacking(value, majority)),
+        )
+    ]
+
+
+def _lifted(run: RunRecord) -> list[Finding]:
+    m = run.metrics
+    without = m.get(f"accuracy{CLEAN}")
+    if without is None or not m["overlap"] or m["accuracy"] - without < LIFT:
+        return []
+    overlap, tested = int(m["overlap"]), int(m["tested"])
+    every = run.coverage["examples_covered"]
+    where = "are in the training part too" if m["trained"] < every else "repeat"
+    return [
+        finding(
+            ENTRY,
+            [run],
+            address={"transfer_view": "tasks", "overlap": "without"},
+            kind="lifted-by-overlap",
+            level=Level.CAUTION,
+            sentence=f"{overlap:,} of {counted(tested, 'test example')} {where}: without them {{A}} gets {without:.1%} "
+            f"right, not {m['accuracy']:.1%}.",
+            value=m["accuracy"] - without,
+            test=f"counted over {counted(tested, 'example')}",
+            n=tested,
+            severity=clipped(m["accuracy"] - without),
+        )
+    ]
+
+
+# --- from the rows
+
+
+def _of_rows(found: Together, rows: Rows) -> list[Finding]:
+    about = rows.about
+    second = about["second"].fillna("").tolist() if about["second"].notna().any() else None
+    groups = same_examples(about["first"].fillna("").tolist(), second)
+    label = about["label"].to_numpy(dtype=object)
+    predicted = {run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values}
+    out = []
+    for run in found.runs:
+        if run.run_id in predicted:
+            out += _classes(run, rows, label, predicted[run.run_id], groups)
+    best = max(found.baselines, key=lambda base: base.metrics["accuracy"], default=None)
+    for run, base in found.compared():
+        if run.run_id in predicted and base.run_id in predicted:
+            here = rows.has(run.run_id) & rows.has(base.run_id)
+            right = [predicted[r.run_id] == label for r in (run, base)]
+            out += _against_baseline(run, base, rows, here, right[0], right[1], groups, is_best=base is best)
+    return out
+
+
+def _classes(
+    run: RunRecord,
+    rows: Rows,
+    label: np.ndarray[Any, Any],
+    predicted: np.ndarray[Any, Any],
+    groups: Int64,
+) -> list[Finding]:
+    """Classes that are recognized less often than by guessing classes as often as they occur."""
+    here = rows.has(run.run_id)
+    tested = int(np.count_nonzero(here))
+    out = []
+    for name in sorted(set(label[here])):
+        of_class = here & (label == name)
+        examples = int(np.count_nonzero(of_class))
+        share = examples / tested
+        if examples < FEWEST or examples == tested:
+            continue
+        right = predicted[of_class] == name
+        found, p = share_against(right.astype(np.float64), Dependence.of_groups(groups[of_class], Unit.EXAMPLES), share)
+        if np.isnan(p):
+            continue
+        p = one_way(p, is_news=found.value < share)
+        never = not (predicted[here] == name).any()
+        does = "never predicts" if never else "hardly recognizes"
+        of = f"{int(right.sum()):,} of {counted(examples, 'example')}"
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                address=_view(run) | {"gold": str(name)},
+                kind=f"class-missed-{kebab(str(name))}",
+                level=Level.BLIND_SPOT,
+                sentence=f"A classifier on {{A}} {does} the class '{name}': {of} right{ci(found.interval, '.0%')}, "
+                f"where guessing gives {share:.0%}.",
+                value=found.value,
+                interval=found.interval,
+                p=p,
+                test=in_test(f"score test against {share:.0%}, the share of the class", found),
+                n=found.units,
+                severity=clipped(1 - found.value),
+                examples=_surest(run, rows, label, of_class & (predicted != name)) if p < ALPHA else (),
+            )
+        )
+    return out
+
+
+def _against_baseline(
+    run: RunRecord,
+    base: RunRecord,
+    rows: Rows,
+    here: Bool,
+    right: Bool,
+    right_base: Bool,
+    groups: Int64,
+    *,
+    is_best: bool,
+) -> list[Finding]:
+    """Accuracies on the same examples; that a run is better is said of the best baseline only."""
+    if not here.any():
+        return []
+    both = [values[here].astype(np.float64) for values in (right, right_base)]
+    known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
+    p = float(p_values((both[0] - both[1])[:, np.newaxis], known)[0])
+    if np.isnan(p):
+        return []
+    found = difference(both[0], both[1], known)
+    own, low = (float(values.mean()) for values in both)
+    apart, is_worse, majority = own - low, own < low, base.metrics["majority"]
+    ends = found.interval
+    numbers = f"{own:.1%} against {low:.1%} right, {number(100 * apart, '+.1f')} points{ci(ends, '+.1f', 100)}"
+    name = "{B}, which knows no meaning"
+    view = _view(run) | {"transfer_b": str(base.plan.variant), "transfer_rows": str(Which.ONLY_B)}
+    label = rows.about["label"].to_numpy(dtype=object)
+    shared: dict[str, Any] = {
+        "value": apart,
+        "interval": ends,
+        "test": in_test("sign flips of the paired difference", found),
+        "n": found.units,
+        "address": view,
+    }
+    p = one_way(p, is_news=is_worse or is_best)
+    shortfall = clipped(-apart / (low - majority)) if low > majority else 1.0
+    out = [
+        finding(
+            ENTRY,
+            [run, base],
+            kind="against-baseline",
+            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
+            sentence=f"A classifier on {{A}} is right {'less' if is_worse else 'more'} often than on {name}: "
+            f"{numbers}.",
+            p=p,
+            severity=shortfall if is_worse else clipped(lacking(own, majority)),
+            examples=_surest(run, rows, label, here & ~right & right_base) if is_worse and p < ALPHA else (),
+            **shared,
+        )
+    ]
+    if ends is not None and ends.low <= 0 <= ends.high:
+        out.append(
+            finding(
+                ENTRY,
+                [run, base],
+                kind="no-better-than-baseline",
+                level=Level.CAUTION,
+                sentence=f"A classifier on {{A}} is not significantly better than on {name}: {numbers}.",
+                severity=clipped(lacking(own, majority)),
+                **shared,
+            )
+        )
+    return out
+
+
+def _view(run: RunRecord) -> dict[str, str]:
+    """The examples of one run, its surest mistakes first."""
+    return {
+        "transfer_view": "items",
+        "transfer_a": str(run.plan.variant),
+        "transfer_order": str(Order.MISTAKE),
+    }
+
+
+def _surest(run: RunRecord, rows: Rows, label: np.ndarray[Any, Any], wrong: Bool) -> tuple[Example, ...]:
+    """The surest of the ``wrong [n]`` answers."""
+    probability = np.where(wrong, rows.numbers(run.run_id, "probability"), -1.0)
+    few = np.argsort(-probability, kind="stable")[:MOST_EXAMPLES]
+    few = few[wrong[few]]
+    predicted = rows.words(run.run_id, "predicted")
+    out = []
+    for place in few:
+        row = rows.about.iloc[place]
+        texts = [("text", str(row["first"]))]
+        if isinstance(row["second"], str):
+            texts = [("first text", str(row["first"])), ("second text", row["second"])]
+        note = f"is '{label[place]}', predicted '{predicted[place]}' with {probability[place]:.0%}"
+        out.append(Example(tuple(texts), note))
+    return tuple(out)

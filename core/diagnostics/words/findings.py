@@ -1,0 +1,422 @@
+"""Findings on analogies and categories: which relations and kinds of words does a model not know?
+
+Questions of one section are built from few pairs of words, each of them in many: the pairs of words are independent,
+and a share of questions is a U-statistic of them. In categories, words of one class fail together: the classes are
+independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.words import analogy, categorization
+from core.numerics.ranking.ranks import expected_hit
+from core.numerics.statistics.against import (
+    bounded_against,
+    change_against,
+    difference_influence,
+    of_ends,
+    share_against,
+)
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import ALPHA
+from core.numerics.statistics.pairs import Dependence, difference, p_values
+from core.runs.finding_parts import (
+    Rows,
+    Together,
+    ci,
+    clipped,
+    coverage,
+    finding,
+    kebab,
+    lacking,
+    number,
+    one_way,
+    rows_of,
+    together,
+)
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.store.records import RunRecord
+from core.texts import counted
+from core.types import Bool, Float64, Int64
+
+LEAST = 0.1  # of the way from chance to all right: who does not get so far does not know it
+COVERAGE = {"words_view": "coverage"}
+MOST_NAMED = 3  # classes
+FEW_LOST = 0.1  # share of the classes: fewer are not worth a word
+
+
+def of_analogies(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(analogy.ENTRY, material.runs, COVERAGE)
+    for found in together(material):
+        out += _analogies(found, rows_of(analogy.ENTRY, found.every, material.repository))
+    return out
+
+
+def of_categories(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(categorization.ENTRY, material.runs, COVERAGE)
+    for found in together(material):
+        out += _categories(found, material)
+    return out
+
+
+# --- analogies
+
+
+def _analogies(found: Together, rows: Rows) -> list[Finding]:
+    about = rows.about
+    every = np.concatenate([(about[x].astype(str) + "\t" + about[y].astype(str)).to_numpy() for x, y in ("ab", "cd")])
+    left, right = np.split(pd.factorize(every)[0].astype(np.int64), 2)
+    section = about["section"].to_numpy(dtype=object)
+    hits = {
+        run.run_id: expected_hit(rows.numbers(run.run_id, "greater"), rows.numbers(run.run_id, "ties"), 1)
+        for run in found.every
+        if run.run_id in rows.values
+    }
+
+    def asked(run: RunRecord, here: Bool) -> _Asked:
+        return _Asked(run, rows, np.flatnonzero(here).astype(np.int64), hits[run.run_id][here], left[here], right[here])
+
+    out = []
+    for run in found.runs:
+        if run.run_id not in hits:
+            continue
+        here = rows.has(run.run_id)
+        names = [str(name) for name in dict.fromkeys(section[here])]
+        out += _all_questions(asked(run, here))
+        for name in names:
+            out += _section(asked(run, here & (section == name)), name)
+        if len(names) > 1:
+            out += _weakest(asked(run, here), section[here], names)
+    best = _best(found, "accuracy")
+    for run, base in found.compared():
+        if run.run_id in hits and base.run_id in hits:
+            here = rows.has(run.run_id) & rows.has(base.run_id)
+            own, low = hits[run.run_id][here], hits[base.run_id][here]
+            moved, known = of_ends(own - low, left[here], right[here])
+            p = change_against(float((own - low).mean()), moved, known)
+            what = ("answers fewer analogies right than", "answers more analogies right than")
+            out += _against_baseline(
+                analogy.ENTRY, run, base, (own, low), p, what, 0.0, _view(run), is_best=base is best
+            )
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Questions that a run was asked, ``[m]``.
+
+    Attributes:
+        places: their rows.
+        hits: the share of the first place that the right word has.
+        left, right: numbers of the two pairs of words of each.
+    """
+
+    run: RunRecord
+    rows: Rows
+    places: Int64
+    hits: Float64
+    left: Int64
+    right: Int64
+
+    @property
+    def share(self) -> float:
+        return float(self.hits.mean())
+
+    def against(self, null: float) -> tuple[Estimate, float]:
+        moved, known = of_ends(self.hits, self.left, self.right)
+        return bounded_against(self.share, moved, known, known.units, null)
+
+    def examples(self, among: Bool) -> tuple[Example, ...]:
+        """Wrong answers, of as many different pairs of words as there are."""
+        places = self.places[among & (self.hits < 1)]
+        first = ~self.rows.about.iloc[places].duplicated(["c", "d"]).to_numpy()
+        places = np.concatenate([places[first], places[~first]])[:MOST_EXAMPLES]
+        asked, answers = self.rows.about.iloc[places], self.rows.words(self.run.run_id, "predicted")[places]
+        words = [asked[name].astype(str) for name in "abcd"]
+        return tuple(
+            Example((("question", f"{a} is to {b} as {c} is to what?"), ("answer", str(answer)), ("right", d)))
+            for a, b, c, d, answer in zip(*words, answers, strict=True)
+        )
+
+
+def _view(run: RunRecord, section: str = "") -> dict[str, str]:
+    """The questions of one run."""
+    address = {"words_view": "analogies", "analogies_of": run.plan.dataset, "analogies_by": str(run.plan.variant)}
+    return address | ({"analogy_section": section} if section else {})
+
+
+def _units(found: Estimate) -> str:
+    """What is independent, where texts are pairs of words."""
+    return found.independent.replace(Unit.TEXTS, "pairs of words")
+
+
+def _all_questions(asked: _Asked) -> list[Finding]:
+    found, p = asked.against(LEAST)
+    if np.isnan(p):
+        return []
+    weak = found.value < LEAST
+    questions = counted(len(asked.hits), "analogy", "analogies")
+    return [
+        finding(
+            analogy.ENTRY,
+            [asked.run],
+            address=_view(asked.run),
+            kind="analogies",
+            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
+            sentence=f"{{A}} answers {'only ' if weak else ''}{found.value:.0%} of {questions} right"
+            f"{ci(found.interval, '.0%')}.",
+            value=found.value,
+            interval=found.interval,
+            p=p,
+            test=f"score test against {LEAST:.0%}, {_units(found)}",
+            n=found.units,
+            severity=clipped(1 - found.value),
+        )
+    ]
+
+
+def _section(asked: _Asked, name: str) -> list[Finding]:
+    """A section of which hardly a question is answered right; with too few pairs of words for a test, counted."""
+    found, p = asked.against(LEAST)
+    tested = not np.isnan(p)
+    if not tested and found.value >= LEAST:
+        return []
+    p = one_way(p, is_news=found.value < LEAST)
+    right = f"only {found.value:.0%}" if found.value else "none"
+    return [
+        finding(
+            analogy.ENTRY,
+            [asked.run],
+            address=_view(asked.run, name),
+            kind=f"relation-unknown-{kebab(name)}",
+            level=Level.BLIND_SPOT if tested else Level.CAUTION,
+            sentence=f"{{A}} does not know the relation '{name}': it answers {right} of "
+            f"{counted(len(asked.hits), 'question')} right{ci(found.interval, '.0%')}.",
+            value=found.value,
+            interval=found.interval,
+            p=p if tested else None,
+            test=f"score test against {LEAST:.0%}, {_units(found)}"
+            if tested
+            else f"counted; {counted(found.units, 'pair of words', 'pairs of words')} are too few for a test",
+            n=found.units,
+            severity=clipped(1 - found.value),
+            examples=asked.examples(asked.hits < 1) if not tested or p < ALPHA else (),
+        )
+    ]
+
+
+def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str]) -> list[Finding]:
+    """The section that is furthest below the others, its p-value times the sections that were tried."""
+    tried = []
+    for name in names:
+        value, moved = difference_influence(asked.hits, section == name)
+        found, p = change_against(-value, *of_ends(-moved, asked.left, asked.right))
+        if not np.isnan(p):
+            tried.append((one_way(p, is_news=value < 0), value, name, found))
+    if not tried:
+        return []
+    p, value, name, found = min(tried, key=lambda one: one[:2])
+    p, inside = min(1.0, len(tried) * p), section == name
+    return [
+        finding(
+            analogy.ENTRY,
+            [asked.run],
+            address=_view(asked.run, name),
+            kind="weakest-relation",
+            level=Level.CAUTION,
+            sentence=f"{{A}} is weakest at the relation '{name}': {float(asked.hits[inside].mean()):.0%} right, "
+            f"{abs(100 * value):.0f} points below its other relations{ci(found.interval, '.0f', 100)}.",
+            value=-value,
+            interval=found.interval,
+            p=p,
+            test=f"t test of the difference, p times {len(tried)} relations, {_units(found)}",
+            n=found.units,
+            severity=clipped(-value),
+            examples=asked.examples(inside) if p < ALPHA else (),
+        )
+    ]
+
+
+# --- categories
+
+
+def _categories(found: Together, material: Material) -> list[Finding]:
+    rows = material.repository.items(categorization.ENTRY, [run.run_id for run in found.every], texts=True)
+    if rows.empty:
+        return []
+    class_no, classes = pd.factorize(rows["class"])
+    right_here = (rows["class"] == rows["cluster_class"]).to_numpy()
+    n = 1 + int(rows["item_no"].max())
+    right, group = {}, np.full(n, -1, dtype=np.int64)
+    item, of_run = rows["item_no"].to_numpy(dtype=np.int64), rows.groupby("run_id", sort=False).indices
+    # A word of several classes is right by one of them, and counts with the first.
+    group[item[::-1]] = class_no[::-1]
+    for run_id, places in of_run.items():
+        hits = np.full(n, np.nan)
+        hits[item[places]] = 0.0
+        hits[item[places[right_here[places]]]] = 1.0
+        right[str(run_id)] = hits
+    out = []
+    for run in found.runs:
+        if run.run_id not in right:
+            continue
+        here = ~np.isnan(right[run.run_id])
+        known = Dependence.of_groups(group[here], Unit.CLASSES)
+        out += _purity(run, right[run.run_id][here], known)
+        out += _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
+    best = _best(found, "purity")
+    for run, base in found.compared():
+        if run.run_id in right and base.run_id in right:
+            here = ~np.isnan(right[run.run_id]) & ~np.isnan(right[base.run_id])
+            both = (right[run.run_id][here], right[base.run_id][here])
+            known = Dependence.of_groups(group[here], Unit.CLASSES)
+            p = float(p_values((both[0] - both[1])[:, np.newaxis], known)[0])
+            tested = difference(*both, known), p
+            what = ("sorts words into categories less well than", "sorts words into categories better than")
+            out += _against_baseline(
+                categorization.ENTRY,
+                run,
+                base,
+                both,
+                tested,
+                what,
+                base.metrics["chance"],
+                _clusters(run),
+                is_best=base is best,
+            )
+    return out
+
+
+def _clusters(run: RunRecord) -> dict[str, str]:
+    """The clusters of one run."""
+    return {"words_view": "categories", "categories_of": run.plan.dataset, "categories_by": str(run.plan.variant)}
+
+
+def _purity(run: RunRecord, right: Float64, known: Dependence) -> list[Finding]:
+    chance = run.metrics["chance"]
+    least = chance + LEAST * (1 - chance)
+    found, p = share_against(right, known, least)
+    if np.isnan(p):
+        return []
+    weak = found.value < least
+    said = "hardly sorts words by kind" if weak else "sorts words by kind"
+    return [
+        finding(
+            categorization.ENTRY,
+            [run],
+            address=_clusters(run),
+            kind="purity",
+            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
+            sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, where "
+            f"shuffled classes are {chance:.0%}.",
+            value=found.value,
+            interval=found.interval,
+            p=p,
+            test=f"score test against {least:.0%}, a tenth of the way from chance to pure, {found.independent}",
+            n=found.units,
+            severity=clipped(lacking(found.value, chance)),
+        )
+    ]
+
+
+def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> list[Finding]:
+    """Classes that no cluster is named for; counted, since a single class is a single case."""
+    named = set(rows["cluster_class"])
+    present = set(rows["class"])
+    lost = sorted(present - named, key=lambda name: (-int((rows["class"] == name).sum()), classes.index(name)))
+    if len(lost) < FEW_LOST * len(present):
+        return []
+    told = ", ".join(f"'{name}'" for name in lost[:MOST_NAMED])
+    more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+    examples = []
+    for name in lost[:MOST_EXAMPLES]:
+        own = rows[rows["class"] == name]
+        words = ", ".join(own["word"].head(8))
+        among = ", ".join(dict.fromkeys(own["cluster_class"]))
+        examples.append(Example((("class", str(name)), ("words", words)), f"found among: {among}"))
+    return [
+        finding(
+            categorization.ENTRY,
+            [run],
+            address=_clusters(run),
+            kind="categories-lost",
+            level=Level.CAUTION,
+            sentence=f"{{A}} forms no cluster for {len(lost)} of {counted(len(present), 'category', 'categories')}: "
+            f"{told}{more}.",
+            value=len(lost) / len(present),
+            test=f"counted over {counted(len(present), 'category', 'categories')}",
+            n=len(present),
+            severity=clipped(len(lost) / len(present)),
+            examples=tuple(examples),
+        )
+    ]
+
+
+# --- both
+
+
+def _best(found: Together, metric: str) -> RunRecord | None:
+    return max(found.baselines, key=lambda base: base.metrics[metric], default=None)
+
+
+def _against_baseline(
+    entry: DiagnosticEntry,
+    run: RunRecord,
+    base: RunRecord,
+    both: tuple[Float64, Float64],
+    tested: tuple[Estimate, float],
+    what: tuple[str, str],
+    chance: float,
+    address: dict[str, str],
+    *,
+    is_best: bool,
+) -> list[Finding]:
+    """Shares of right ones compared with a baseline's; that a run is better is said of the best baseline only."""
+    own, low = (float(values.mean()) for values in both)
+    found, p = tested
+    if np.isnan(p):
+        return []
+    apart, is_worse = own - low, own < low
+    name = "{B}, which knows no meaning"
+    numbers = f"{own:.0%} against {low:.0%}, {number(100 * apart, '+.0f')} points{ci(found.interval, '+.0f', 100)}"
+    shared: dict[str, Any] = {
+        "address": address,
+        "value": apart,
+        "interval": found.interval,
+        "test": f"{'t test' if found.unit is Unit.TEXTS else 'sign flips'} of the paired difference, {_units(found)}",
+        "n": found.units,
+    }
+    out = [
+        finding(
+            entry,
+            [run, base],
+            kind="against-baseline",
+            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
+            sentence=f"{{A}} {what[not is_worse]} {name}: {numbers}.",
+            p=one_way(p, is_news=is_worse or is_best),
+            severity=clipped(-apart / (low - chance)) if is_worse and low > chance else clipped(lacking(own, chance)),
+            **shared,
+        )
+    ]
+    if p >= ALPHA:
+        out.append(
+            finding(
+                entry,
+                [run, base],
+                kind="no-better-than-baseline",
+                level=Level.CAUTION,
+                sentence=f"{{A}} is not significantly better than {name}: {numbers}.",
+                severity=clipped(lacking(own, chance)),
+                **shared,
+            )
+        )
+    return out

@@ -1,0 +1,113 @@
+"""Tests of a score against a value that it should have: the intervals of ``pairs``, asked at a value.
+
+A value outside of a 95% interval has p below 0.05 and the other way round, so that what is simulated for the intervals
+holds for these tests. Where there is no interval there is no test: p is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.numerics.statistics.estimate import Estimate, Unit
+from core.numerics.statistics.intervals import Z_95, Interval
+from core.numerics.statistics.pairs import Dependence, bounded, fisher_estimate, freedom_of, moments, t_estimate, worth
+from core.types import Bool, Float64, Int64
+
+
+def share_against(values: Float64, dependence: Dependence, null: float) -> tuple[Estimate, float]:
+    """The mean of ``values [m]`` within 0 to 1, and the p-value of its being ``null`` (not 0 or 1): a score test."""
+    return bounded_against(float(values.mean()), values, dependence, dependence.effective, null)
+
+
+def bounded_against(
+    value: float, influence: Float64, dependence: Dependence, units: float, null: float
+) -> tuple[Estimate, float]:
+    """The same of a score within 0 to 1 from the influence of each item; ``units`` as in ``pairs.bounded``."""
+    found = bounded(value, influence, dependence, units)
+    if found.interval is None:
+        return found, math.nan
+    _, variance, carried = moments(influence, dependence)
+    n = worth(value, float(influence.var()), variance, carried, units)
+    return found, _two_sided((value - null) / math.sqrt(null * (1 - null) / n), dependence.freedom)
+
+
+def correlation_against(
+    value: float, influence: Float64, dependence: Dependence, null: float
+) -> tuple[Estimate, float]:
+    """A correlation from the influence of each pair, ``[m]``, and the p-value of its being ``null``, by Fisher's z."""
+    counted = moments(influence, dependence)
+    found = fisher_estimate(value, counted, dependence)
+    if found.interval is None:
+        return found, math.nan
+    apart = (math.atanh(value) - math.atanh(null)) * (1 - value * value)
+    return found, _two_sided(apart / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
+
+
+def change_against(
+    value: float, influence: Float64, dependence: Dependence, null: float = 0.0
+) -> tuple[Estimate, float]:
+    """A mean or difference from the influence of each pair, ``[m]``, and the p-value of its being ``null``, by t."""
+    counted = moments(influence, dependence)
+    found = t_estimate(value, counted, dependence)
+    if found.interval is None:
+        return found, math.nan
+    return found, _two_sided((value - null) / math.sqrt(counted[1]), freedom_of(counted[2], dependence))
+
+
+def stored_against(value: float, interval: Interval, null: float) -> float:
+    """The p-value of a share's being ``null``, from its stored Wilson interval.
+
+    The end that faces ``null`` is the value at which p is 0.05, which tells what the share is worth:
+    ``(value - end)^2 = q^2 end (1 - end) / n``. The quantile q is taken for the normal one; of the stored scores, which
+    rest on 50 examples and more, it is nearly so.
+    """
+    if value == null:
+        return 1.0
+    end = interval.high if null > value else interval.low
+    possible = end * (1 - end)
+    if end == value or possible <= 0:
+        return math.nan  # a bound: the interval does not tell
+    squared = (value - null) ** 2 / (null * (1 - null)) * possible / (value - end) ** 2
+    from scipy.special import ndtr
+
+    return float(2 * ndtr(-Z_95 * math.sqrt(squared)))
+
+
+def difference_influence(values: Float64, inside: Bool) -> tuple[float, Float64]:
+    """The mean of ``values [m]`` inside less that outside, and how far each of them moves it, ``[m]``.
+
+    Args:
+        inside: ``[m] bool``; some are, and some are not.
+    """
+    m = len(values)
+    within, outside = values[inside].mean(), values[~inside].mean()
+    k = np.count_nonzero(inside)
+    moved = np.where(inside, (values - within) * (m / k), -(values - outside) * (m / (m - k)))
+    return float(within - outside), moved
+
+
+def of_ends(moved: Float64, left: Int64, right: Int64) -> tuple[Float64, Dependence]:
+    """The influence of each end, ``[k]``, on a mean of ``m`` things that have two ends each, and their dependence.
+
+    A mean over things of two ends is a U-statistic of degree two: its variance is that of the mean of what each end
+    moves it by (Hoeffding 1948), with as many independent things as there are ends. Where the ends of every two meet,
+    ``Dependence.of`` refuses many more of them.
+
+    Args:
+        moved: ``[m]``, the influence of each thing, less their mean.
+        left, right: ``[m]``, numbers of its ends, which differ.
+    """
+    _, ends = np.unique(np.concatenate([left, right]), return_inverse=True)
+    e = moved - moved.mean()
+    sums = np.bincount(ends, np.tile(e, 2))
+    return np.asarray(sums * (len(sums) / len(e)), dtype=np.float64), Dependence.of_groups(
+        np.arange(len(sums)), Unit.TEXTS
+    )
+
+
+def _two_sided(t: float, freedom: float) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))

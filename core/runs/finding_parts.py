@@ -1,0 +1,205 @@
+"""Parts of findings that diagnostics share: runs that belong together, their rows, coverage, numbers in words.
+
+A hypothesis whose one side is no news is tested one way: its p-value is the two-sided one on the side that is, and 1 on
+the other (``one_way``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.diagnostic import FIT_ON, DiagnosticEntry
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import Interval
+from core.runs.findings import Finding, Level, Material
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.texts import caseless
+from core.types import Bool, Float64, Int64, digest_of_strings
+
+LOW_COVERAGE = 0.95  # of the rows of a dataset: with fewer, a score is of a part
+
+
+@dataclass(frozen=True)
+class Together:
+    """Runs over the same content of one dataset with the same parameters, and those of baselines."""
+
+    runs: Sequence[RunRecord]
+    baselines: Sequence[RunRecord]
+
+    @property
+    def every(self) -> list[RunRecord]:
+        return list({run.run_id: run for run in (*self.runs, *self.baselines)}.values())
+
+    def compared(self) -> list[tuple[RunRecord, RunRecord]]:
+        """Each run with each baseline; what knows no meaning itself is compared with none."""
+        known = {run.plan.variant.encoder for run in self.baselines}
+        return [(run, base) for run in self.runs for base in self.baselines if run.plan.variant.encoder not in known]
+
+
+def together(material: Material) -> list[Together]:
+    """The runs by dataset and parameters, in their order."""
+    runs: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in material.runs:
+        runs.setdefault(_place(run), []).append(run)
+    baselines: dict[tuple[str, str], list[RunRecord]] = {}
+    for run in material.baselines:
+        baselines.setdefault(_place(run), []).append(run)
+    return [Together(found, baselines.get(place, [])) for place, found in runs.items()]
+
+
+def _place(run: RunRecord) -> tuple[str, str]:
+    return run.plan.dataset_digest, str(sorted((k, v) for k, v in run.plan.params.items() if k != FIT_ON))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of runs over one dataset of ``n`` rows.
+
+    Attributes:
+        about: what the dataset says of each row, ``[n]`` by number; NaN where no run has it.
+        values: by run id the rows that it has, and their number each.
+    """
+
+    about: pd.DataFrame
+    values: Mapping[str, tuple[Int64, pd.DataFrame]]
+
+    def has(self, run_id: str) -> Bool:
+        """Which rows a run has, ``[n]``."""
+        here = np.zeros(len(self.about), dtype=np.bool_)
+        here[self.values[run_id][0]] = True
+        return here
+
+    def numbers(self, run_id: str, column: str) -> Float64:
+        """A run's column, ``[n]``; NaN where it has no such row."""
+        places, frame = self.values[run_id]
+        out = np.full(len(self.about), np.nan)
+        out[places] = frame[column].to_numpy(dtype=np.float64)
+        return out
+
+    def words(self, run_id: str, column: str) -> np.ndarray[Any, np.dtype[np.object_]]:
+        """A run's column of texts, ``[n]``; None where it has no such row."""
+        places, frame = self.values[run_id]
+        out = np.full(len(self.about), None, dtype=object)
+        out[places] = frame[column].to_numpy(dtype=object)
+        return out
+
+
+def rows_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Rows:
+    """Rows of runs over one dataset; texts are read once for runs over the same part of it."""
+    first_of = {run.plan.support_digest: run.run_id for run in reversed(runs)}
+    described = repository.items(entry, list(first_of.values()), texts=True)
+    own = repository.items(entry, [run.run_id for run in runs], texts=False)
+    if len(own) == 0:
+        return Rows(pd.DataFrame(), {})
+    dropped = {*entry.schema.names, "run_id"}
+    about = described[[name for name in described if name not in dropped]]
+    if len(first_of) > 1:
+        about = about.drop_duplicates("item_no")
+    about = about.set_index("item_no")
+    n = 1 + int(own["item_no"].max())
+    if not (len(about) == n and (about.index.to_numpy() == np.arange(n)).all()):
+        about = about.reindex(pd.RangeIndex(n))
+    numbers = own["item_no"].to_numpy(dtype=np.int64)
+    of_run = own.groupby("run_id", sort=False).indices
+    return Rows(about, {str(run_id): (numbers[rows], own.iloc[rows]) for run_id, rows in of_run.items()})
+
+
+# --- findings
+
+
+def finding(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], *, address: Mapping[str, str] | None = None, **said: Any
+) -> Finding:
+    """A finding of these runs, on the entry's page; parameters that are not the default are added to the address."""
+    plan = runs[0].plan
+    defaults = {parameter.name: parameter.default for parameter in entry.parameters}
+    chosen = {name: value for name, value in plan.params.items() if name in defaults and value != defaults[name]}
+    said = {"page": entry.deeper, **said}
+    return Finding(
+        diagnostic=entry.id, dataset=plan.dataset, runs=tuple(runs), address={**chosen, **(address or {})}, **said
+    )
+
+
+def coverage(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], address: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """A caution for every run that looked at less than 95% of its dataset."""
+    out = []
+    for run in runs:
+        counts = run.coverage
+        unit = next((name for name in counts if name != "items" and f"{name}_covered" in counts), "items")
+        every, covered = counts.get(unit, 0), counts.get(f"{unit}_covered", 0)
+        if not every or covered >= LOW_COVERAGE * every:
+            continue
+        share = covered / every
+        lacking = counts["items"] - counts["items_covered"]
+        named = "texts" if unit == "items" else unit
+        whose = "{A} has no vector for" if run.plan.own_support else "Some model it was run with has no vector for"
+        left = "" if unit == "items" else f", so that {every - covered:,} of {every:,} {unit} are left out"
+        out.append(
+            finding(
+                entry,
+                [run],
+                address=address,
+                kind="low-coverage",
+                level=Level.CAUTION,
+                sentence=f"{whose} {lacking:,} of {counts['items']:,} texts{left}: the scores of {{A}} are those of "
+                f"{share:.0%} of the {named}.",
+                value=share,
+                test=f"counted over {every:,} {named}",
+                n=every,
+                severity=1 - share,
+            )
+        )
+    return out
+
+
+def kebab(name: str) -> str:
+    """A name as the end of a finding's kind: ``gram2-opposite`` for ``gram2: opposite``."""
+    return re.sub(r"[^a-z0-9]+", "-", caseless(name)).strip("-") or digest_of_strings([name])[:8]
+
+
+# --- numbers
+
+
+def one_way(p: float, *, is_news: bool) -> float:
+    """A two-sided p-value on the side that a finding speaks of, 1 on the other."""
+    return p if is_news else 1.0
+
+
+def number(value: float, spec: str = ".2f") -> str:
+    """A number with a minus sign, and none before 0."""
+    said = f"{value:{spec}}"
+    if said[0] == "-" and not said.strip("-0.%"):
+        said = said[1:]
+    return said.replace("-", "−")
+
+
+def ci(interval: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+    """``(95% CI 0.68 to 0.74)``, after a space; with ``%`` at the end of ``spec``, percents. "" for none."""
+    if interval is None:
+        return ""
+    low, high = number(scale * interval.low, spec), number(scale * interval.high, spec)
+    return f" (95% CI {low.removesuffix('%')} to {high})"
+
+
+def lacking(value: float, chance: float, best: float = 1.0) -> float:
+    """How far a value is from the best one, as a share of how far chance is from it."""
+    return clipped((best - value) / (best - chance)) if best != chance else 0.0
+
+
+def clipped(severity: float) -> float:
+    return 0.0 if math.isnan(severity) else min(1.0, max(0.0, severity))
+
+
+def in_test(how: str, found: Estimate) -> str:
+    """The test in words, with what it takes for independent."""
+    return f"{how}, {found.independent}"
