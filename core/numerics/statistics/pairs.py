@@ -365,14 +365,14 @@ def p_of_change(value: float, influence: Float64, dependence: Dependence) -> flo
     """
     if dependence.refusal:
         return float("nan")
-    _, variance, carried = _moments(influence, dependence)
+    _, variance, carried = moments(influence, dependence)
     if carried == 0:
         return 1.0
     if carried < FEWEST_CARRYING:
         return float("nan")
     from scipy.special import stdtr
 
-    return float(2 * stdtr(_freedom(carried, dependence), -abs(value) / float(np.sqrt(variance))))
+    return float(2 * stdtr(freedom_of(carried, dependence), -abs(value) / float(np.sqrt(variance))))
 
 
 def smallest_detectable(
