@@ -71,6 +71,7 @@ DATASETS = {
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
             load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, _DEMO_SENTENCES),
+            rewrites="demo-minimal",
         ),
         DatasetEntry(
             id="demo-minimal",

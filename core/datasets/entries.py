@@ -55,6 +55,8 @@ class DatasetEntry:
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
         core_texts: how many of its texts, the first ones, belong to those; the rest are frequent words, added so that
             mates have more to compete with. 0 where nothing was added.
+        rewrites: id of the minimal pairs that its texts are of, which tell what each text does to the meaning of
+            another; "" where there are none.
     """
 
     id: str
@@ -75,6 +77,7 @@ class DatasetEntry:
     is_split: bool = False
     sources: str = ""
     core_texts: int = 0
+    rewrites: str = ""
 
 
 @cache

@@ -301,6 +301,7 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
     compare="core.diagnostics.evalrank.uncertainty.compare",
     difference="core.diagnostics.evalrank.versus.difference",
     changed="core.diagnostics.evalrank.versus.changed",
+    findings="core.diagnostics.evalrank.findings.findings",
     tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,12 +134,22 @@ def other_protocol(run: RunRecord, entry: DiagnosticEntry, repository: Repositor
     The toolkit always centres: its run of ``none`` is also the counterpart of ``center``, which is preferred to the
     same variant's.
     """
-    toolkit = run.plan.params["protocol"] == TOOLKIT
-    params = {**run.plan.params, "protocol": DEFINITION if toolkit else TOOLKIT}
     plan = run.plan
-    stored = repository.finished(entry, encoder=plan.variant.encoder, dataset=plan.dataset, params=params)
-    found = [r for r in stored if r.plan.own_support]
-    transform = plan.variant.transform
+    stored = repository.finished(entry, encoder=plan.variant.encoder, dataset=plan.dataset, params=other_params(run))
+    return counterpart(run, stored)
+
+
+def other_params(run: RunRecord) -> dict[str, str]:
+    """The parameters of a run by the other protocol."""
+    toolkit = run.plan.params["protocol"] == TOOLKIT
+    return {**run.plan.params, "protocol": DEFINITION if toolkit else TOOLKIT}
+
+
+def counterpart(run: RunRecord, stored: Sequence[RunRecord]) -> RunRecord | None:
+    """As ``other_protocol``, among runs of the same dataset by the other protocol, newest first."""
+    toolkit = run.plan.params["protocol"] == TOOLKIT
+    found = [r for r in stored if r.plan.own_support and r.plan.variant.encoder == run.plan.variant.encoder]
+    transform = run.plan.variant.transform
     wanted: tuple[str, ...]
     if toolkit:
         wanted = (as_toolkit(transform), transform)

@@ -14,25 +14,23 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.diagnostic import DiagnosticEntry, find_diagnostic
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Above, Sentences
-from core.diagnostics.heros.definition import PARAPHRASE, Meaning, meaning_of, picks
+from core.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meaning_of, picks
 from core.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
 from core.numerics.ranking.problem import TAU
-from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import ALPHA, LEVEL, Interval, p_of_more, wilson_interval
 from core.numerics.statistics.pairs import Dependence
+from core.runs.baselines import against_baselines, findings_of
+from core.runs.finding_parts import ci, finding, kebab
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import Ranges, changed_ranges, percent
-from core.types import Float64
+from core.texts import Ranges, changed_ranges, counted, percent
 
 CLEARLY = 0.75  # of the originals: what holds in more of them is a strength
 MOST_NAMED = 3  # orderings in one sentence
-PAGE = "heros"
 NOUNS = {
     "negation_main": "the negated clause",
     "negation_antonym": "the negated word",
@@ -42,17 +40,16 @@ NOUNS = {
 
 def findings(material: Material) -> list[Finding]:
     """See ``core.runs.findings.FindingsOf``; raises ``BlindspotError`` where a run's stored rows are not complete."""
-    entry = find_diagnostic("heros")
     every = {run.run_id: run for run in (*material.runs, *material.baselines)}
-    rows = material.repository.items(entry, list(every), texts=False)
+    rows = material.repository.items(ENTRY, list(every), texts=False)
     own = dict(tuple(rows.groupby("run_id"))) if every else {}
     cosines = {run_id: Cosines.of_rows(own[run_id]) for run_id in every if run_id in own}
-    texts = Texts(entry, material.repository)
+    texts = Texts(material.repository)
     out: list[Finding] = []
     for run in material.runs:
         if run.run_id in cosines:
             out += of_run(run, cosines[run.run_id], texts)
-    return out + against_baselines(material.runs, material.baselines, cosines)
+    return out + of_baselines(material.runs, material.baselines, cosines)
 
 
 def tested(subsets: Sequence[str]) -> tuple[Ordering, ...]:
@@ -76,14 +73,13 @@ def noun(subset: str) -> str:
 class Texts:
     """Sentences of the datasets, read when the first example is asked for."""
 
-    entry: DiagnosticEntry
     repository: Repository
     _read: dict[str, Sentences] = field(default_factory=dict)
 
     def of(self, run: RunRecord, subsets: Sequence[str]) -> Sentences:
         digest = run.plan.dataset_digest
         if digest not in self._read:
-            rows = self.repository.items(self.entry, [run.run_id], texts=True)
+            rows = self.repository.items(ENTRY, [run.run_id], texts=True)
             self._read[digest] = browsing.sentences(rows, subsets)
         return self._read[digest]
 
@@ -109,21 +105,19 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
     changed, kept = noun(ordering.far), noun(ordering.near)
     above = Above(ordering.far, ordering.near)
     examples, numbers = _examples(run, cosines, ordering, texts) if texts and p < ALPHA else ((), ())
-    return Finding(
-        kind=f"{_kebab(ordering.far)}-nearer-than-{_kebab(ordering.near)}",
+    return finding(
+        ENTRY,
+        [run],
+        kind=f"{kebab(ordering.far)}-nearer-than-{kebab(ordering.near)}",
         level=Level.BLIND_SPOT,
-        sentence=f"{{A}} finds {changed} closer to the original than {kept} in {percent(wrong)} of the sentences "
-        f"({_ci(interval)}).",
-        diagnostic=run.plan.diagnostic,
-        dataset=run.plan.dataset,
-        runs=(run,),
+        sentence=f"{{A}} finds {changed} closer to the original than {kept} in {percent(wrong)} of the sentences"
+        f"{ci(interval, '.0%')}.",
         value=wrong,
         interval=interval,
         test=f"exact sign test over {n:,} sentences of whether it is more than half; ties left out of the test",
         p=p,
         n=n,
         severity=wrong,
-        page=PAGE,
         address={
             "heros_view": "sentences",
             "sent_a": str(run.plan.variant),
@@ -185,26 +179,24 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
     named = [o for o in order if p[o] < ALPHA][:MOST_NAMED] or order[:1]
     best = named[0]
     parts = [
-        f"than {noun(o.far)} in {percent(shares[o])} of the sentences ({_ci(wilson_interval(shares[o], n, z))})"
+        f"than {noun(o.far)} in {percent(shares[o])} of the sentences{ci(wilson_interval(shares[o], n, z), '.0%')}"
         if o.near == best.near
-        else f"{noun(o.near)} than {noun(o.far)} in {percent(shares[o])} ({_ci(wilson_interval(shares[o], n, z))})"
+        else f"{noun(o.near)} than {noun(o.far)} in {percent(shares[o])}{ci(wilson_interval(shares[o], n, z), '.0%')}"
         for o in named
     ]
     corrected = f", corrected for {many} comparisons" if many > 1 else ""
-    return Finding(
+    return finding(
+        ENTRY,
+        [run],
         kind="meaning-kept-apart",
         level=Level.STRENGTH,
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {_joined(parts)}.",
-        diagnostic=run.plan.diagnostic,
-        dataset=run.plan.dataset,
-        runs=(run,),
         value=shares[best],
         interval=wilson_interval(shares[best], n, z),
         test=f"exact binomial test over {n:,} sentences of whether it is more than three of four{corrected}",
         p=max(p[o] for o in named),
         n=n,
         severity=max(0.0, 2 * shares[best] - 1),
-        page=PAGE,
         address={"heros_view": "orderings"},
     )
 
@@ -216,21 +208,19 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
     n, accuracy, chance = len(found), float(found.mean()), 1.0 / k
     interval = wilson_interval(accuracy, n)
     missed = int(np.count_nonzero(found == 0.0))  # a shared first place counts as found: toward chance
-    return Finding(
+    return finding(
+        ENTRY,
+        [run],
         kind="paraphrase-below-guessing",
         level=Level.BLIND_SPOT,
-        sentence=f"{{A}} finds the paraphrase among {k} rewrites in {percent(accuracy)} of the sentences "
-        f"({_ci(interval)}); guessing finds it in {percent(chance)}.",
-        diagnostic=run.plan.diagnostic,
-        dataset=run.plan.dataset,
-        runs=(run,),
+        sentence=f"{{A}} finds the paraphrase among {k} rewrites in {percent(accuracy)} of the sentences"
+        f"{ci(interval, '.0%')}; guessing finds it in {percent(chance)}.",
         value=accuracy,
         interval=interval,
         test=f"exact binomial test over {n:,} sentences of whether it is less than {percent(chance)}",
         p=p_of_more(missed, n, 1.0 - chance),
         n=n,
         severity=1.0 - accuracy,
-        page=PAGE,
         address={"heros_view": "orderings"},
     )
 
@@ -238,24 +228,17 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
 # --- against a baseline
 
 
-def against_baselines(
+def of_baselines(
     runs: Sequence[RunRecord], baselines: Sequence[RunRecord], cosines: Mapping[str, Cosines]
 ) -> list[Finding]:
-    """Whether runs get more orderings right than the best baseline on the same dataset, per run.
-
-    A run's score is the share of the orderings that it gets right, per original. Being below the best of several
-    baselines is corrected for their number. Not being above is no test's outcome, but a fact about one.
-    """
-    lexical = {run.plan.variant.encoder for run in baselines}
+    """Runs against the best baseline on the same dataset: the share of the orderings that is right, per original."""
     out: list[Finding] = []
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
-        known = [run for run in baselines if run.plan.dataset_digest == digest and run.run_id in cosines]
-        own = [
-            run
-            for run in runs
-            if run.plan.dataset_digest == digest and run.run_id in cosines and run.plan.variant.encoder not in lexical
-        ]
-        if known and own:
+        own, known = (
+            [run for run in some if run.plan.dataset_digest == digest and run.run_id in cosines]
+            for some in (runs, baselines)
+        )
+        if own and known:
             out += _of_dataset(own, known, cosines)
     return out
 
@@ -263,93 +246,28 @@ def against_baselines(
 def _of_dataset(
     runs: Sequence[RunRecord], baselines: Sequence[RunRecord], cosines: Mapping[str, Cosines]
 ) -> list[Finding]:
-    orderings = tested(cosines[baselines[0].run_id].subsets)
-    n = cosines[baselines[0].run_id].originals
+    orderings, n = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].originals
     if not orderings:
         return []
     right = {
         run.run_id: np.mean([cosines[run.run_id].outcomes(o) for o in orderings], axis=0) for run in (*runs, *baselines)
     }
-    best = max(baselines, key=lambda run: float(right[run.run_id].mean()))
     known = Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)
-    if known.refusal:
-        return []
-    paired = np.column_stack([right[run.run_id] - right[best.run_id] for run in runs])
-    p_values = np.minimum(1.0, statistics.p_values(paired, known) * len(baselines))
     out: list[Finding] = []
-    for run, p in zip(runs, p_values.tolist(), strict=True):
-        out += _compared(run, best, right[run.run_id], right[best.run_id], known, p, len(baselines), len(orderings))
-    return out
-
-
-def _compared(
-    run: RunRecord,
-    best: RunRecord,
-    own: Float64,
-    others: Float64,
-    known: Dependence,
-    p: float,
-    baselines: int,
-    orderings: int,
-) -> list[Finding]:
-    found = statistics.difference(own, others, known)
-    score, reached = float(own.mean()), float(others.mean())
-    comparisons = f"{orderings} comparisons per sentence" if orderings > 1 else "one comparison per sentence"
-    difference = f"; difference {_points(found.interval)}" if found.interval else ""
-    whole = (
-        f"at telling rewrites that keep the meaning from those that change it: right in {percent(score)} against "
-        f"{percent(reached)} of the comparisons{difference}."
-    )
-    corrected = f", corrected for {baselines} baselines" if baselines > 1 else ""
-
-    def finding(kind: str, level: Level, sentence: str, test: str, p: float | None, severity: float) -> Finding:
-        return Finding(
-            kind=kind,
-            level=level,
-            sentence=sentence,
-            diagnostic=run.plan.diagnostic,
-            dataset=run.plan.dataset,
-            runs=(run, best),
-            value=found.value,
-            interval=found.interval,
-            test=f"{test} over {len(own):,} sentences, {comparisons}{corrected}",
-            p=p,
-            n=len(own),
-            severity=severity,
-            page=PAGE,
-            address={"heros_view": "orderings"},
-        )
-
-    below = found.value < 0
-    out = [
-        finding(
-            "worse-than-baseline",
-            Level.BLIND_SPOT,
-            f"{{A}} is worse than {{B}}, a lexical baseline, {whole}",
-            "sign-flip test",
-            p if below else 1.0,
-            max(0.0, -found.value),
-        )
-    ]
-    if p >= ALPHA:
-        out.append(
-            finding(
-                "no-better-than-baseline",
-                Level.CAUTION,
-                f"{{A}} is not significantly better than {{B}}, a lexical baseline, {whole}",
-                f"counted, since the sign-flip test has p = {p:.2g}",
-                None,
-                1.0 - score,
-            )
+    for found in against_baselines(runs, baselines, right, known):
+        ends = f"; difference {_points(found.difference.interval)}" if found.difference.interval else ""
+        out += findings_of(
+            ENTRY,
+            found,
+            "at telling rewrites that keep the meaning from those that change it",
+            f"right in {percent(found.score)} against {percent(found.reached)} of the comparisons{ends}",
+            f"sign-flip test over {n:,} sentences, {counted(len(orderings), 'comparison')} each",
+            {"heros_view": "orderings"},
         )
     return out
 
 
 # --- words
-
-
-def _ci(interval: Interval) -> str:
-    return f"95% CI {percent(interval.low)} to {percent(interval.high)}"
 
 
 def _points(interval: Interval) -> str:
@@ -359,10 +277,6 @@ def _points(interval: Interval) -> str:
 def _joined(parts: Sequence[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _kebab(subset: str) -> str:
-    return "-".join("".join(c if c.isalnum() else " " for c in subset.casefold()).split()) or "subset"
 
 
 def _role(subset: str) -> str:

@@ -1,0 +1,727 @@
+"""Findings of EvalRank: kinds of pair that a run misses, what comes first instead of the match, and what bends a score.
+
+What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
+at (``core.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts of
+missed pairs have in common, how often they are the same, the score against the best baseline's, and per transform
+whether it turns the order of two models. The rest are counted facts. Ranks are the filtered ones, where no other are
+named: what they leave out is no mistake of the model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from core.datasets import fetch
+from core.datasets.catalog import DATASETS, SOURCES
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.datasets.word_frequency import zipf_of
+from core.diagnostics.evalrank import training_overlap, trust
+from core.diagnostics.evalrank.definition import ENTRY
+from core.diagnostics.evalrank.kinds import FEW_PAIRS, Group, Kind, grouping
+from core.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
+from core.diagnostics.evalrank.pairs import RunRows
+from core.diagnostics.evalrank.sources import PairSources, find_sources
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.intervals import ALPHA, Interval, p_of_more
+from core.numerics.statistics.pairs import Dependence, share, worth
+from core.runs.baselines import against_baselines, findings_of
+from core.runs.finding_parts import ci, coverage, finding, kebab
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent
+from core.transforms.toolkit import DEFINITION
+from core.types import Float64, Int64
+
+NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
+FILTERED = {"ranks": "filtered"}
+REWRITES_LIKE = {"negation_main": "the negated clause", "negation_antonym": "the negated word"}
+KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "" is the original
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out: list[Finding] = []
+    for ranked in read(material):
+        first = {run.run_id: first_of(run, ranked, material) for run in ranked.runs}
+        families = families_of(ranked.dataset, material.settings)
+        for run in ranked.runs:
+            out += of_run(run, ranked, first[run.run_id], families)
+        out += of_baselines(ranked)
+        out += turned_orders(ranked)
+        out += facts(ranked, material)
+    return out
+
+
+# --- what is read
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Runs that ranked the same pairs of one dataset among the same items, by the same parameters.
+
+    Attributes:
+        rows: of all runs and baselines, by run id, in the order of ``pairs``.
+        axes: see ``axes_of``.
+    """
+
+    runs: Sequence[RunRecord]
+    baselines: Sequence[RunRecord]
+    pairs: Pairs
+    rows: Mapping[str, RunRows]
+    axes: tuple[Axis, ...] = ()
+
+    @property
+    def dataset(self) -> str:
+        return self.runs[0].plan.dataset
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        return Dependence.of(self.pairs.query_no, self.pairs.mate_no)
+
+    @cached_property
+    def of_words(self) -> bool:
+        return are_words([*self.pairs.query, *self.pairs.mate])
+
+    @cached_property
+    def hits(self) -> Mapping[str, Float64]:
+        """By run id whether each match is first, ``[m]``, in expectation under ties."""
+        return {run_id: rows.hits_at_1(filtered=True) for run_id, rows in self.rows.items()}
+
+    @cached_property
+    def reciprocal(self) -> Mapping[str, Float64]:
+        """By run id 1/rank of each match among all items, ``[m]``."""
+        return {run_id: rows.reciprocal_ranks(filtered=False) for run_id, rows in self.rows.items()}
+
+
+def read(material: Material) -> list[Ranked]:
+    """The runs by what they ranked; rows of all runs are read at once, texts once per dataset."""
+    every = {run.run_id: run for run in (*material.runs, *material.baselines)}
+    if not every:
+        return []
+    rows = material.repository.items(ENTRY, list(every), texts=False)
+    own = dict(tuple(rows.groupby("run_id")))
+    groups: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
+    baselines: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
+    for found, runs in ((groups, material.runs), (baselines, material.baselines)):
+        for run in runs:
+            if run.run_id in own:
+                found[_what(run)].append(run)
+    out = []
+    for what, runs in groups.items():
+        pairs = _pairs(runs[0], material.repository)
+        known = {run.run_id: RunRows.of(own[run.run_id]) for run in (*runs, *baselines[what])}
+        alike = {run_id for run_id, one in known.items() if np.array_equal(one.item_no, pairs.numbers)}
+        ranked = [[run for run in some if run.run_id in alike] for some in (runs, baselines[what])]
+        if ranked[0]:
+            axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings))
+            out.append(Ranked(ranked[0], ranked[1], pairs, {i: known[i] for i in alike}, axes))
+    return out
+
+
+def _what(run: RunRecord) -> tuple[str, ...]:
+    plan = run.plan
+    return plan.dataset_digest, plan.support_digest, *(f"{k}={v}" for k, v in sorted(plan.params.items()))
+
+
+def _pairs(run: RunRecord, repository: Repository) -> Pairs:
+    rows = repository.items(ENTRY, [run.run_id], texts=True)
+    numbers, query_no, mate_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no"))
+    return Pairs(numbers, query_no, mate_no, rows["query"].tolist(), rows["mate"].tolist())
+
+
+def first_of(run: RunRecord, ranked: Ranked, material: Material) -> FirstRanked | None:
+    """What comes first in the pairs that a run misses."""
+    missed = np.flatnonzero(ranked.rows[run.run_id].filtered.greater > 0)
+    return first_ranked(run, ranked.pairs, missed, material.settings, material.repository)
+
+
+# --- kinds of pair
+
+
+@dataclass(frozen=True, eq=False)
+class Sorted:
+    """A kind of pair against the rest: what is independent inside and outside."""
+
+    group: Group
+    inside: Dependence
+    outside: Dependence
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A way of sorting pairs, with the kinds that have enough pairs to be tested."""
+
+    kind: Kind
+    side: str
+    of_words: bool
+    groups: tuple[Sorted, ...]
+
+    @property
+    def name(self) -> str:
+        return self.kind.value if self.side == "pair" else f"{self.kind.value}-of-{_side(self.side)}"
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """What axes are made of, as the key of a cache, compared by which items were ranked."""
+
+    run: RunRecord = field(compare=False)
+    pairs: Pairs = field(compare=False)
+    settings: Settings = field(compare=False)
+    support: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "support", self.run.plan.support_digest)
+
+
+@lru_cache(maxsize=16)  # texts do not change, and words take a while to sort
+def _axes(_dataset_digest: str, key: _Sorted) -> tuple[Axis, ...]:
+    return axes_of(key.pairs, _sources(key.run.plan.dataset, key.pairs, key.settings))
+
+
+def axes_of(pairs: Pairs, sources: PairSources | None = None) -> tuple[Axis, ...]:
+    """Ways of sorting pairs: by length, sentences by overlap, words by frequency, and by source where it is known.
+
+    Kinds of fewer than ``FEW_PAIRS`` pairs, or worth too few independent ones, are left out.
+    """
+    of_words = are_words([*pairs.query, *pairs.mate])
+    wanted = [Kind.LENGTH, Kind.FREQUENCY if of_words else Kind.OVERLAP, *([Kind.SOURCE] if sources else [])]
+    out = []
+    for kind in wanted:
+        found = grouping(kind, pairs.query, pairs.mate, sources)
+        for side in dict.fromkeys(group.side for group in found.groups):
+            groups = [_sorted(group, pairs) for group in found.groups if group.side == side]
+            if kept := tuple(group for group in groups if group is not None):
+                out.append(Axis(kind, side, of_words, kept))
+    return tuple(out)
+
+
+def _sorted(group: Group, pairs: Pairs) -> Sorted | None:
+    if min(np.count_nonzero(group.inside), np.count_nonzero(~group.inside)) < FEW_PAIRS:
+        return None
+    sides = [Dependence.of(pairs.query_no[part], pairs.mate_no[part]) for part in (group.inside, ~group.inside)]
+    return None if any(side.refusal for side in sides) else Sorted(group, *sides)
+
+
+def _sources(dataset: str, pairs: Pairs, settings: Settings) -> PairSources | None:
+    """Where the pairs come from, if the catalog knows and the sets are on this machine."""
+    entry = DATASETS.get(dataset)
+    if entry is None or not entry.sources:
+        return None
+    sets = SOURCES[entry.sources]
+    if fetch.dataset_state(sets, settings) not in {fetch.DataState.DOWNLOADED, fetch.DataState.BUILT_IN}:
+        return None
+    scored = fetch.load(sets, settings)
+    if not isinstance(scored, ScoredPairs):
+        raise TypeError(f"{sets.id} is no set of scored pairs")
+    return find_sources(pairs.query, pairs.mate, scored)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The kind of pair that is surest to be worse than the rest; p is corrected for the choice (Bonferroni)."""
+
+    place: int
+    p: float
+
+
+def worst_kind(axis: Axis, hits: Float64) -> Worst:
+    """The kind whose share of first-ranked matches is surest to be below that of all other pairs, by ``hits [m]``.
+
+    Both shares are worth so many independent pairs (``statistics.pairs.worth``), which go into Fisher's exact test; p
+    is twice its lower tail. Rounding is toward no difference.
+    """
+    from scipy.stats import hypergeom
+
+    tables = np.array(
+        [
+            _table(hits[one.group.inside], one.inside, np.ceil) + _table(hits[~one.group.inside], one.outside, np.floor)
+            for one in axis.groups
+        ]
+    )
+    k, n, others, rest = tables.T
+    p = np.minimum(1.0, 2 * hypergeom.cdf(k, n + rest, k + others, n))
+    lower = [hits[one.group.inside].mean() < hits[~one.group.inside].mean() for one in axis.groups]
+    p = np.where(lower, p, 1.0)
+    place = int(np.argmin(p))
+    return Worst(place, min(1.0, float(p[place]) * len(axis.groups)))
+
+
+def _table(hits: Float64, known: Dependence, rounded: np.ufunc) -> tuple[int, int]:
+    """First-ranked matches, and pairs, as whole numbers of independent ones."""
+    n = max(1, int(worth_of(hits, known)))
+    return int(rounded(round(float(hits.mean()) * n, 9))), n
+
+
+def worth_of(values: Float64, known: Dependence) -> float:
+    """How many independent observations a mean of ``values [m]`` from 0 to 1 is worth, at most as many as there are."""
+    column = values[:, np.newaxis]
+    variance, carried = float(known.variances(column)[0]), float(known.carried_by(column)[0])
+    n = worth(float(values.mean()), float(values.var()), variance, carried, known.effective)
+    return min(n, float(known.units), float(len(values)))
+
+
+def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRanked | None) -> Finding:
+    hits = ranked.hits[run.run_id]
+    worst = worst_kind(axis, hits)
+    one = axis.groups[worst.place]
+    inside = one.group.inside
+    found, rest = share(hits[inside], one.inside), float(hits[~inside].mean())
+    only = "only " if found.value < rest else ""
+    rows = np.flatnonzero(inside)
+    rank = ranked.rows[run.run_id].filtered.shown[rows]
+    places = rows[np.argsort(-rank, kind="stable")].tolist() if worst.p < ALPHA else []
+    examples, numbers = _examples(ranked, _distinct(places, ranked), first, run)
+    kinds = f", corrected for the choice of {len(axis.groups)} kinds" if len(axis.groups) > 1 else ""
+    return finding(
+        ENTRY,
+        [run],
+        kind=f"worst-by-{axis.name}",
+        level=Level.BLIND_SPOT,
+        sentence=f"{{A}} ranks the right match first for {only}{percent(found.value)} of the "
+        f"{_kind_in_words(axis, one.group.label)}{ci(found.interval, '.0%')}, against {percent(rest)} of the other "
+        "pairs.",
+        value=found.value,
+        interval=found.interval,
+        test=f"Fisher's exact test over {found.independent} of this kind and the rest{kinds}",
+        p=worst.p,
+        n=max(1, round(found.effective)),
+        severity=max(0.0, rest - found.value),
+        address={"view": "kinds of pair", "by": axis.kind.value, **FILTERED, **_pair(numbers)},
+        examples=examples,
+    )
+
+
+def _kind_in_words(axis: Axis, label: str) -> str:
+    if axis.kind is Kind.OVERLAP:
+        return _overlap_in_words(label)
+    if axis.kind is Kind.LENGTH:
+        return f"pairs with {label} {'letters' if axis.of_words else 'words'} per text"
+    if axis.kind is Kind.FREQUENCY:
+        return f"pairs whose {_side(axis.side)} occurs {label} times per million words"
+    return f"pairs from {label}"
+
+
+def _overlap_in_words(label: str) -> str:
+    whole = {"none": "pairs without a word in common", "all words": "pairs of the same words"}
+    if label in whole:
+        return whole[label]
+    low, _, high = label.partition(" to ")
+    shares = f"{percent(float(low))} to {percent(float(high))}" if high else f"under {percent(float(low.split()[-1]))}"
+    return f"pairs that share {shares} of their words"
+
+
+def _side(side: str) -> str:
+    return "match" if side == "mate" else side
+
+
+# --- what comes first instead of the match
+
+
+def of_run(
+    run: RunRecord, ranked: Ranked, first: FirstRanked | None = None, families: Families | None = None
+) -> list[Finding]:
+    """What is tested of one run; ``first`` is None where embeddings are not at hand."""
+    out = [_worse_on_a_kind(run, ranked, axis, first) for axis in ranked.axes]
+    if first is not None and (first.items >= 0).any():
+        what = _outranked_by_kind(run, ranked, first, families) if families else _by_words(run, ranked, first)
+        out += [*([what] if what else []), _same_texts(run, ranked, first)]
+    return out
+
+
+def _known(ranked: Ranked, first: FirstRanked) -> tuple[Int64, Int64, Dependence]:
+    """The missed pairs whose first-ranked text is known, these texts, and what is independent among them."""
+    found = first.items >= 0
+    places = first.places[found]
+    known = Dependence.of(ranked.pairs.query_no[places], ranked.pairs.mate_no[places])
+    return places, first.items[found], known
+
+
+def _missed_share(ranked: Ranked, run: RunRecord) -> float:
+    return float(1.0 - ranked.hits[run.run_id].mean())
+
+
+def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, families: Families) -> Finding | None:
+    """Which rewrite that changes the meaning comes first most often, against its share by chance among all rewrites."""
+    places, items, known = _known(ranked, first)
+    subsets = np.array(
+        [
+            families.subset_of(ranked.pairs.query[place], first.texts[item]) or ""
+            for place, item in zip(places.tolist(), items.tolist(), strict=True)
+        ]
+    )
+    changing = [subset for subset in families.subsets if subset not in KEEPING]
+    if known.refusal or not changing:
+        return None
+    chance = 1.0 / (len(families.subsets) - 1)  # of a family's texts, without the query and its match
+    shares = {subset: float(np.mean(subsets == subset)) for subset in changing}
+    most = max(changing, key=lambda subset: shares[subset])
+    inside = np.asarray(subsets == most, dtype=np.float64)
+    found = share(inside, known)
+    n = int(worth_of(inside, known))
+    p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
+    missed = _missed_share(ranked, run)
+    wanted = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
+    examples, numbers = _examples(ranked, wanted, first, run)
+    noun = REWRITES_LIKE.get(most, "the random word" if most == "random_mlm" else f"the {most.replace('_', ' ')}")
+    return finding(
+        ENTRY,
+        [run],
+        kind="outranked-by-changed-meaning",
+        level=Level.BLIND_SPOT,
+        sentence=f"Where {{A}} misses the match, {noun} comes first most often: in {percent(found.value)} of the "
+        f"{len(places):,} missed pairs{ci(found.interval, '.0%')}, where {percent(chance)} would be by chance among "
+        "the rewrites.",
+        value=found.value,
+        interval=found.interval,
+        test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
+        p=p,
+        n=max(1, round(found.effective)),
+        severity=min(1.0, missed * found.value),
+        address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
+        examples=examples,
+    )
+
+
+def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | None:
+    """Whether the first-ranked text is nearer to the query's words (of words: more frequent) than the match is."""
+    places, items, known = _known(ranked, first)
+    if known.refusal:
+        return None
+    query = [ranked.pairs.query[i] for i in places.tolist()]
+    mate = [ranked.pairs.mate[i] for i in places.tolist()]
+    other = [first.texts[i] for i in items.tolist()]
+    if ranked.of_words:
+        lead = zipf_of(other) - zipf_of(mate)
+        kind, said = "outranked-by-frequent-words", "is more frequent than the match"
+    else:
+        lead = np.nan_to_num(lexical_overlap(query, other)) - np.nan_to_num(lexical_overlap(query, mate))
+        kind, said = "outranked-by-shared-words", "shares more words with the query than the match does"
+    more = np.where(lead == 0, 0.5, lead > 0).astype(np.float64)
+    found = share(more, known)
+    n = int(worth_of(more, known))
+    p = p_of_more(found.value * n, n, 0.5)
+    wanted = _distinct(places[np.argsort(-lead, kind="stable")].tolist(), ranked) if p < ALPHA else []
+    examples, numbers = _examples(ranked, wanted, first, run)
+    return finding(
+        ENTRY,
+        [run],
+        kind=kind,
+        level=Level.BLIND_SPOT,
+        sentence=f"Where {{A}} misses the match, the text that it ranks first {said} in {percent(found.value)} of the "
+        f"{len(places):,} pairs{ci(found.interval, '.0%')}.",
+        value=found.value,
+        interval=found.interval,
+        test=f"exact sign test over {found.independent} of whether it is more than half",
+        p=p,
+        n=max(1, round(found.effective)),
+        severity=min(1.0, _missed_share(ranked, run) * found.value),
+        address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
+        examples=examples,
+    )
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Texts that come first more often than chance explains.
+
+    Attributes:
+        items: their numbers, the most frequent first; the most frequent one alone where none does.
+        most: how many groups of pairs the most frequent one is first in, of ``groups``.
+        p: of its being first so often, corrected for the choice among all items (Bonferroni), two-sided.
+    """
+
+    items: tuple[int, ...]
+    most: int
+    groups: int
+    p: float
+
+
+def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
+    """Whether the same texts come first again and again, if every item were as likely.
+
+    Args:
+        items: ``[l]``, the first-ranked item of each missed pair; ``groups [l]`` its group of pairs, which counts an
+            item once.
+        background: how many items there are.
+    """
+    from scipy.special import bdtrc
+
+    votes = Counter(item for item, _ in {*zip(items.tolist(), groups.tolist(), strict=True)})
+    many = len(np.unique(groups))
+    by_chance = {count: background * float(bdtrc(count - 1.0, many, 1.0 / background)) for count in set(votes.values())}
+    order = [item for item, _ in votes.most_common()]
+    often = tuple(item for item in order if votes[item] > 1 and by_chance[votes[item]] < ALPHA)
+    return Repeated(often or tuple(order[:1]), votes[order[0]], many, min(1.0, 2 * by_chance[votes[order[0]]]))
+
+
+def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
+    """Hubs: a few texts that take the first place of many missed pairs."""
+    places, items, _ = _known(ranked, first)
+    found = repeated(items, ranked.dependence.groups[places], first.background)
+    of_hubs = np.isin(items, found.items)
+    value = float(of_hubs.mean())
+    wanted = _distinct(places[items == found.items[0]].tolist(), ranked) if found.p < ALPHA else []
+    examples, numbers = _examples(ranked, wanted, first, run)
+    one = len(found.items) == 1
+    many = "one text takes" if one else f"the same {len(found.items):,} texts take"
+    which = "" if one else f"; the most frequent of them in {found.most:,} unrelated pairs"
+    return finding(
+        ENTRY,
+        [run],
+        kind="outranked-by-hubs",
+        level=Level.BLIND_SPOT,
+        sentence=f"In {percent(value)} of the {len(places):,} pairs that {{A}} misses, {many} the first place{which}.",
+        value=value,
+        test=f"exact binomial test of the most frequent of {first.background:,} texts over {found.groups:,} "
+        "independent groups of missed pairs, corrected for their number",
+        p=found.p,
+        n=found.groups,
+        severity=min(1.0, _missed_share(ranked, run) * value),
+        address={"show": "worst for A", "a": str(run.plan.variant), "hubs": "true", **FILTERED, **_pair(numbers)},
+        examples=examples,
+    )
+
+
+# --- against baselines, and transforms
+
+
+def of_baselines(ranked: Ranked) -> list[Finding]:
+    """MRR, raw ranks, against the best baseline's."""
+    out: list[Finding] = []
+    for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence):
+        ends = f"; difference {_signed(found.difference.interval)}" if found.difference.interval else ""
+        versus = {"view": "A against B", "a": str(found.run.plan.variant), "b": str(found.best.plan.variant)}
+        out += findings_of(
+            ENTRY,
+            found,
+            "at ranking the right match",
+            f"MRR {found.score:.3f} against {found.reached:.3f}{ends}",
+            f"sign-flip test over {found.difference.independent}",
+            versus,
+        )
+    return out
+
+
+def turned_orders(ranked: Ranked) -> list[Finding]:
+    """Per transform, the two models whose order it turns most surely.
+
+    A model with the transform is compared with another one, with it too where there is such a run; then both without.
+    Both differences must be sure, in opposite directions: p is the larger one (intersection-union), corrected for the
+    number of pairs of models.
+    """
+    if ranked.dependence.refusal:
+        return []
+    runs = {(run.plan.variant.encoder, run.plan.variant.transform): run for run in ranked.runs}
+    plain = [encoder for encoder, transform in runs if transform == "none"]
+    out: list[Finding] = []
+    for transform in dict.fromkeys(t for _, t in runs if t != "none"):
+        pairs = [
+            (e, f)
+            for e, f in combinations(plain, 2)
+            if (e, transform) in runs or (f, transform) in runs  # one of the two at the least
+        ]
+        if pairs:
+            after = [tuple(runs.get((e, transform), runs[e, "none"]) for e in pair) for pair in pairs]
+            before = [tuple(runs[e, "none"] for e in pair) for pair in pairs]
+            out.append(_turned(ranked, transform, before, after))
+    return out
+
+
+def _turned(
+    ranked: Ranked,
+    transform: str,
+    before: Sequence[tuple[RunRecord, ...]],
+    after: Sequence[tuple[RunRecord, ...]],
+) -> Finding:
+    values = ranked.reciprocal
+    paired = np.column_stack([values[a.run_id] - values[b.run_id] for a, b in (*before, *after)])
+    p = statistics.p_values(paired, ranked.dependence).reshape(2, -1)
+    size = paired.mean(axis=0).reshape(2, -1)
+    turned = np.where(size[0] * size[1] < 0, p.max(axis=0), 1.0)
+    place = int(np.argmin(turned))
+    lead = size[1, place]
+    ahead, behind = after[place] if lead >= 0 else after[place][::-1]
+    was_behind, was_ahead = before[place] if lead >= 0 else before[place][::-1]
+    found = statistics.difference(values[ahead.run_id], values[behind.run_id], ranked.dependence)
+    runs = list(dict.fromkeys([ahead.run_id, behind.run_id, was_ahead.run_id, was_behind.run_id]))
+    by_id = {run.run_id: run for run in ranked.runs}
+    letter = {run_id: f"{{{'ABCD'[i]}}}" for i, run_id in enumerate(runs)}
+    is_turned = size[0, place] * size[1, place] < 0
+    those = (was_ahead, was_behind) if is_turned else (was_behind, was_ahead)
+    return finding(
+        ENTRY,
+        [by_id[run_id] for run_id in runs],
+        kind=f"order-turned-by-{kebab(transform)}",
+        level=Level.CAUTION,
+        sentence=f"Post-processing {'decides' if is_turned else 'does not decide'} which model is better: "
+        f"{letter[ahead.run_id]} is ahead of {letter[behind.run_id]} by {found.value:.3f} MRR"
+        f"{ci(found.interval, '.3f')}, {'but' if is_turned else 'and'} {letter[those[0].run_id]} is ahead of "
+        f"{letter[those[1].run_id]} by {abs(size[0, place]):.3f}.",
+        value=found.value,
+        interval=found.interval,
+        test=f"sign-flip tests of both differences over {found.independent}, the less sure one"
+        + (f", corrected for {len(before)} pairs of models" if len(before) > 1 else ""),
+        p=min(1.0, float(turned[place]) * len(before)),
+        n=max(1, round(found.effective)),
+        severity=float(min(1.0, np.abs(size[:, place]).min())),
+        address={"view": "A against B", "a": str(ahead.plan.variant), "b": str(behind.plan.variant)},
+    )
+
+
+# --- counted facts
+
+
+def facts(ranked: Ranked, material: Material) -> list[Finding]:
+    """What makes scores of these runs hard to compare."""
+    runs = ranked.runs
+    out = [*coverage(ENTRY, runs), *(one for run in runs if (one := _tied(run)))]
+    out += [one for one in (_unfair_raw_ranks(runs),) if one]
+    plan = runs[0].plan
+    if plan.params["protocol"] == DEFINITION:
+        stored = material.repository.finished(ENTRY, dataset=plan.dataset, params=trust.other_params(runs[0]))
+        out += [one for run in runs if (other := trust.counterpart(run, stored)) if (one := _toolkit(run, other))]
+    for kept in training_overlap.remembered(material.settings.training, plan.dataset_digest):
+        if kept.both:
+            out.append(_seen(runs, kept))
+    return out
+
+
+def _tied(run: RunRecord) -> Finding | None:
+    m = run.metrics
+    tied, pairs = m.get("tied_pairs", 0.0), m.get("pairs", 0.0)
+    spread = m.get("mrr_optimistic", 0.0) - m.get("mrr_pessimistic", 0.0)
+    if not tied or spread < NOTICEABLE:
+        return None
+    return finding(
+        ENTRY,
+        [run],
+        kind="ties",
+        level=Level.CAUTION,
+        sentence=f"Ties decide part of the score of {{A}}: another text is exactly as similar as the match in "
+        f"{percent(tied / pairs)} of the pairs, and MRR is {m['mrr_pessimistic']:.3f} to {m['mrr_optimistic']:.3f}, "
+        "depending on who gets the ties.",
+        value=tied / pairs,
+        test=f"counted over {pairs:,.0f} pairs",
+        n=int(pairs),
+        severity=min(1.0, spread),
+        address={"show": "tied", "a": str(run.plan.variant)},
+    )
+
+
+def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Finding | None:
+    """Of the run that it changes most: it is the dataset's doing."""
+    gain = {run.run_id: run.metrics.get("mrr_filtered", 0.0) - run.metrics.get("mrr", 0.0) for run in runs}
+    run = max(runs, key=lambda r: gain[r.run_id])
+    if gain[run.run_id] < NOTICEABLE:
+        return None
+    raw, kept, pairs = run.metrics["mrr"], run.metrics["mrr_filtered"], run.metrics["pairs"]
+    return finding(
+        ENTRY,
+        [run],
+        kind="raw-ranks-unfair",
+        level=Level.CAUTION,
+        sentence="Raw ranks count near-duplicates and further matches of a query as mistakes: without them the MRR of "
+        f"{{A}} is {kept:.3f} instead of {raw:.3f}.",
+        value=kept - raw,
+        test=f"counted over {pairs:,.0f} pairs; of the model that it changes most",
+        n=int(pairs),
+        severity=min(1.0, kept - raw),
+        address={"view": "trust", "a": str(run.plan.variant)},
+    )
+
+
+def _toolkit(run: RunRecord, other: RunRecord) -> Finding | None:
+    own, its = run.metrics["mrr"], other.metrics["mrr"]
+    if abs(own - its) < NOTICEABLE:
+        return None
+    return finding(
+        ENTRY,
+        [run],
+        kind="toolkit-differs",
+        level=Level.CAUTION,
+        sentence=f"Published EvalRank scores are not comparable with these: the published toolkit's arithmetic gives "
+        f"{{A}} an MRR of {its:.3f}, the definition {own:.3f}.",
+        value=its - own,
+        test=f"counted over {run.metrics['pairs']:,.0f} pairs, the toolkit's {other.metrics['pairs']:,.0f}",
+        n=int(run.metrics["pairs"]),
+        severity=min(1.0, abs(own - its)),
+        address={"view": "trust", "a": str(run.plan.variant)},
+    )
+
+
+def _seen(runs: Sequence[RunRecord], kept: training_overlap.Remembered) -> Finding:
+    return finding(
+        ENTRY,
+        runs,
+        kind=f"in-training-set-{kept.digest[:8]}",
+        level=Level.CAUTION,
+        sentence=kept.warning,
+        value=kept.both / kept.pairs,
+        test=f"counted over {kept.pairs:,} pairs",
+        n=kept.pairs,
+        severity=kept.both / kept.pairs,
+        address={"view": "trust"},
+    )
+
+
+# --- parts
+
+
+def _most_lost(run: RunRecord, ranked: Ranked, places: Int64) -> list[int]:
+    """Places with the worst ranks first."""
+    rank = ranked.rows[run.run_id].filtered.shown[places]
+    return [int(i) for i in places[np.argsort(-rank, kind="stable")]]
+
+
+def _distinct(places: Sequence[int], ranked: Ranked) -> list[int]:
+    """The first places of different groups of pairs: a pair and its reverse show the same."""
+    seen: set[int] = set()
+    out: list[int] = []
+    for place in places:
+        group = int(ranked.dependence.groups[place])
+        if group not in seen:
+            seen.add(group)
+            out.append(place)
+        if len(out) == MOST_EXAMPLES:
+            break
+    return out
+
+
+def _examples(
+    ranked: Ranked, places: Sequence[int], first: FirstRanked | None, run: RunRecord
+) -> tuple[tuple[Example, ...], list[int]]:
+    """Query, match and the text ranked first, where it is known; and the numbers of the pairs."""
+    known = {} if first is None else dict(zip(first.places.tolist(), first.items.tolist(), strict=True))
+    rows = ranked.rows[run.run_id].filtered
+    out = []
+    for place in places:
+        query, match = ranked.pairs.query[place], ranked.pairs.mate[place]
+        texts = [("query", query), ("match", match)]
+        if first is not None and known.get(place, -1) >= 0:
+            texts.append(("ranked first", first.texts[known[place]]))
+        note = f"The match is at rank {rows.shown[place]:,g}."
+        out.append(Example(tuple(texts), note, ((), *(_new_words(query, text) for _, text in texts[1:]))))
+    return tuple(out), [int(ranked.pairs.numbers[place]) for place in places]
+
+
+def _new_words(query: str, text: str) -> Ranges:
+    """What a text has that the query does not; nothing where most of it is new: it is another text altogether."""
+    _, added = changed_ranges(query, text)
+    return added if 2 * sum(end - start for start, end in added) <= len(text) else ()
+
+
+def _pair(numbers: Sequence[int]) -> dict[str, str]:
+    return {"pair": str(numbers[0])} if numbers else {}
+
+
+def _signed(interval: Interval) -> str:
+    return f"95% CI {interval.low:+.3f} to {interval.high:+.3f}"

@@ -1,0 +1,196 @@
+"""Texts that outrank a match: the first-ranked one of each missed pair, what it is, and how often it is the same.
+
+Computed from cached embeddings in float32; which of two texts within rounding of each other is first is arbitrary.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from core.datasets import fetch
+from core.datasets.catalog import DATASETS
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.diagnostics.evalrank.pairs import ranked_vectors
+from core.errors import BlindspotError
+from core.numerics.similarity import Similarity, row_norms, unit_vectors
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.texts import near_duplicate_key
+from core.transforms.toolkit import DEFINITION
+from core.types import Float32, Int64
+
+PRODUCTS = 2_000_000_000  # pairs x items x dimensions that a run may take: a tenth of a second on two cores
+FEWEST = 100  # pairs, however large the rest is
+DEPTH = 5  # items above the match that are looked at; deeper ones only where all of these are no mistakes
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of a dataset that some runs ranked, ``[m]`` by their number.
+
+    Attributes:
+        numbers: the pairs' numbers in the dataset, ascending.
+        query_no, mate_no: numbers of their texts; ``query``, ``mate`` are these.
+    """
+
+    numbers: Int64
+    query_no: Int64
+    mate_no: Int64
+    query: Sequence[str]
+    mate: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRanked:
+    """What comes first where the match does not.
+
+    Attributes:
+        places: ``[l] int64``, the missed pairs that were looked at, by their place among the pairs, ascending.
+        items: ``[l] int64``, number of the first-ranked text that is neither the query nor, as filtered ranks have it,
+            another match or a near-duplicate; -1 where none is found near the top.
+        texts: by number.
+        background: how many items the matches were ranked among.
+    """
+
+    places: Int64
+    items: Int64
+    texts: Mapping[int, str]
+    background: int
+
+
+def first_ranked(
+    run: RunRecord, pairs: Pairs, missed: Int64, settings: Settings, repository: Repository
+) -> FirstRanked | None:
+    """The first-ranked texts of the ``missed`` pairs (places), or of evenly spaced ones where they are many.
+
+    None where they cannot be computed: embeddings or a trained transform are gone, the transform was fitted on other
+    texts, or the protocol is not the definition.
+    """
+    if run.plan.params["protocol"] != DEFINITION or not len(missed):
+        return None
+    try:
+        return _first_ranked(run.run_id, _Asked(run, pairs, missed, settings, repository))
+    except BlindspotError:  # the page of pairs says so, and offers to encode again
+        return None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a run's answer takes, as the key of a cache: a run never changes, so its id is enough."""
+
+    run: RunRecord = field(compare=False)
+    pairs: Pairs = field(compare=False)
+    missed: Int64 = field(compare=False)
+    settings: Settings = field(compare=False)
+    repository: Repository = field(compare=False)
+    path: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", str(self.settings.cache))
+
+
+@lru_cache(maxsize=128)
+def _first_ranked(_run_id: str, asked: _Asked) -> FirstRanked:
+    pairs, missed = asked.pairs, asked.missed
+    items, vectors = ranked_vectors(asked.run, asked.settings, asked.repository)
+    affordable = max(FEWEST, PRODUCTS // vectors.size)
+    if len(missed) > affordable:
+        missed = missed[np.linspace(0, len(missed) - 1, affordable).astype(np.int64)]
+    nearest = _nearest_above(
+        np.asarray(vectors, dtype=np.float32),
+        np.searchsorted(items, pairs.query_no[missed]),
+        np.searchsorted(items, pairs.mate_no[missed]),
+        Similarity(asked.run.plan.params["metric"]),
+    )
+    numbers = np.where(nearest >= 0, items[np.maximum(nearest, 0)], -1)
+    texts = asked.repository.texts(asked.run.plan.dataset_digest, np.unique(numbers[numbers >= 0]).tolist())
+    return FirstRanked(missed, _first_mistake(pairs, missed, numbers, texts), texts, len(items))
+
+
+def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Similarity) -> Int64:
+    """Per query the ``DEPTH`` most similar rows that are above its mate, the nearest first, then -1: ``[q, DEPTH]``."""
+    n = len(vectors)
+    if metric is Similarity.COS:
+        rows, halves = unit_vectors(vectors), np.zeros(n, dtype=np.float32)
+    else:  # the distance falls as x.y - |y|^2/2 rises
+        norms = row_norms(vectors)
+        scale = norms.max(initial=0.0) or 1.0
+        rows = np.asarray(vectors / scale, dtype=np.float32)
+        halves = np.asarray((norms / scale) ** 2 / 2, dtype=np.float32)
+    depth = min(DEPTH, n)
+    out = np.empty((len(queries), depth), dtype=np.int64)
+    at_once = max(1, 8_000_000 // n)
+    for start in range(0, len(queries), at_once):
+        some = slice(start, start + at_once)
+        scores = rows[queries[some]] @ rows.T - halves
+        row = np.arange(len(scores))
+        own = scores[row, mates[some]].copy()
+        scores[row, queries[some]] = -np.inf
+        scores[row, mates[some]] = -np.inf
+        nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
+        found = np.take_along_axis(scores, nearest, axis=1)
+        order = np.argsort(-found, axis=1, kind="stable")
+        is_above = np.take_along_axis(found, order, axis=1) > own[:, np.newaxis]
+        out[some] = np.where(is_above, np.take_along_axis(nearest, order, axis=1), -1)
+    return out
+
+
+def _first_mistake(pairs: Pairs, places: Int64, numbers: Int64, texts: Mapping[int, str]) -> Int64:
+    """The first of each row's ``numbers [l, depth]`` that filtered ranks keep, else -1."""
+    mates_of: dict[int, set[int]] = defaultdict(set)
+    for query, mate in zip(pairs.query_no.tolist(), pairs.mate_no.tolist(), strict=True):
+        mates_of[query].add(mate)
+    keys = {number: near_duplicate_key(text) for number, text in texts.items()}
+    out = np.full(len(places), -1, dtype=np.int64)
+    for row, place in enumerate(places.tolist()):
+        own = {near_duplicate_key(pairs.query[place]), near_duplicate_key(pairs.mate[place])} - {""}
+        others = mates_of[int(pairs.query_no[place])]
+        for number in numbers[row].tolist():
+            if number >= 0 and number not in others and keys[number] not in own:
+                out[row] = number
+                break
+    return out
+
+
+# --- what a text is to another
+
+
+@dataclass(frozen=True)
+class Families:
+    """Sets of one sentence and its rewrites: by text its family and its subset ("" for the original)."""
+
+    places: Mapping[str, tuple[int, str]]
+    subsets: tuple[str, ...]
+
+    def subset_of(self, text: str, other: str) -> str | None:
+        """The subset of ``other`` where it is of the same family as ``text``, "" for its original; else None."""
+        own, its = self.places.get(text), self.places.get(other)
+        return its[1] if own and its and own[0] == its[0] else None
+
+
+def families_of(dataset: str, settings: Settings) -> Families | None:
+    """The families of a dataset whose texts are built-in minimal pairs, as the catalog tells; None for others."""
+    entry = DATASETS.get(dataset)
+    if entry is None or not entry.rewrites or DATASETS[entry.rewrites].files:
+        return None
+    return _families(entry.rewrites, settings)
+
+
+@lru_cache(maxsize=4)
+def _families(dataset: str, settings: Settings) -> Families | None:
+    found = fetch.load(DATASETS[dataset], settings)
+    if not isinstance(found, MinimalPairSet):
+        raise TypeError(f"{dataset} is no set of minimal pairs")
+    places: dict[str, tuple[int, str]] = {}
+    for subset, rewrites in found.rewrites.items():
+        for family, item in enumerate(rewrites.tolist()):
+            places.setdefault(found.items[item], (family, subset))
+    for family, item in enumerate(found.originals.tolist()):
+        places[found.items[item]] = (family, "")
+    return Families(places, found.subsets)
