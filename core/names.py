@@ -119,7 +119,7 @@ def name_of_model(reference: str) -> str:
         return shortened(_plain(_stem(target)) or scheme)
     target, _, query = target.partition("?")
     target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")
-    name = _plain(_last(target)) or scheme
+    name = _plain(_last(target)) or _plain(scheme) or Kind.MODEL
     facts = [f"@{revision[:8]}"] if revision else []
     facts += [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
     return shortened(_plain(f"{name} ({', '.join(facts)})")) if facts else shortened(name)
@@ -130,7 +130,7 @@ def name_of_dataset(reference: str) -> str:
     scheme, colon, target = reference.partition(":")
     if not colon:
         return shortened(_plain(reference)) or Kind.DATASET
-    return shortened(_plain(_stem(target.partition("?")[0])) or scheme)
+    return shortened(_plain(_stem(target.partition("?")[0])) or _plain(scheme) or Kind.DATASET)
 
 
 def shortened(name: str, width: int = LONGEST) -> str:

@@ -17,6 +17,7 @@ from core import texts
 from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank.pairs import PairTable
 from core.errors import InputError
+from core.numerics.statistics.outcomes import Outcomes
 from core.texts import are_words, length, lexical_overlap
 from core.types import Bool, Float64, Variant
 
@@ -132,6 +133,12 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
         reciprocal = [table.reciprocal_ranks(i, filtered=compared.filtered) for i in (compared.a, compared.b)]
         out["1/rank difference"] = reciprocal[1] - reciprocal[0]
     return pd.concat([out.reset_index(drop=True), features, pd.DataFrame(ranks)], axis=1)
+
+
+def outcomes(described: pd.DataFrame) -> Outcomes:
+    """Per pair which of A and B ranks the mate higher; of equal ranks the first is right."""
+    a, b = (described[f"rank in {side}"].to_numpy(dtype=np.float64) for side in "AB")
+    return Outcomes.of_scores(-a, -b, a <= 1)
 
 
 def orders(described: pd.DataFrame) -> list[str]:

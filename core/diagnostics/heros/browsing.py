@@ -16,6 +16,7 @@ import pandas as pd
 
 from core import texts
 from core.numerics.ranking.problem import TAU
+from core.numerics.statistics.outcomes import Outcomes
 from core.types import Bool, Float64, Int64, Variant
 
 NUMBER, ORIGINAL = "no", "original"
@@ -169,6 +170,20 @@ def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
     cosine = found.cosine[run_id]
     leads = [cosine[:, found.column(order.nearer)] - cosine[:, found.column(order.farther)] for order in above]
     return np.asarray((np.array(leads) > TAU).all(axis=0))
+
+
+def became(found: Sentences, a: str, b: str, demanded: Sequence[Above]) -> Outcomes:
+    """What became of each original from run ``a`` to run ``b``: in which more of the demanded orders hold.
+
+    A tie counts half; of equal counts all is right. Where a cosine is missing there is no result.
+    """
+    counts = []
+    for run_id in (a, b):
+        cosine = found.cosine[run_id]
+        leads = np.array([cosine[:, found.column(o.nearer)] - cosine[:, found.column(o.farther)] for o in demanded])
+        held = np.where(leads > TAU, 1.0, np.where(leads < -TAU, 0.0, 0.5))
+        counts.append(np.where(np.isnan(leads), np.nan, held).sum(axis=0))
+    return Outcomes.of_scores(counts[0], counts[1], counts[0] == len(demanded))
 
 
 # --- a description of every original, and orders

@@ -16,11 +16,13 @@ import numpy as np
 import pandas as pd
 
 from core.diagnostic import DiagnosticEntry
+from core.numerics.statistics.outcomes import Outcomes
 from core.store.repository import Repository
 from core.types import Float64, Int64
 
 PAIR, SET, SCORE, FIRST, SECOND = "pair", "set", "score", "first text", "second text"
 DISAGREEMENT = "A − B"
+OFF = 0.2  # share of the scores' range beyond which a pair is misjudged
 SIDE_COLUMNS = ["item_no", "set_name", "gold", "first", "second"]
 
 
@@ -115,6 +117,13 @@ def described(table: ScoredTable, sides: Mapping[str, str], fit: Fit) -> pd.Data
         out[DISAGREEMENT] = out["fitted in A"] - out["fitted in B"]
     out[FIRST], out[SECOND] = frame["first"], frame["second"]
     return out
+
+
+def became(rows: pd.DataFrame) -> Outcomes:
+    """What became of each pair of ``described`` from A to B: right is a residual within ``OFF`` of the range."""
+    bound = OFF * float(np.ptp(rows[SCORE])) if len(rows) else 0.0
+    a, b = ((rows[f"residual in {side}"].abs() <= bound).to_numpy(dtype=np.bool_) for side in "AB")
+    return Outcomes.of_right(a, b)
 
 
 def ordered(rows: pd.DataFrame, order: Order) -> pd.DataFrame:

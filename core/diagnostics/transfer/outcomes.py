@@ -21,6 +21,7 @@ from core.diagnostic import DiagnosticEntry
 from core.errors import BlindspotError
 from core.numerics.statistics import confusion as tables
 from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.outcomes import Outcomes as Became
 from core.store.repository import Repository
 from core.types import Bool, Float64, Int32, Int64, Variant, digest_of_strings
 
@@ -159,20 +160,11 @@ def _numbers(names: pd.Series[str], number: Mapping[str, int]) -> Int32:
 
 
 class Which(StrEnum):
-    """Filters of examples; the values are part of addresses."""
+    """Filters of one run's examples; the values are part of addresses."""
 
     ALL = "all"
-    ONLY_A = "only A right"
-    ONLY_B = "only B right"
-    ALIKE = "both wrong alike"
-    BOTH_WRONG = "both wrong"
-    BOTH_RIGHT = "both right"
     WRONG = "A wrong"
     RIGHT = "A right"
-
-
-OF_ONE = (Which.ALL, Which.WRONG, Which.RIGHT)
-OF_TWO = (Which.ONLY_A, Which.ONLY_B, Which.ALIKE, Which.BOTH_WRONG, Which.BOTH_RIGHT, Which.ALL)
 
 
 class Order(StrEnum):
@@ -217,12 +209,18 @@ def kept(rows: pd.DataFrame, which: Which) -> Bool:
     """The rows of ``described`` that a filter keeps, ``[m] bool``."""
     a = rows[predicted("A")] == rows[GOLD]
     masks = {Which.ALL: a | True, Which.RIGHT: a, Which.WRONG: ~a}
-    if which not in masks:
-        b = rows[predicted("B")] == rows[GOLD]
-        same = rows[predicted("A")] == rows[predicted("B")]
-        masks = {Which.ONLY_A: a & ~b, Which.ONLY_B: b & ~a, Which.ALIKE: ~a & ~b & same}
-        masks |= {Which.BOTH_WRONG: ~a & ~b, Which.BOTH_RIGHT: a & b}
     return masks[which].to_numpy(dtype=np.bool_, copy=True)
+
+
+def became(found: Outcomes, a: str, b: str) -> Became:
+    """What became of each example from run ``a`` to run ``b``."""
+    return Became.of_right(found.right(a), found.right(b))
+
+
+def alike(rows: pd.DataFrame) -> Bool:
+    """The rows of ``described`` on which A and B predict the same wrong class, ``[m] bool``."""
+    same = (rows[predicted("A")] == rows[predicted("B")]) & (rows[predicted("A")] != rows[GOLD])
+    return same.to_numpy(dtype=np.bool_, copy=True)
 
 
 def containing(rows: pd.DataFrame, wanted: str) -> Bool:

@@ -8,8 +8,9 @@ import numpy as np
 
 from core.diagnostics.transfer.comparison import Paired
 from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import Which, outcomes
+from core.diagnostics.transfer.outcomes import outcomes
 from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.outcomes import Outcome
 from core.numerics.statistics.pairs import Dependence
 from core.numerics.statistics.pairs import difference as paired_difference
 from core.runs.comparison import Change, Changes, Difference, largest
@@ -64,7 +65,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
             "transfer_view": "items",
             "transfer_a": str(first.plan.variant),
             "transfer_b": str(second.plan.variant),
-            "transfer_rows": str(Which.ONLY_A if gain[place] > 0 else Which.ONLY_B),
+            "outcome": str(Outcome.BROKEN if gain[place] > 0 else Outcome.FIXED),
             "example": str(int(tested.numbers[place])),
         }
         found.append(Change(int(tested.numbers[place]), tuple(texts), said[0], said[1], float(gain[place]), address))

@@ -44,6 +44,27 @@ def one_named(
     return chosen
 
 
+def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[str], str], **look: Any) -> str:
+    """A row of buttons, one of which is pressed, the first by default; as ``one_named``."""
+    if st.session_state.get(key) not in (None, *options):
+        st.session_state[key] = options[0]
+    default = (options[0],)
+    _take(key, options, default, str, several=False)
+    chosen = st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        format_func=name,
+        persist_state="session",
+        **look,
+    )
+    value = options[0] if chosen is None else chosen
+    _give(key, (value,), default, str, chosen)
+    return value
+
+
 def some_named(
     label: str,
     options: Sequence[str],

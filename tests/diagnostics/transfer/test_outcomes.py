@@ -16,6 +16,7 @@ from core.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Which, 
 from core.errors import BlindspotError
 from core.numerics.statistics import confusion
 from core.numerics.statistics.confusion import macro_f1
+from core.numerics.statistics.outcomes import Outcome
 from core.types import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
@@ -119,11 +120,6 @@ def by_hand() -> Outcomes:
     ("which", "numbers"),
     [
         (Which.ALL, [3, 5, 8, 9, 11, 12]),
-        (Which.ONLY_A, [5, 12]),
-        (Which.ONLY_B, [8]),
-        (Which.ALIKE, [9]),
-        (Which.BOTH_WRONG, [9, 11]),
-        (Which.BOTH_RIGHT, [3]),
         (Which.WRONG, [8, 9, 11]),
         (Which.RIGHT, [3, 5, 12]),
     ],
@@ -131,6 +127,22 @@ def by_hand() -> Outcomes:
 def test_filters(which: Which, numbers: list[int]) -> None:
     rows = examples.described(by_hand(), {"A": "a", "B": "b"})
     assert rows[examples.kept(rows, which)][examples.NUMBER].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("outcome", "numbers"),
+    [
+        (Outcome.BROKEN, [5, 12]),
+        (Outcome.FIXED, [8]),
+        (Outcome.BOTH_WRONG, [9, 11]),
+        (Outcome.BOTH_RIGHT, [3]),
+    ],
+)
+def test_what_became_of_examples(outcome: Outcome, numbers: list[int]) -> None:
+    found = by_hand()
+    assert found.numbers[examples.became(found, "a", "b").of(outcome)].tolist() == numbers
+    rows = examples.described(found, {"A": "a", "B": "b"})
+    assert rows[examples.alike(rows)][examples.NUMBER].tolist() == [9]
 
 
 def test_orders() -> None:

@@ -134,19 +134,17 @@ def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:
     counts = {}
     app = items(open_app, cache)
-    for which in ("only A right", "only B right", "both wrong", "both right", "all"):
-        app.segmented_control(key="transfer_rows").set_value(which).run()
+    for which in ("broken", "fixed", "both-wrong", "both-right", "all"):
+        app.segmented_control(key="outcome").set_value(which).run()
+        assert app.query_params.get("outcome", "all") == which
         found = next(m.value for m in app.markdown if "tested examples**" in m.value)
         counts[which] = int(found.removeprefix("**").split(" of ")[0])
     assert counts["all"] == 43 == sum(n for which, n in counts.items() if which != "all")
-    assert (
-        f"Only the first is right on {counts['only A right']}, only the second on {counts['only B right']}"
-        in written(app)
-    )
+    assert f"Only the first is right on {counts['broken']}, only the second on {counts['fixed']}" in written(app)
 
 
 def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
-    app = items(open_app, cache, transfer_rows="all", gold="animal")
+    app = items(open_app, cache, gold="animal")
     assert "**14 of 43 tested examples**" in written(app)
     app.selectbox(key="gold").set_value("all").run()
     app.toggle(key="only_overlap").set_value(True).run()
@@ -162,7 +160,7 @@ def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
 def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
     dataset = toy.folds()
     number = dataset.items.index(toy.MARKED) + 1  # one text stands twice, so examples are one ahead of texts
-    app = items(open_app, cache, toy.FOLDS, transfer_rows="all", example=str(number))
+    app = items(open_app, cache, toy.FOLDS, example=str(number))
     assert toy.MARKED in [text.value for text in app.text]
     assert "Its class is **colour**" in written(app)
     says = table(app, "variant", "predicts", "probability")

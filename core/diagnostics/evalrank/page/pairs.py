@@ -34,6 +34,7 @@ from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.widgets import dataset_offer, downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
+from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from core.ui.widgets.two_variants import Sides, two_variants
 from core.ui.widgets.work import has_changed, rerun_button
 
@@ -61,6 +62,10 @@ _HELP = {
 }
 
 
+MEANING_OF_TABS = (
+    "- **Fixed**: B ranks the match higher than A\n- **Broken**: lower\n- **Both right**: both rank it first\n"
+    "- **Both wrong**: both give it the same rank below\n\nA pair that one of them has no vector for is in *All* alone."
+)
 MAX_SIDE_BY_SIDE = 4
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
 
@@ -71,7 +76,19 @@ def show(shown: EvalRankView) -> None:
     compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
     run_ids = [run.run_id for run in shown.runs]
     described = browsing.described(shown.pairs, features(shown.pairs), run_ids, compared)
-    found = _table(shown, sides, described, _scatter(shown, sides, described))
+    if sides.b is not None:
+        became = browsing.outcomes(described)
+        verdict(
+            became,
+            sides.a,
+            sides.b,
+            "{b} ranks the match higher than {a} in {fixed} pairs, lower in {broken}, equal in {equal}.",
+        )
+    of_figure = _scatter(shown, sides, described)
+    if sides.b is not None:
+        of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
+        of_figure = of_tab if of_figure is None else of_tab & of_figure
+    found = _table(shown, sides, described, of_figure)
     numbers = set(shown.pairs.frame["item_no"].tolist())
     none_covers = "has a vector for both texts in none of the shown encoders"
     selected = TABLE.chosen(found, shown.picks.dataset, numbers, none_covers)
@@ -89,12 +106,7 @@ def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool
         return None
     figure, beside = st.columns([3, 2])
     with beside:
-        wins = described["rank difference"].to_numpy()
         a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
-        st.markdown(
-            f"A, {a}, ranks the mate better in **{np.count_nonzero(wins < 0):,}** pairs, B, {b}, in "
-            f"**{np.count_nonzero(wins > 0):,}**; both alike in **{np.count_nonzero(wins == 0):,}**."
-        )
         st.caption(
             "Drag a box or a lasso around dots to keep only their pairs in the table; the address keeps a box, not a "
             "lasso. Dots above the diagonal: A is better. Many pairs can share one dot."
@@ -193,7 +205,7 @@ def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure
         st.info(
             "No pair contains this. Try a shorter search."
             if wanted
-            else "No pair is left. Choose another filter, or clear what is selected in the figure."
+            else "No pair is left. Choose another tab or filter, or clear what is selected in the figure."
         )
     else:
         names = _columns(shown, sides, [order, *extra])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
@@ -13,8 +14,10 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from core.diagnostics.heros.figures.profile import label
+from core.diagnostics.heros.findings import tested
 from core.diagnostics.heros.page import sentence_drill
 from core.diagnostics.heros.page.shown import BY_RUNS, HerosView
+from core.types import Bool
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import cached
@@ -22,6 +25,7 @@ from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
+from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from core.ui.widgets.two_variants import Sides, two_variants
 
 DOWN, UP = "high to low", "low to high"
@@ -42,12 +46,13 @@ def show(shown: HerosView) -> None:
     found = _sentences(shown)
     _warn_of_stale_link(shown.subsets)
     sides = two_variants(shown.runs, ("sent_a", "sent_b"), b_at_first=False, on_change=TABLE.to_first_page)
+    in_tab = _tabs(found, shown, sides)
     _pick_preset(shown.subsets, b=sides.b is not None)
     wish = _pick_filter(shown.subsets, b=sides.b is not None)
     a, b = sides.a.run_id, sides.b_id
     described = browsing.described(found, a, b, wish.above, wish.subset)
     order, descending = _pick_order(browsing.orders(described))
-    listed = browsing.in_order(described[browsing.kept(found, wish, a, b)], order, descending=descending)
+    listed = browsing.in_order(described[browsing.kept(found, wish, a, b) & in_tab], order, descending=descending)
     _headline(len(listed), len(described), _in_words(wish, sides))
     if listed.empty:
         st.info("No original is left. Loosen a condition above, or search for something shorter.")
@@ -58,6 +63,27 @@ def show(shown: HerosView) -> None:
     number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
     if number is not None and (place := found.place(number)) is not None:
         sentence_drill.show(shown, found, sides, place)
+
+
+def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
+    """What B fixed and broke; which originals are in the chosen tab, all where there is no B."""
+    demanded = [Above(ordering.near, ordering.far) for ordering in tested(shown.subsets)]
+    if sides.b is None or not demanded:
+        return np.ones(len(found.numbers), dtype=np.bool_)
+    became = browsing.became(found, sides.a.run_id, sides.b.run_id, demanded)
+    verdict(
+        became,
+        sides.a,
+        sides.b,
+        "{b} orders more rewrites as their meaning demands than {a} in {fixed} sentences, fewer in {broken}, as many "
+        "in {equal}.",
+    )
+    orders = ", ".join(as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in demanded)
+    means = (
+        f"Meaning demands: {orders}.\n\n- **Fixed**: more of these orders hold in B than in A\n- **Broken**: fewer\n"
+        "- **Both right**: all hold in both\n- **Both wrong**: as many in both, not all"
+    )
+    return outcome_tabs(became, means, on_change=TABLE.to_first_page)
 
 
 @cached(16, "Reading similarities …", keys=BY_RUNS)

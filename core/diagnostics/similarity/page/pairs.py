@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.diagnostics.similarity import figures, pairs
 from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from core.diagnostics.similarity.pairs import DISAGREEMENT, FIRST, PAIR, SCORE, SECOND, SET, Fit, Order, ScoredTable
+from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import cached
@@ -15,11 +17,17 @@ from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
+from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
 TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
 ALL_SETS = "all"
+MEANING_OF_TABS = (
+    f"A pair is misjudged where the score that its similarity stands for is off by more than {pairs.OFF:.0%} of the "
+    "scores' range.\n\n- **Fixed**: A misjudges it, B does not\n- **Broken**: the other way round\n- **Both wrong**, "
+    "**Both right**: alike"
+)
 FIT_IN_WORDS = {
     Fit.MONOTONE: "a monotone step function (isotonic regression), which is what Spearman and Kendall let pass",
     Fit.LINE: "a straight line, which is what Pearson asks for",
@@ -33,7 +41,18 @@ def show(shown: SimilarityView) -> None:
         fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
         set_name = _set(shown)
     rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit)
-    here = rows if set_name == ALL_SETS else rows[rows[SET] == set_name]
+    became = pairs.became(rows) if "B" in sides else None  # by the range of all scores, whichever set is shown
+    in_set = np.ones(len(rows), dtype=np.bool_) if set_name == ALL_SETS else (rows[SET] == set_name).to_numpy()
+    here = rows[in_set]
+    if became is not None:
+        became = Outcomes(became.codes[in_set])
+        verdict(
+            became,
+            sides["A"],
+            sides["B"],
+            "{b} agrees with people in {fixed} pairs that {a} misjudges, and misjudges {broken} in which that agrees; "
+            "alike in {equal}.",
+        )
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
@@ -53,6 +72,7 @@ def show(shown: SimilarityView) -> None:
         f"the texts more alike than people do. A similarity is put on the scale of the scores by {FIT_IN_WORDS[fit]}, "
         "fitted to all pairs of the dataset by least squares."
     )
+    listed = here if became is None else here[outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)]
     order = one_of(
         "Which pairs first?",
         [order for order in Order if "B" in sides or order is not Order.DISAGREE],
@@ -60,9 +80,12 @@ def show(shown: SimilarityView) -> None:
         "- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
         "one sign\n- **disagree**: the scores that the similarities stand for are furthest apart",
     )
-    found = pairs.ordered(here, order)
-    _table(found, shown)
-    _downloads(found, shown, sides)
+    found = pairs.ordered(listed, order)
+    if found.empty:
+        st.info("No pair is here. Choose another tab above.")
+    else:
+        _table(found, shown)
+        _downloads(found, shown, sides)
     _look_into(rows, found, shown, sides)
 
 

@@ -13,14 +13,13 @@ from core.diagnostics.transfer.comparison import Paired
 from core.diagnostics.transfer.outcomes import (
     GOLD,
     NUMBER,
-    OF_ONE,
-    OF_TWO,
     OVERLAP,
     SECOND,
     SUREST,
     TEXT,
     Order,
     Outcomes,
+    Which,
 )
 from core.diagnostics.transfer.page.offer import runs_of_task
 from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
@@ -32,12 +31,17 @@ from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
+from core.ui.widgets.outcome_tabs import outcome_tabs
 from core.ui.widgets.two_variants import two_variants
 
 SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
 LISTED = 12  # kinds of mistake
 ALL_CLASSES = "all"
 TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
+MEANING_OF_TABS = (
+    "- **Fixed**: A predicts a wrong class, B the right one\n- **Broken**: the other way round\n"
+    "- **Both wrong**, **Both right**: alike"
+)
 _BY_DIGEST: Keys = {Outcomes: lambda found: found.digest}
 Sides = dict[str, RunRecord]  # by "A" and, with two variants, "B"
 
@@ -172,12 +176,22 @@ def _paired(found: Outcomes, first: str, second: str) -> Paired:
 
 
 def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame:
-    which = one_of("Which examples", OF_TWO if len(sides) > 1 else OF_ONE, "transfer_rows")
+    if len(sides) > 1:
+        became = outcomes.became(found, *(run.run_id for run in sides.values()))
+        keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
+    else:
+        keep = outcomes.kept(rows, one_of("Which examples", Which, "transfer_rows"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         classes = [ALL_CLASSES, *found.classes]
         if st.session_state.get("gold") not in (None, *classes):  # of another task
             st.session_state["gold"] = ALL_CLASSES
         gold = st.selectbox("Gold class", classes, key="gold", bind="query-params", width=200)
+        alike = len(sides) > 1 and st.toggle(
+            "Same mistake",
+            key="alike",
+            bind="query-params",
+            help="Only examples on which both predict the same wrong class.",
+        )
         only = False
         if found.repeated.any():
             only = st.toggle(
@@ -196,7 +210,8 @@ def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame
             "surest mistake: the wrong class got the highest probability. least sure: the lowest probability of "
             "what was predicted, right or wrong. number: as in the dataset.",
         )
-    keep = outcomes.kept(rows, which)
+    if alike:
+        keep &= outcomes.alike(rows)
     if gold != ALL_CLASSES:
         keep &= (rows[GOLD] == gold).to_numpy()
     if only:

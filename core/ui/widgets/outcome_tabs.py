@@ -1,0 +1,56 @@
+"""Tabs of what B fixed and broke against A, with their counts; the chosen one is in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from core.numerics.statistics.outcomes import Outcome, Outcomes
+from core.store.records import RunRecord
+from core.types import Bool
+from core.ui.markdown import as_text
+from core.ui.widgets.addressed import tab_named
+
+KEY = "outcome"
+ALL = "all"
+_TITLES = {
+    Outcome.FIXED: "Fixed",
+    Outcome.BROKEN: "Broken",
+    Outcome.BOTH_WRONG: "Both wrong",
+    Outcome.BOTH_RIGHT: "Both right",
+}
+
+
+def verdict(found: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
+    """The sentence above a comparison's figure, counts first.
+
+    Args:
+        sentence: Markdown with places for ``{a}`` and ``{b}``, the models, and ``{fixed}``, ``{broken}``, ``{equal}``.
+    """
+    counts = found.counts
+    fixed, broken = counts[Outcome.FIXED], counts[Outcome.BROKEN]
+    equal = counts[Outcome.BOTH_WRONG] + counts[Outcome.BOTH_RIGHT]
+    numbers = {name: f"**{n:,}**" for name, n in (("fixed", fixed), ("broken", broken), ("equal", equal))}
+    names = {side: f"**{as_text(run.plan.variant.label)}**" for side, run in (("a", a), ("b", b))}
+    st.markdown(sentence.format(**names, **numbers))
+
+
+def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] | None = None) -> Bool:
+    """The tabs; which items the chosen one holds, ``[m] bool``.
+
+    Args:
+        means: what fixed and broken, right and wrong are here, as Markdown.
+    """
+    counts = {ALL: len(found.codes)} | {str(outcome): n for outcome, n in found.counts.items()}
+    titles = {ALL: "All"} | {str(outcome): title for outcome, title in _TITLES.items()}
+    chosen = tab_named(
+        "B against A",
+        list(counts),
+        key=KEY,
+        name=lambda option: f"{titles[option]} {counts[option]:,}",
+        help=means,
+        on_change=on_change,
+    )
+    return np.ones(len(found.codes), dtype=np.bool_) if chosen == ALL else found.of(Outcome(chosen))
