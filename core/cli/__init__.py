@@ -18,7 +18,6 @@ from core.cli import (
     doctor,
     evidence,
     export,
-    findings,
     hubs,
     judge,
     maps,
@@ -27,7 +26,7 @@ from core.cli import (
     runs,
     sweep,
 )
-from core.cli.studies import compare
+from core.cli.studies import compare, findings, report
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 
@@ -77,6 +76,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
 app.command("compare")(compare.compare_variants)
 app.command("map")(maps.make_map)
 app.command("findings")(findings.findings)
+app.command("report")(report.report)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)

@@ -149,12 +149,12 @@ def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
     }
     for key, value in run.manifest.items():
         group = _GROUPS.get(key, key)
-        for name, text in _leaves(value):
+        for name, text in leaves(value):
             found[group, name] = text
     return found
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """A nested value as ``path -> text``; a list of ``library==version`` is keyed by library."""
     if isinstance(value, list):
         if value and all(isinstance(v, str) and "==" in v for v in value):
@@ -165,6 +165,6 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             value = dict(enumerate(value, 1))
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _leaves(inner, f"{path} {name}".strip())
+            yield from leaves(inner, f"{path} {name}".strip())
     else:
         yield path, NOT_THERE if value is None or value == "" else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from core.runs.findings import Finding, FindingsOf, Level, Material
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
-from core.studies.findings import general
+from core.studies.findings import among, general
 from core.types import Variant
 
 BASELINES = ("random-projection", "lsa")  # encoders that know no meaning
@@ -25,14 +25,16 @@ LEVELS = tuple(Level)  # worst first
 
 @dataclass(frozen=True)
 class Selection:
-    """What findings are wanted of: variants (none means all) on a dataset ("" means all), or runs by their ids.
+    """What findings are wanted of: variants on datasets (none means all), or runs by their ids.
 
+    Where no variants are named, encoders that know no meaning are left out, unless there are no others: they are what
+    the others are compared with.
     ``metric`` is the similarity, where a diagnostic has a choice; "" for its default.
     """
 
     variants: tuple[Variant, ...] = ()
     metric: str = ""
-    dataset: str = ""
+    datasets: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
 
     def keeps(self, run: RunRecord) -> bool:
@@ -74,17 +76,26 @@ class Collected:
         discoveries: worst first.
         hypotheses: how many were tested, significant or not.
         failures: a line per diagnostic whose findings could not be made.
-        runs: how many were looked at.
+        runs: ids of those that were looked at.
     """
 
     discoveries: tuple[Discovery, ...] = ()
     hypotheses: int = 0
     failures: tuple[str, ...] = ()
-    runs: int = 0
+    runs: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
 
     def at(self, level: Level) -> tuple[Discovery, ...]:
         return tuple(one for one in self.discoveries if one.finding.level is level)
+
+    def groups(self, level: Level | None = None) -> list[tuple[Discovery, ...]]:
+        """Discoveries of one kind on one dataset together, whatever the model; worst first, in either order."""
+        found: dict[tuple[str, ...], list[Discovery]] = {}
+        for one in self.discoveries if level is None else self.at(level):
+            finding = one.finding
+            key = (finding.level, finding.diagnostic, finding.kind, finding.dataset)
+            found.setdefault(key, []).append(one)
+        return [tuple(group) for group in found.values()]
 
     def find(self, finding_id: str) -> Discovery | None:
         return next((one for one in self.discoveries if one.finding.id == finding_id), None)
@@ -97,11 +108,20 @@ class Make(Protocol):
 
 
 def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]:
-    """What a diagnostic finds in its runs; raises ``BlindspotError`` where their rows are gone."""
-    if not runs.entry.findings or not runs.chosen:
+    """What a diagnostic finds in its runs, and what its tests say of them against each other.
+
+    Raises:
+        BlindspotError: their rows are gone.
+    """
+    if not runs.chosen:
         return []
-    function: FindingsOf = named_function(runs.entry.findings)
-    return function(Material(runs.chosen, runs.baselines, repository, settings))
+    own: list[Finding] = []
+    if runs.entry.findings:
+        function: FindingsOf = named_function(runs.entry.findings)
+        own = function(Material(runs.chosen, runs.baselines, repository, settings))
+    known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests itself whose order a transform turns
+    more = among.findings(runs.entry, runs.chosen, repository)
+    return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]
 
 
 def collect(
@@ -127,8 +147,9 @@ def collect(
     add("Post-processing", lambda: general.fitted_on_tested(chosen))
     add("Older versions", lambda: general.of_older_versions(old))
     variants = tuple(dict.fromkeys(run.plan.variant for run in chosen))
+    ids = tuple(run.run_id for run in chosen)
     tested = sum(finding.p is not None for finding in found)
-    return Collected(tuple(discoveries(found)), tested, tuple(failures), len(chosen), variants)
+    return Collected(tuple(discoveries(found)), tested, tuple(failures), ids, variants)
 
 
 def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
@@ -150,10 +171,13 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     fitting: dict[tuple[str, str], list[RunRecord]] = {}
     old: dict[tuple[str, str, Variant], RunRecord] = {}
     every = repository.runs(state=RunState.DONE, current=not selection.runs, metrics=[])
+    if not selection.variants and not selection.runs:
+        variants = dict.fromkeys(run.plan.variant for run in every)
+        selection = replace(selection, variants=tuple(v for v in variants if not knows_no_meaning(v)))
     wanted = {_group(run) for run in every if run.run_id in selection.runs}
     for run in every:
         plan = run.plan
-        if plan.diagnostic not in entries or (selection.dataset and plan.dataset != selection.dataset):
+        if plan.diagnostic not in entries or (selection.datasets and plan.dataset not in selection.datasets):
             continue
         if _group(run) not in wanted if selection.runs else dict(plan.params) != usual[plan.diagnostic]:
             continue
@@ -177,6 +201,11 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     ]
     now = {(r.plan.diagnostic, r.plan.dataset, r.plan.variant) for runs in fitting.values() for r in runs}
     return out, [run for key, run in old.items() if key not in now]
+
+
+def knows_no_meaning(variant: Variant) -> bool:
+    """Whether its encoder only knows which letters and words texts have."""
+    return variant.encoder in BASELINES or variant.encoder.startswith(f"{BASELINES[0]}-")
 
 
 def _group(run: RunRecord) -> tuple[str, str]:

@@ -21,15 +21,19 @@ from core.types import Variant
 STORE = "store"  # in place of a diagnostic
 LOOKED_AT = 200  # of the longest texts, for examples of what is cut off
 MOST_NAMED = 6  # variants in a sentence
+LETTERS = string.ascii_uppercase[:MOST_NAMED]  # the places of their names
 _PER_DIRECTION = ("whiten", "pca", "flow")  # steps that estimate as many directions as there are dimensions
 
 
 def names(variants: int) -> str:
     """Places of the names of so many variants in a sentence: ``{A}, {B} and {C}``."""
-    places = [f"{{{letter}}}" for letter in string.ascii_uppercase[: min(variants, MOST_NAMED)]]
-    if variants > MOST_NAMED:
-        return f"{', '.join(places)} and {variants - MOST_NAMED} others"
-    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
+    more = [counted(variants - MOST_NAMED, "other")] if variants > MOST_NAMED else []
+    return listed([*(f"{{{letter}}}" for letter in LETTERS[:variants]), *more])
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Finding]:

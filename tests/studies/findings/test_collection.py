@@ -75,7 +75,7 @@ def test_the_similarity_and_variants_that_are_picked(filled: World) -> None:
     assert [(r.plan.variant.encoder, r.plan.params["metric"]) for r in every[0].chosen] == [("trigrams", "l2")]
     every, _ = select(filled.repository, Selection((Variant("bigrams", "none"),)))
     assert [str(run.plan.variant) for runs in every for run in runs.chosen] == ["bigrams~none"]
-    assert select(filled.repository, Selection(dataset="other")) == ([], [])
+    assert select(filled.repository, Selection(datasets=("other",))) == ([], [])
 
 
 def test_named_runs_are_looked_at_as_they_are(filled: World) -> None:
@@ -102,7 +102,7 @@ def test_rows_that_are_gone_cost_one_line(filled: World) -> None:
     found = collect(filled.repository, filled.settings, making=making)
     assert found.failures == (f"{all_diagnostics()['evalrank'].title}: the rows are gone; run it again",)
     assert found.hypotheses == 1
-    assert found.runs == 4
+    assert len(found.runs) == 4
     assert [one.finding.level for one in found.at(Level.BLIND_SPOT)] == [Level.BLIND_SPOT]
 
 

@@ -69,7 +69,7 @@ def _choose() -> tuple[Kind, str]:
         default="mrr",
         required=True,
         key="kinds_measure",
-        bind="query-params",
+        persist_state="session",
     )
     return kind, str(measure)
 

@@ -10,6 +10,7 @@ from core.runs.findings import Level
 from core.studies.findings.collection import Collected
 from core.studies.findings.page import cards
 from core.studies.findings.page.reading import collected
+from core.studies.report.page import report_buttons
 from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -47,11 +48,13 @@ def show() -> None:
 
 def _list(picks: Picks) -> None:
     headline, linked = st.container(), st.container()
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All, or the one picked above the page.")
         found = collected(picks.variants, picks.metric, picks.dataset if where == PICKED else "")
         there = [level for level in Level if found.at(level)]
         level = one_of("Findings", (ALL, *map(str, there)), "findings_level")
+        if found.runs:
+            report_buttons(picks, picks.variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
     with linked:
         if finding_id := st.query_params.get("finding", ""):
             _linked(found, finding_id)
@@ -61,19 +64,25 @@ def _list(picks: Picks) -> None:
         st.info("These models were not run with these picks.", icon=":material/info:")
         return
     headline.markdown(_headline(found))
-    wanted = found.discoveries if level == ALL else found.at(Level(level))
+    wanted = found.groups(None if level == ALL else Level(level))
     cards_place, more_place = st.container(), st.container()
     with more_place:
         is_long = len(wanted) > SHOWN and st.toggle(
             f"Show {len(wanted) - SHOWN} more", key="findings_more", bind="query-params"
         )
     with cards_place:
-        for number, one in enumerate(wanted if is_long else wanted[:SHOWN]):
-            cards.card(one, key=f"finding_{number}")
+        for number, (first, *others) in enumerate(wanted if is_long else wanted[:SHOWN]):
+            cards.card(first, key=f"finding_{number}", others=others, is_open=number == 0)
+    st.caption(_tested(found, is_picked=bool(picks.variants)))
+
+
+def _tested(found: Collected, *, is_picked: bool) -> str:
     tested = counted(found.hypotheses, "hypothesis", "hypotheses")
-    st.caption(
-        f"{tested} tested in {counted(found.runs, 'run')} of {counted(len(found.variants), 'model')}; of the findings "
-        f"that rest on a test at most {ALPHA:.0%} are expected to be false (Benjamini and Hochberg)."
+    of = f"{counted(len(found.runs), 'run')} of {counted(len(found.variants), 'model')}"
+    without = "" if is_picked else " Models that know no meaning (lsa, random-projection) are shown where picked."
+    return (
+        f"{tested} tested in {of}; of the findings that rest on a test at most {ALPHA:.0%} are expected to be false "
+        f"(Benjamini and Hochberg).{without}"
     )
 
 

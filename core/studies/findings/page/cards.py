@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import streamlit as st
@@ -25,8 +26,8 @@ _LOOKS: dict[Level, tuple[str, _Color]] = {
 _WRAPS = "overflow-wrap:anywhere;white-space:pre-wrap"
 
 
-def card(one: Discovery, key: str) -> None:
-    """A finding in a frame of its own; ``key`` is unique on the page."""
+def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open: bool = False) -> None:
+    """A finding in a frame of its own, with ``others`` of its kind; ``key`` is unique on the page."""
     finding = one.finding
     icon, color = _LOOKS[finding.level]
     with st.container(border=True, key=key):
@@ -34,11 +35,15 @@ def card(one: Discovery, key: str) -> None:
         st.markdown(f"**{as_text(finding.said())}**")
         st.caption(_basis(one))
         if finding.examples:
-            with st.expander("Example" if len(finding.examples) == 1 else f"{len(finding.examples)} examples"):
+            title = "Example" if len(finding.examples) == 1 else f"{len(finding.examples)} examples"
+            with st.expander(title, expanded=is_open):
                 for example in finding.examples:
                     _show(example)
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
             _links(finding)
+            if others:
+                with st.popover(f"{len(others)} more like this", type="tertiary"):
+                    st.markdown("\n".join(f"- {as_text(other.finding.said())}" for other in others))
 
 
 def _basis(one: Discovery) -> str:

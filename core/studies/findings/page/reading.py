@@ -34,7 +34,7 @@ def _collected(
     _settings: Settings,
 ) -> Collected:
     chosen = tuple(Variant.parse(v) for v in variants)
-    selection = Selection(chosen, metric, dataset)
+    selection = Selection(chosen, metric, (dataset,) if dataset else ())
     return collection.collect(_repository, _settings, selection, making=partial(_making, store))
 
 

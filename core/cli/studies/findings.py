@@ -42,7 +42,7 @@ def findings(
     if as_json:
         output.print_json(
             {
-                "runs": collected.runs,
+                "runs": list(collected.runs),
                 "hypotheses": collected.hypotheses,
                 "false_discovery_rate": ALPHA,
                 "findings": [fields(one) for one in collected.discoveries],
@@ -61,7 +61,7 @@ def findings(
         output.print_text(f"{hidden} more: --all")
     tested = counted(collected.hypotheses, "hypothesis", "hypotheses")
     output.print_text(
-        f"{tested} tested over {counted(collected.runs, 'run', 'runs')}; shown is what is significant at a false "
+        f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown is what is significant at a false "
         "discovery rate of 5% (Benjamini and Hochberg), and what was counted."
     )
 

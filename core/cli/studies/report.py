@@ -1,0 +1,85 @@
+"""``python -m core report``: findings, scores and manifest of some models in one file, and two such files compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.cli import output
+from core.cli.options import AsJson, check_file
+from core.datasets.catalog import find_dataset
+from core.encoders.catalog import canonical_encoder
+from core.errors import InputError
+from core.files.writing import write_atomically
+from core.numerics.similarity import Similarity
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.findings.collection import Selection
+from core.studies.report import manifest
+from core.studies.report.content import gather
+from core.studies.report.making import FORMATS
+from core.transforms.chain import TransformChain
+from core.types import Variant
+
+
+def report(
+    variant: Annotated[
+        list[str] | None, typer.Option(help="a model, as encoder~transform; several times for several; none: all")
+    ] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="only on this dataset; several times for several")] = None,
+    metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
+    out: Annotated[
+        Path | None, typer.Option(help="file to write: .html is the report, .md and .tex its tables")
+    ] = None,
+    compare: Annotated[tuple[Path, Path] | None, typer.Option(help="two reports: how their runs differ")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report in one self-contained file, or compare the manifests of two."""
+    if compare is not None:
+        _compare(*compare, as_json=as_json)
+        return
+    if out is None:
+        raise InputError("there is no file to write", expected="--out report.html, or .md or .tex for the tables")
+    check_file(out, tuple(FORMATS), "a report cannot be written as")
+    if out.is_dir():
+        raise InputError(f"{out} is a folder", expected="a file to write")
+    settings = Settings.from_environment()
+    variants = tuple(dict.fromkeys(_variant(text) for text in variant or []))
+    datasets = tuple(dict.fromkeys(find_dataset(name).id for name in dataset or []))
+    found = gather(Repository.at(settings.store), settings, Selection(variants, metric.value, datasets))
+    content = FORMATS[out.suffix](found).encode("utf-8", "replace")
+    write_atomically(out, lambda file: file.write(content))
+    output.warn(found.findings.failures)
+    if as_json:
+        output.print_json(found.manifest)
+    else:
+        output.print_text(f"wrote {out}: {len(content) / 1e6:.1f} MB on {len(found.every_run)} runs")
+
+
+def _variant(text: str) -> Variant:
+    parsed = Variant.parse(text)
+    return Variant(canonical_encoder(parsed.encoder), str(TransformChain.parse(parsed.transform)))
+
+
+def _compare(first: Path, second: Path, *, as_json: bool) -> None:
+    found = manifest.compare(manifest.read(first), manifest.read(second))
+    if as_json:
+        output.print_json(
+            {
+                "runs_of_both": found.both,
+                "only_in_first": found.only_first,
+                "only_in_second": found.only_second,
+                "differences": [vars(one) for one in found.unlike],
+            }
+        )
+        return
+    for only, path in ((found.only_first, first), (found.only_second, second)):
+        for name in only:
+            output.print_text(f"only in {path.name}: {name}")
+    if found.unlike:
+        rows = [(one.run, one.fact, one.first, one.second) for one in found.unlike]
+        output.print_table("What differs", ["run", "fact", first.name, second.name], rows)
+    runs = f"{found.both} {'run is' if found.both == 1 else 'runs are'} in both"
+    output.print_text(f"{runs}; {len({one.run for one in found.unlike})} of them differ.")

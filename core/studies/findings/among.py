@@ -1,0 +1,129 @@
+"""Findings among models: which cannot be told from the best, and which post-processing turns their order around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from core.diagnostic import DiagnosticEntry, GridRole, named_function
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.runs.comparison import Difference
+from core.runs.findings import Finding, Level
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.studies.findings.general import LETTERS, listed
+from core.texts import counted
+from core.types import Variant
+
+Pair = tuple[RunRecord, RunRecord]
+
+
+def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+    """Of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` where their rows are gone.
+
+    Nothing of a diagnostic whose headline decides nothing, or that has no test of two runs.
+    """
+    declared = entry.declared(entry.headline)
+    if not entry.difference or entry.grid is GridRole.DESCRIPTION or not declared or declared.higher_is_better is None:
+        return []
+    by_dataset: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        if entry.headline in run.metrics:
+            by_dataset.setdefault(run.plan.dataset, []).append(run)
+    out: list[Finding] = []
+    for of_it in by_dataset.values():
+        sign = 1.0 if declared.higher_is_better else -1.0
+        best_first = sorted(of_it, key=lambda run: (-sign * run.metrics[entry.headline], run.run_seq))
+        out += _not_told_apart(entry, best_first, repository)
+        out += _orders_turned(entry, of_it, repository)
+    return out
+
+
+def _tested(entry: DiagnosticEntry, pairs: Sequence[Pair], repository: Repository) -> list[Difference]:
+    found: list[Difference] = named_function(entry.difference)(pairs, repository) if pairs else []
+    return found
+
+
+def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+    """The models without a significant difference from the best, in one fact."""
+    best, others = best_first[0], best_first[1:]
+    known = [
+        (run, one)
+        for run, one in zip(others, _tested(entry, [(best, run) for run in others], repository), strict=True)
+        if one.p is not None
+    ]
+    if not known:
+        return []
+    corrected = holm(np.array([one.p for _, one in known], dtype=np.float64))
+    alike = [(run, one) for (run, one), p in zip(known, corrected, strict=True) if p >= ALPHA]
+    if not alike:
+        return []
+    closest = alike[0][1]
+    others_named = [f"{{{letter}}} ({one.b:.3f})" for letter, (_, one) in zip(LETTERS[1:], alike, strict=False)]
+    if len(alike) > len(others_named):
+        others_named.append(counted(len(alike) - len(others_named), "other"))
+    return [
+        Finding(
+            kind="not-told-apart",
+            level=Level.CAUTION,
+            sentence=f"No significant difference in {closest.label} between {{A}} ({closest.a:.3f}), the best, and "
+            f"{listed(others_named)}.",
+            diagnostic=entry.id,
+            dataset=best.plan.dataset,
+            runs=(best, *(run for run, _ in alike)),
+            value=closest.value,
+            interval=closest.interval,
+            test=f"{closest.test} over {closest.n:,} {closest.unit}, corrected for {counted(len(known), 'comparison')}",
+            n=closest.n,
+            severity=len(alike) / len(others),
+            page=entry.deeper,
+        )
+    ]
+
+
+def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+    """Per two encoders and post-processing, whether it turns their order around.
+
+    Both differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union
+    test).
+    """
+    at = {run.plan.variant: run for run in runs}
+    encoders = list(dict.fromkeys(v.encoder for v in at if v.transform == "none"))
+    chains = list(dict.fromkeys(v.transform for v in at if v.transform != "none"))
+    wanted: list[tuple[str, Pair, Pair]] = []
+    for chain in chains:
+        for pair in combinations((e for e in encoders if Variant(e, chain) in at), 2):
+            one, other = ((at[Variant(encoder, "none")], at[Variant(encoder, chain)]) for encoder in pair)
+            wanted.append((chain, (one[0], other[0]), (one[1], other[1])))
+    tested = _tested(entry, [pair for _, plain, made in wanted for pair in (plain, made)], repository)
+    out = []
+    for place, (chain, plain, made) in enumerate(wanted):
+        before, after = tested[2 * place : 2 * place + 2]
+        if before.p is None or after.p is None or before.advantage is None or after.advantage is None:
+            continue
+        is_turned = before.advantage * after.advantage < 0
+        out.append(
+            Finding(
+                kind=f"order-turned-by-{_kebab(chain)}",
+                level=Level.CAUTION,
+                sentence=f"{chain} turns the order of {{A}} and {{B}} around: {before.label} {before.a:.3f} and "
+                f"{before.b:.3f} without it, {after.a:.3f} and {after.b:.3f} with it.",
+                diagnostic=entry.id,
+                dataset=plain[0].plan.dataset,
+                runs=(*plain, *made),
+                value=after.value,
+                interval=after.interval,
+                test=f"{after.test} over {after.n:,} {after.unit}, both before and after",
+                n=after.n,
+                severity=min(1.0, abs(before.advantage - after.advantage) / 2) if is_turned else 0.0,
+                page=entry.deeper,
+                p=max(before.p, after.p) if is_turned else 1.0,
+            )
+        )
+    return out
+
+
+def _kebab(chain: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in chain.lower()).split())

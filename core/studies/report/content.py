@@ -1,0 +1,201 @@
+"""Contents of a report, gathered from the store."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from core.datasets.catalog import title_of
+from core.diagnostic import DiagnosticEntry, in_words
+from core.errors import InputError, unknown
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.studies.compare.rows import MOST_VARIANTS, Comparison, compare
+from core.studies.findings import collection
+from core.studies.findings.collection import Collected, Make, RunsOf, Selection
+from core.studies.findings.general import listed
+from core.studies.report.manifest import commands_of, manifest_of, portable
+from core.studies.report.tables import Table
+from core.texts import counted
+from core.types import Variant
+
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says.
+
+    Attributes:
+        runs: that it rests on, diagnostic by diagnostic.
+        comparisons: of the first variant with each of the others.
+    """
+
+    variants: tuple[Variant, ...]
+    selection: Selection
+    runs: tuple[RunsOf, ...]
+    findings: Collected
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def title(self) -> str:
+        return listed([variant.label for variant in self.variants])
+
+    @property
+    def every_run(self) -> tuple[RunRecord, ...]:
+        return tuple(run for runs in self.runs for run in runs.chosen)
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(run.plan.dataset for run in self.every_run))
+
+    @property
+    def entries(self) -> tuple[DiagnosticEntry, ...]:
+        return tuple(runs.entry for runs in self.runs if runs.chosen)
+
+    @cached_property
+    def commands(self) -> tuple[str, ...]:
+        return (*commands_of(self.every_run), self.own_command)
+
+    @property
+    def own_command(self) -> str:
+        words = ["python", "-m", "core", "report"]
+        words += [word for v in self.variants for word in ("--variant", portable(str(v)))]
+        words += [word for d in self.selection.datasets for word in ("--dataset", portable(d))]
+        if self.selection.metric:
+            words += ["--metric", self.selection.metric]
+        return shlex.join([*words, "--out", "report.html"])
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        return manifest_of(self.every_run, self.commands)
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The scores, a table per diagnostic."""
+        return tuple(score_table(runs) for runs in self.runs if runs.chosen)
+
+    @cached_property
+    def comparison_tables(self) -> tuple[Table, ...]:
+        """A against B, a table per B, with stars for what is more than chance."""
+        return tuple(comparison_table(found) for found in self.comparisons if found.rows)
+
+
+def gather(
+    repository: Repository,
+    settings: Settings,
+    selection: Selection,
+    making: Make | None = None,
+) -> Report:
+    """The contents of a report on some variants, all where none is named; they are called by the names in force.
+
+    Raises:
+        InputError: nothing was run, or nothing of these variants on these datasets; with the nearest that was.
+    """
+    known = repository.variants()
+    if not known:
+        raise InputError(
+            "there is nothing to report: nothing was run yet",
+            remedy="begin with: python -m core run evalrank --dataset demo-pairs --encoder minilm",
+        )
+    for variant in selection.variants:
+        if variant not in known:
+            raise unknown("variant", str(variant), map(str, known))
+    tested = repository.datasets()
+    for dataset in selection.datasets:
+        if dataset not in tested:
+            raise unknown("dataset with a finished run", dataset, tested)
+    runs, _ = collection.select(repository, selection)
+    variants = tuple(dict.fromkeys(run.plan.variant for one in runs for run in one.chosen))
+    if not variants:
+        raise InputError(
+            "there is nothing to report: these models were not run on these datasets with this similarity",
+            remedy="leave out --dataset or --metric, or list the runs with: python -m core runs",
+        )
+    ordered = [v for v in selection.variants if v in variants] or list(variants)
+    findings = collection.collect(repository, settings, selection, making)
+    picked = {"metric": selection.metric} if selection.metric else {}
+    pairs = [(ordered[0], other) for other in ordered[1:MOST_VARIANTS]]
+    comparisons = [_on(compare(a, b, repository, picked), selection.datasets) for a, b in pairs]
+    return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons))
+
+
+def _on(found: Comparison, datasets: Sequence[str]) -> Comparison:
+    """The part of a comparison on some datasets, all where none is named; p-values stay corrected for the whole."""
+    if not datasets:
+        return found
+    rows = tuple(row for row in found.rows if row.dataset in datasets)
+    return replace(found, rows=rows, missing=tuple(one for one in found.missing if one.dataset in datasets))
+
+
+def score_table(runs: RunsOf) -> Table:
+    """The scores of the Overview, a row per dataset and variant; a dash where a run has no such score."""
+    entry = runs.entry
+    chosen = sorted(runs.chosen, key=lambda run: run.plan.dataset)
+    columns = {
+        metric: title for metric, title in entry.overview.columns.items() if any(metric in r.metrics for r in chosen)
+    }
+    rows = tuple(
+        (
+            title_of(run.plan.dataset),
+            run.plan.variant.label,
+            *(f"{run.metrics[metric]:.4f}" if metric in run.metrics else "–" for metric in columns),
+            f"{run.metrics[entry.overview.counted[0]]:,.0f}" if entry.overview.counted[0] in run.metrics else "–",
+        )
+        for run in chosen
+    )
+    protocol = in_words(chosen[0].plan.params)
+    caption = f"{entry.title}{f' ({protocol})' if protocol else ''}, version {entry.version}: {entry.question}"
+    heads = ("dataset", "model", *columns.values(), entry.overview.counted[1])
+    return Table(entry.title, heads, rows, caption, words=2)
+
+
+def comparison_table(found: Comparison) -> Table:
+    """The paired differences of two variants; ``found`` has rows."""
+    rows = []
+    for row in found.rows:
+        one = row.difference
+        rows.append(
+            (
+                row.entry.title,
+                title_of(row.dataset),
+                f"{one.label}{' (less is better)' if one.higher_is_better is False else ''}",
+                f"{one.a:.4f}",
+                f"{one.b:.4f}",
+                f"{one.value:+.4f}{stars(row.p_corrected)}",
+                f"{one.interval.low:+.4f} to {one.interval.high:+.4f}" if one.interval else "–",
+                f"{one.n:,}",
+                "–" if row.p_corrected is None else f"{row.p_corrected:.2g}",
+                row.verdict if row.decides else "described",
+            )
+        )
+    params = found.rows[0].a.plan.params
+    protocol = "".join(f", {name} {params[name]}" for name in ("metric", "protocol") if name in params)
+    signs = ", ".join(f"{sign} below {bound}" for bound, sign in reversed(STARS))
+    caption = (
+        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: p after Holm "
+        f"over {counted(found.tests, 'test')}, {signs}. "
+        "Intervals are 95%, of each difference alone."
+    )
+    heads = ("diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
+    return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=3)
+
+
+def stars(p: float | None) -> str:
+    """``***`` for p below 0.001, ``**`` below 0.01, ``*`` below 0.05."""
+    return "" if p is None else next((sign for bound, sign in STARS if p < bound), "")
+
+
+def summary(report: Report) -> str:
+    """What the report is made of, in a sentence."""
+    runs: Sequence[RunRecord] = report.every_run
+    return (
+        f"{counted(len(runs), 'run')} of {counted(len(report.variants), 'model')} on "
+        f"{counted(len(report.datasets), 'dataset')}; "
+        f"{counted(report.findings.hypotheses, 'hypothesis', 'hypotheses')} tested, false discoveries controlled at 5% "
+        "(Benjamini and Hochberg)."
+    )

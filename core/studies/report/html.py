@@ -1,0 +1,198 @@
+"""A report as one HTML file that asks for nothing from outside; texts are escaped, figures need JavaScript."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from core.datasets.catalog import title_of
+from core.diagnostic import DiagnosticEntry
+from core.runs.findings import Example, Level
+from core.store.records import RunRecord
+from core.studies.compare.rows import Comparison, headline, method_in_words
+from core.studies.findings.collection import Discovery
+from core.studies.report import figures
+from core.studies.report.content import Report, comparison_table, summary
+from core.studies.report.manifest import ELEMENT, portable
+from core.studies.report.tables import Table, to_html
+from core.texts import p_in_words
+
+_FOLDER = Path(__file__).parent
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)", re.DOTALL)
+_SIGNS = {Level.BLIND_SPOT: "✖", Level.CAUTION: "▲", Level.STRENGTH: "✔"}
+# No script but the two in the file, nothing from anywhere else.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def render(report: Report) -> str:
+    """The whole file."""
+    drawn: list[dict[str, Any]] = []
+
+    def figure(draw: figures.Draw | None, label: str) -> str:
+        if draw is None:
+            return ""
+        drawn.append(figures.in_both_schemes(draw))
+        return f'<div class="figure" id="figure-{len(drawn) - 1}" role="img" aria-label="{escape(label)}"></div>'
+
+    sections = {
+        "Findings": _findings(report),
+        **({"Comparison": "".join(map(_comparison, report.comparisons))} if report.comparisons else {}),
+        "Scores": "".join(
+            f"<h3>{escape(table.name)}</h3>{figure(figures.headline_dots(report, runs), table.name)}{to_html(table)}"
+            for table, runs in zip(report.tables, (r for r in report.runs if r.chosen), strict=True)
+        ),
+        "How each number is computed": "".join(_how(entry) for entry in report.entries),
+        "Manifest": _manifest(report.every_run),
+        "Reproduce it": _commands(report.commands),
+    }
+    body = "".join(f'<section id="{_id(name)}"><h2>{name}</h2>{html}</section>' for name, html in sections.items())
+    links = "".join(f'<a href="#{_id(name)}">{name}</a>' for name in sections)
+    return (
+        "<!doctype html>\n"
+        '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>{escape(report.title)} · Blindspot</title><style>{_file('report.css')}</style></head><body>"
+        f"<header><h1>{escape(report.title)}</h1><p class=faint>{escape(summary(report))} "
+        f"Blindspot {escape(report.manifest['blindspot'])}, {escape(report.manifest['made'])}.</p>"
+        f"<nav>{links}</nav></header><main>{body}</main>"
+        f"{_json(ELEMENT, report.manifest)}{_json('blindspot-figures', drawn)}"
+        f'<script type="text/plain" id="blindspot-plotly">{figures.library()}</script>'
+        f"<script>{_file('report.js')}</script></body></html>\n"
+    )
+
+
+@cache
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text("utf-8")
+
+
+def _id(name: str) -> str:
+    return name.lower().replace(" ", "-")
+
+
+def _json(element: str, value: object) -> str:
+    """A value as JSON in the file; no text in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return f'<script type="application/json" id="{element}">{text}</script>'
+
+
+# --- findings
+
+
+def _findings(report: Report) -> str:
+    found = report.findings
+    cards = "".join(_card(first, others) for first, *others in found.groups())
+    failures = "".join(f"<p>{escape(line)}</p>" for line in found.failures)
+    return failures + (cards or "<p>Nothing was found: no test is significant, and nothing was counted.</p>")
+
+
+def _card(one: Discovery, others: Sequence[Discovery]) -> str:
+    finding = one.finding
+    basis = [title_of(finding.dataset), finding.test, f"n = {finding.n:,}"]
+    if one.adjusted is not None:
+        basis.append(f"corrected {p_in_words(one.adjusted)}")
+    examples = "".join(_example(example) for example in finding.examples)
+    said = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
+    more = f"<p class=faint>More like this:</p><ul class=faint>{said}</ul>" if others else ""
+    return (
+        f'<article class="finding {finding.level.replace(" ", "-")}">'
+        f'<p class="level">{_SIGNS[finding.level]} {escape(finding.level.capitalize())}</p>'
+        f'<p class="said">{escape(finding.said())}</p>'
+        f'<p class="faint">{escape(" · ".join(basis))}</p>{examples}{more}</article>'
+    )
+
+
+def _example(example: Example) -> str:
+    parts = example.marked or ((),) * len(example.texts)
+    rows = "".join(
+        f"<tr><td>{escape(role)}</td><td>{_marked(text, marked)}</td></tr>"
+        for (role, text), marked in zip(example.texts, parts, strict=True)
+    )
+    note = f"<caption>{escape(example.note)}</caption>" if example.note else ""
+    return f'<table class="example">{note}<tbody>{rows}</tbody></table>'
+
+
+def _marked(text: str, parts: Iterable[tuple[int, int]]) -> str:
+    out, place = [], 0
+    for start, end in sorted(parts):
+        first, last = max(start, place), min(end, len(text))
+        if first < last:
+            out += [escape(text[place:first]), f"<mark>{escape(text[first:last])}</mark>"]
+            place = last
+    return "".join([*out, escape(text[place:])])
+
+
+# --- A against B
+
+
+def _comparison(found: Comparison) -> str:
+    """A sentence and a table, and what could not be compared."""
+    said = f"<p>{escape(headline(found, found.a.label, found.b.label))}</p>"
+    missing = "".join(
+        f"<li>{escape(one.entry.title)} on {escape(title_of(one.dataset))}: {escape(one.why)}</li>"
+        for one in found.missing
+    )
+    table = (
+        f"{to_html(comparison_table(found))}<p class=faint>{escape(method_in_words(found))}</p>" if found.rows else ""
+    )
+    title = f"<h3>{escape(found.a.label)} against {escape(found.b.label)}</h3>"
+    return f"{title}{said}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
+
+
+# --- how, from what, and by which commands
+
+
+def _how(entry: DiagnosticEntry) -> str:
+    source = f"Source: {entry.citation}. Diagnostic {entry.id}, version {entry.version}."
+    return f'<h3>{escape(entry.title)}</h3>{_markdown(entry.how)}<p class="faint">{escape(source)}</p>'
+
+
+@cache
+def _markdown(text: str) -> str:
+    """Markdown as HTML, formulas as the TeX that they are written in."""
+    from markdown_it import MarkdownIt
+
+    plain = _FORMULA.sub(lambda found: f"`{' '.join((found[1] or found[2]).split())}`", text)
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(plain))
+
+
+def _manifest(runs: Sequence[RunRecord]) -> str:
+    rows = []
+    for run in runs:
+        manifest = portable(dict(run.manifest))
+        encoder, dataset, transform = (manifest.get(name, {}) for name in ("encoder", "dataset", "transform"))
+        seeds = ", ".join(f"{name} {seed}" for name, seed in manifest.get("seeds", {}).items())
+        rows.append(
+            (
+                run.run_id,
+                f"{run.plan.diagnostic} {run.plan.diagnostic_version}",
+                f"{portable(run.plan.variant.encoder)} {encoder.get('revision', '')}".strip(),
+                f"{run.plan.variant.transform}, fitted on {transform.get('fitted_on', '–')}",
+                f"{portable(run.plan.dataset)} {str(dataset.get('digest', ''))[:16]}",
+                seeds or "–",
+            )
+        )
+    heads = ("run", "diagnostic, version", "encoder, revision", "post-processing", "dataset, digest", "seeds")
+    caption = "Every run; this file holds the whole manifest of each as JSON, versions of libraries included."
+    versions = dict.fromkeys(
+        version for run in runs for version in [f"python=={run.manifest.get('python', '?')}", *_libraries(run)]
+    )
+    said = f"<p>Computed with {escape(', '.join(versions))}.</p>" if versions else ""
+    return to_html(Table("Runs", heads, tuple(rows), caption, words=len(heads))) + said
+
+
+def _libraries(run: RunRecord) -> list[str]:
+    return [str(name) for name in run.manifest.get("libraries", [])]
+
+
+def _commands(commands: Sequence[str]) -> str:
+    return (
+        f"<pre>{escape(chr(10).join(commands))}</pre>"
+        '<p class="faint">Files of your own are named without their folders: put them where you run the commands. Two '
+        "reports are compared by: python -m core report --compare A.html B.html</p>"
+    )

@@ -1,0 +1,28 @@
+"""Formats of a report: the whole as HTML, its tables as Markdown or LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from core.studies.report.content import Report, summary
+from core.studies.report.tables import latex_text, to_latex, to_markdown
+
+
+def as_html(report: Report) -> str:
+    from core.studies.report.html import render  # with plotly
+
+    return render(report)
+
+
+def as_markdown(report: Report) -> str:
+    parts = [f"# {report.title}", summary(report)]
+    parts += [f"- {one.finding.level}: {one.finding.said()}" for one in report.findings.discoveries]
+    return "\n\n".join([*parts, *(to_markdown(table) for table in (*report.comparison_tables, *report.tables))]) + "\n"
+
+
+def as_latex(report: Report) -> str:
+    head = f"% {latex_text(summary(report))}\n% needs \\usepackage{{booktabs}} and \\usepackage[T1]{{fontenc}}\n\n"
+    return head + "\n".join(to_latex(table) for table in (*report.comparison_tables, *report.tables))
+
+
+FORMATS: Mapping[str, Callable[[Report], str]] = {".html": as_html, ".md": as_markdown, ".tex": as_latex}

@@ -1,0 +1,171 @@
+"""Manifest of a report: every run in it with what decides its numbers, read back from a file and compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import core
+from core.diagnostic import FIT_ON, find_diagnostic
+from core.errors import InputError
+from core.files.writing import read_limited
+from core.runs.manifests import leaves
+from core.store.records import RunRecord
+
+ELEMENT = "blindspot-manifest"
+FORMAT = 1
+LARGEST = 50_000_000  # bytes of a file that is read as a report
+_IN_HTML = re.compile(rf'<script type="application/json" id="{ELEMENT}">(.*?)</script>'.encode(), re.DOTALL)
+_PATH = re.compile(r"^(?P<scheme>[a-z]+:)?(?:/|[A-Za-z]:\\)(?:[^?]*[/\\])?(?P<last>[^/\\?]+)(?P<rest>\?.*)?$")
+# Facts that differ between any two reports and change no number.
+_CIRCUMSTANCES = ("finished", "machine", "embeddings encoded_now")
+
+
+def portable(value: Any) -> Any:
+    """A JSON value without folders of this machine: of a path only the last part stays."""
+    if isinstance(value, str):
+        return _PATH.sub(lambda found: f"{found['scheme'] or ''}{found['last']}{found['rest'] or ''}", value)
+    if isinstance(value, Mapping):
+        return {portable(name): portable(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [portable(inner) for inner in value]
+    return value
+
+
+def manifest_of(runs: Sequence[RunRecord], commands: Sequence[str]) -> dict[str, Any]:
+    """The manifest of a report over some runs, as JSON values."""
+    return {
+        "format": FORMAT,
+        "blindspot": core.__version__,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commands": list(commands),
+        "runs": [_run(run) for run in runs],
+    }
+
+
+def _run(run: RunRecord) -> dict[str, Any]:
+    plan = run.plan
+    return {
+        "run_id": run.run_id,
+        "diagnostic": plan.diagnostic,
+        "version": plan.diagnostic_version,
+        "encoder": portable(plan.variant.encoder),
+        "transform": plan.variant.transform,
+        "dataset": portable(plan.dataset),
+        "params": dict(plan.params),
+        "scores": dict(run.metrics),
+        "manifest": portable(dict(run.manifest)),
+    }
+
+
+def commands_of(runs: Iterable[RunRecord]) -> list[str]:
+    """The commands that compute these runs anew, one per diagnostic, dataset and parameters.
+
+    Encoders of one command are ranked on the items that all of them cover, as they were. A file of the user's is named
+    without its folder.
+    """
+    groups: dict[tuple[str, str, tuple[tuple[str, str], ...], tuple[str, ...]], list[RunRecord]] = {}
+    for run in runs:
+        plan = run.plan
+        key = (plan.diagnostic, plan.dataset, tuple(sorted(plan.params.items())), tuple(sorted(plan.support)))
+        groups.setdefault(key, []).append(run)
+    out = []
+    for (diagnostic, dataset, params, support), same in groups.items():
+        by_encoders: dict[tuple[str, ...], list[str]] = {}  # those with the same transforms in one command
+        transforms: dict[str, list[str]] = {}
+        for run in same:
+            transforms.setdefault(run.plan.variant.encoder, []).append(run.plan.variant.transform)
+        for encoder, chains in transforms.items():
+            by_encoders.setdefault(tuple(sorted(chains)), []).append(encoder)
+        for own_chains, encoders in by_encoders.items():
+            both = dict.fromkeys([*encoders, *support])
+            usual = find_diagnostic(diagnostic).check_params({})
+            given = [(name, value) for name, value in params if usual.get(name) != value]
+            words = ["python", "-m", "core", "run", diagnostic, "--dataset", portable(dataset)]
+            words += [word for encoder in both for word in ("--encoder", portable(encoder))]
+            words += [word for chain in own_chains for word in ("--transform", chain)]
+            words += [
+                word
+                for name, value in given
+                for word in ("--fit-on" if name == FIT_ON else f"--{name.replace('_', '-')}", portable(value))
+            ]
+            out.append(shlex.join(words))
+    return out
+
+
+# --- read back and compared
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The manifest in a report.
+
+    Raises:
+        InputError: no such file, or it is no report.
+    """
+    found = _IN_HTML.search(read_limited(path, LARGEST))
+    try:
+        manifest = json.loads(found[1]) if found else None
+    except ValueError:
+        manifest = None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "runs" not in manifest:
+        raise InputError(f"{path} has no manifest of Blindspot", expected="a report written by python -m core report")
+    return manifest
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """A fact in which a run of two reports differs."""
+
+    run: str
+    fact: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two reports: runs of one only, runs of both, and the facts and scores in which these differ."""
+
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    both: int
+    unlike: tuple[Unlike, ...]
+
+
+def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> Compared:
+    """Two manifests, run by run: of the same diagnostic, encoder, transform, dataset and parameters."""
+    left, right = _by_name(first), _by_name(second)
+    both = [name for name in left if name in right]
+    unlike = []
+    for name in both:
+        one, other = _facts(left[name]), _facts(right[name])
+        for fact in dict.fromkeys([*one, *other]):
+            a, b = one.get(fact, "–"), other.get(fact, "–")
+            if a != b and not fact.startswith(_CIRCUMSTANCES):
+                unlike.append(Unlike(name, fact, a, b))
+    return Compared(
+        tuple(name for name in left if name not in right),
+        tuple(name for name in right if name not in left),
+        len(both),
+        tuple(unlike),
+    )
+
+
+def _by_name(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    out = {}
+    for run in manifest["runs"]:
+        params = " ".join(f"{name}={value}" for name, value in sorted(run["params"].items()))
+        out[f"{run['diagnostic']} {run['dataset']} {run['encoder']}~{run['transform']} {params}".strip()] = run
+    return out
+
+
+def _facts(run: Mapping[str, Any]) -> dict[str, str]:
+    found = {"diagnostic version": str(run["version"])}
+    found |= {f"score {name}": f"{value:.6g}" for name, value in run["scores"].items()}
+    return found | dict(leaves(run["manifest"]))

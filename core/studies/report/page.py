@@ -1,0 +1,56 @@
+"""Buttons that give a report, for the pages Findings and Compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.findings.collection import Selection
+from core.studies.report.content import gather
+from core.studies.report.making import FORMATS
+from core.types import Variant
+from core.ui.pickers import Picks
+from core.ui.resources import repository, settings
+from core.ui.widgets import downloads
+from core.ui.widgets.downloads import Holds
+
+_MIME = {".html": "text/html", ".md": "text/markdown", ".tex": "application/x-tex"}
+_TITLES = {".html": "Report", ".md": "Tables as Markdown", ".tex": "Tables as LaTeX"}
+
+
+def report_buttons(
+    picks: Picks, variants: Sequence[Variant], runs: Sequence[str], *, datasets: Sequence[str] = (), key: str = "report"
+) -> None:
+    """Download buttons for a report on some variants (none: all) and its tables; made when they are pressed.
+
+    Call it in a horizontal container.
+
+    Args:
+        runs: ids of the runs that it rests on, which must still be there then.
+        datasets: only these; none: all.
+        key: followed by the file's ending.
+    """
+    selection = Selection(tuple(variants), picks.metric, tuple(datasets))
+    stem = downloads.stem_of("report", *(variant.label for variant in variants[:3]))
+    holds = Holds(picks.dataset, tuple(runs))
+
+    def button(ending: str) -> None:
+        make = partial(_made, ending, repository(), settings(), selection)
+        name, mime = f"{stem}{ending}", _MIME[ending]
+        downloads.button(_TITLES[ending], make, holds, file_name=name, mime=mime, key=f"{key}{ending}", help=_HELP)
+
+    button(".html")
+    with st.popover("As tables", icon=":material/table:"):
+        button(".md")
+        button(".tex")
+
+
+_HELP = "One file that any browser opens: findings, comparison, how each number is computed, and how to reproduce it."
+
+
+def _made(ending: str, store: Repository, here: Settings, selection: Selection) -> bytes:
+    return FORMATS[ending](gather(store, here, selection)).encode("utf-8", "replace")
