@@ -62,7 +62,7 @@ def run_record(
 def discovered(found: Sequence[Finding], alpha: float = 0.05) -> list[Finding]:
     """Counted facts, and what is significant after Benjamini and Hochberg by scipy."""
     tested = [finding for finding in found if finding.p is not None]
-    adjusted = false_discovery_control(np.array([finding.p for finding in tested])) if tested else []
+    adjusted = false_discovery_control(np.array([finding.p for finding in tested])).tolist() if tested else []
     kept = {id(finding) for finding, q in zip(tested, adjusted, strict=True) if q <= alpha}
     return [finding for finding in found if finding.p is None or id(finding) in kept]
 

@@ -21,6 +21,7 @@ from core.datasets import fetch
 from core.datasets.catalog import DATASETS, SOURCES
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
+from core.diagnostic import Picker
 from core.diagnostics.evalrank import training_overlap, trust
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, Group, Kind, grouping
@@ -42,6 +43,7 @@ from core.types import Float64, Int64
 
 NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
 FILTERED = {"ranks": "filtered"}
+TITLE = "Hits@1"  # of the measure on the page
 REWRITES_LIKE = {"negation_main": "the negated clause", "negation_antonym": "the negated word"}
 KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "" is the original
 
@@ -279,7 +281,7 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
     rows = np.flatnonzero(inside)
     rank = ranked.rows[run.run_id].filtered.shown[rows]
     places = rows[np.argsort(-rank, kind="stable")].tolist() if worst.p < ALPHA else []
-    examples, numbers = _examples(ranked, _distinct(places, ranked), first, run)
+    examples, _ = _examples(ranked, _distinct(places, ranked), first, run)
     kinds = f", corrected for the choice of {len(axis.groups)} kinds" if len(axis.groups) > 1 else ""
     return finding(
         ENTRY,
@@ -295,7 +297,7 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
         p=worst.p,
         n=max(1, round(found.effective)),
         severity=max(0.0, rest - found.value),
-        address={"view": "kinds of pair", "by": axis.kind.value, **FILTERED, **_pair(numbers)},
+        address={"view": "kinds of pair", "by": axis.kind.value, "kinds_measure": TITLE, **FILTERED},
         examples=examples,
     )
 
@@ -458,7 +460,7 @@ def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
     votes = Counter(item for item, _ in {*zip(items.tolist(), groups.tolist(), strict=True)})
     many = len(np.unique(groups))
     by_chance = {count: background * float(bdtrc(count - 1.0, many, 1.0 / background)) for count in set(votes.values())}
-    order = [item for item, _ in votes.most_common()]
+    order = sorted(votes, key=lambda item: (-votes[item], item))
     often = tuple(item for item in order if votes[item] > 1 and by_chance[votes[item]] < ALPHA)
     return Repeated(often or tuple(order[:1]), votes[order[0]], many, min(1.0, 2 * by_chance[votes[order[0]]]))
 
@@ -499,7 +501,7 @@ def of_baselines(ranked: Ranked) -> list[Finding]:
     out: list[Finding] = []
     for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence):
         ends = f"; difference {_signed(found.difference.interval)}" if found.difference.interval else ""
-        versus = {"view": "A against B", "a": str(found.run.plan.variant), "b": str(found.best.plan.variant)}
+        versus = {"view": "A against B", str(Picker.BASELINE): str(found.best.plan.variant)}
         out += findings_of(
             ENTRY,
             found,
@@ -573,7 +575,7 @@ def _turned(
         p=min(1.0, float(turned[place]) * len(before)),
         n=max(1, round(found.effective)),
         severity=float(min(1.0, np.abs(size[:, place]).min())),
-        address={"view": "A against B", "a": str(ahead.plan.variant), "b": str(behind.plan.variant)},
+        address={"view": "A against B", str(Picker.BASELINE): str(behind.plan.variant)},
     )
 
 
@@ -635,7 +637,7 @@ def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Finding | None:
         test=f"counted over {pairs:,.0f} pairs; of the model that it changes most",
         n=int(pairs),
         severity=min(1.0, kept - raw),
-        address={"view": "trust", "a": str(run.plan.variant)},
+        address={"view": "trust"},
     )
 
 
@@ -654,7 +656,7 @@ def _toolkit(run: RunRecord, other: RunRecord) -> Finding | None:
         test=f"counted over {run.metrics['pairs']:,.0f} pairs, the toolkit's {other.metrics['pairs']:,.0f}",
         n=int(run.metrics["pairs"]),
         severity=min(1.0, abs(own - its)),
-        address={"view": "trust", "a": str(run.plan.variant)},
+        address={"view": "trust"},
     )
 
 

@@ -21,6 +21,7 @@ from core.store.records import RunRecord
 from core.types import Float64
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.heros_world import HerosWorld, heros_world
+from tests.support.pages import OpenApp
 
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
 RUN = run_record("heros")
@@ -246,3 +247,15 @@ def test_sets_without_an_ordering_have_no_findings(made: HerosWorld) -> None:
 def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
     settings: Settings = made.settings
     return Material(runs, (), made.repository, settings)
+
+
+def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app: OpenApp) -> None:
+    run = made.runs["six", "trigrams"]
+    shown = next(finding for finding in heros.findings(_material(made, [run])) if finding.examples)
+    app = open_app(made.settings.cache, shown.page, data="six", enc=str(run.plan.variant), **shown.address)
+    assert not app.exception
+    assert not app.warning
+    assert str(app.session_state["original_no"]) == shown.address["original_no"]
+    assert app.session_state["sent_above"] == [shown.address["sent_above"]]
+    table = app.dataframe[0].value
+    assert str(table["no"].iloc[0]) == shown.address["original_no"]

@@ -69,7 +69,7 @@ def _choose() -> tuple[Kind, str]:
         default="mrr",
         required=True,
         key="kinds_measure",
-        persist_state="session",
+        bind="query-params",
     )
     return kind, str(measure)
 
