@@ -12,11 +12,12 @@ import numpy as np
 
 from core.datasets.kinds.labelled_texts import same_examples
 from core.diagnostics.transfer.definition import CLEAN, ENTRY
-from core.diagnostics.transfer.outcomes import Order, Which
+from core.diagnostics.transfer.outcomes import Order
 from core.diagnostics.transfer.tasks import DEMO
 from core.numerics.statistics.against import share_against, stored_against
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import ALPHA, Interval
+from core.numerics.statistics.outcomes import Outcome
 from core.numerics.statistics.pairs import Dependence, difference, p_values
 from core.runs.finding_parts import (
     Rows,
@@ -210,7 +211,7 @@ def _against_baseline(
     ends = found.interval
     numbers = f"{own:.1%} against {low:.1%} right, {number(100 * apart, '+.1f')} points{ci(ends, '+.1f', 100)}"
     name = "{B}, which knows no meaning"
-    view = _view(run) | {"transfer_b": str(base.plan.variant), "transfer_rows": str(Which.ONLY_B)}
+    view = _view(run) | {"transfer_b": str(base.plan.variant), "outcome": str(Outcome.FIXED)}
     label = rows.about["label"].to_numpy(dtype=object)
     shared: dict[str, Any] = {
         "value": apart,
