@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -100,6 +100,8 @@ class Difference:
         test: in words.
         refusal: why the test or the interval is missing; "" where both are there.
         wins, losses: items that A, or B, does better on.
+        a_interval, b_interval: 95% intervals of the two scores themselves, where there are any.
+        address: query parameters that open the two side by side on the diagnostic's page, besides dataset and variants.
 
     Raises:
         ValueError: p is no probability, or missing without a reason; the range is not finite.
@@ -119,6 +121,9 @@ class Difference:
     refusal: str = ""
     wins: int = 0
     losses: int = 0
+    a_interval: Interval | None = None
+    b_interval: Interval | None = None
+    address: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         low, high = self.range
@@ -137,8 +142,8 @@ class Difference:
         entry: DiagnosticEntry,
         score: str,
         label: str,
-        a: float,
-        b: float,
+        a: Estimate,
+        b: Estimate,
         estimate: Estimate,
         p: float,
         test: str,
@@ -146,8 +151,9 @@ class Difference:
         unit: str = "",
         wins: int = 0,
         losses: int = 0,
+        address: Mapping[str, str] | None = None,
     ) -> Difference:
-        """From an estimate of ``a - b`` and the p-value of its test, NaN where there is no test.
+        """From estimates of the two scores and of ``a - b``, and the p-value of its test, NaN where there is no test.
 
         Args:
             unit: what is independent, where the diagnostic has a better word than ``estimate.unit``.
@@ -158,8 +164,8 @@ class Difference:
             label,
             known.higher_is_better,
             known.range,
-            a,
-            b,
+            a.value,
+            b.value,
             estimate.units,
             unit or estimate.unit.value,
             test,
@@ -168,6 +174,9 @@ class Difference:
             estimate.refusal,
             wins,
             losses,
+            a.interval,
+            b.interval,
+            address or {},
         )
 
     @classmethod
@@ -184,11 +193,13 @@ class Difference:
         *,
         wins: int = 0,
         losses: int = 0,
+        address: Mapping[str, str] | None = None,
     ) -> Difference:
         """Where the items allow no paired test; ``refusal`` says why, without a full stop."""
         known = declared(entry, score)
         better, ends = known.higher_is_better, known.range
-        return cls(score, label, better, ends, a, b, n, unit, "none", refusal=refusal, wins=wins, losses=losses)
+        untested = cls(score, label, better, ends, a, b, n, unit, "none", refusal=refusal)
+        return replace(untested, wins=wins, losses=losses, address=address or {})
 
     @property
     def value(self) -> float:

@@ -39,6 +39,7 @@ _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
         PageEntry("findings", "Findings", ":material/lightbulb:", (_DATASET, _MODELS, _SIMILARITY)),
+        PageEntry("compare", "Compare", ":material/balance:", (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL)),
         PageEntry("overview", "Overview", ":material/dashboard:", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)),
         PageEntry("run", "Run", ":material/play_circle:", (_DATASET, _MODELS)),
     ),

@@ -8,6 +8,7 @@ import typer
 
 from core.cli import output
 from core.cli.options import AsJson
+from core.datasets.catalog import title_of
 from core.encoders.catalog import canonical_encoder
 from core.numerics.similarity import Similarity
 from core.runs.comparison import ends
@@ -46,11 +47,11 @@ def compare_variants(
         output.print_text(method_in_words(found))
         for row in found.rows:
             if row.p_corrected is None:
-                output.print_text(f"No test of {row.entry.title} on {row.dataset}: {row.difference.refusal}.")
+                output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
     for missing in found.missing:
         names = ", ".join(variant.label for variant in missing.lacking)
         lacking = f"; without a run that fits: {names}" if names else ""
-        output.print_text(f"{missing.entry.title} on {missing.dataset}: {missing.why}{lacking}.")
+        output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")
     output.print_table(
         "What they cost",
         ["", "A", "B"],
@@ -75,7 +76,7 @@ def _row(row: Row) -> list[str]:
     d = row.difference
     return [
         row.entry.title,
-        row.dataset,
+        title_of(row.dataset),
         d.label,
         f"{d.a:.4f}",
         f"{d.b:.4f}",

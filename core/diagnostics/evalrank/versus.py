@@ -32,15 +32,16 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
             ENTRY,
             metric,
             "MRR",
-            float(one.mean()),
-            float(other.mean()),
+            statistics.share(one, known),
+            statistics.share(other, known),
             statistics.difference(one, other, known),
             float(p[i]),
             test,
             wins=int(np.count_nonzero(rank < other_rank)),
             losses=int(np.count_nonzero(rank > other_rank)),
+            address={"view": "pairs", "a": str(first.plan.variant), "b": str(second.plan.variant)},
         )
-        for i, ((one, rank), (other, other_rank)) in enumerate(both)
+        for i, ((first, second), ((one, rank), (other, other_rank))) in enumerate(zip(pairs, both, strict=True))
     ]
 
 

@@ -40,13 +40,18 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
                 ENTRY,
                 score,
                 label,
-                float(a.mean()),
-                float(b.mean()),
+                statistics.share(a, known),
+                statistics.share(b, known),
                 statistics.difference(a, b, known),
                 p,
                 test,
                 wins=int(np.count_nonzero(a > b)),
                 losses=int(np.count_nonzero(a < b)),
+                address={
+                    "heros_view": "orderings",
+                    "heros_a": str(first.plan.variant),
+                    "heros_b": str(second.plan.variant),
+                },
             )
         )
     return found

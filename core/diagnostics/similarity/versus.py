@@ -10,7 +10,8 @@ import numpy as np
 from core.diagnostics.similarity.definition import ENTRY, NAMES
 from core.diagnostics.similarity.pairs import Fit, fitted, scored_table
 from core.numerics.statistics.correlations import spearman_influences
-from core.numerics.statistics.pairs import Dependence, change, p_of_change
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
 from core.runs.comparison import Change, Changes, Difference, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -29,18 +30,25 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     gold = table.gold
 
     @cache
-    def of(run_id: str) -> tuple[float, Float64]:
+    def of(run_id: str) -> tuple[Estimate, Float64]:
         predicted = table.similarity[run_id]
-        return float(spearmanr(predicted, gold).statistic), spearman_influences(predicted, gold)
+        moved = spearman_influences(predicted, gold)
+        return correlation(float(spearmanr(predicted, gold).statistic), moved, known), moved
 
     found = []
     for first, second in pairs:
         (a, one), (b, other) = of(first.run_id), of(second.run_id)
-        estimate = change(a - b, one - other, known)
-        p = p_of_change(a - b, one - other, known)
+        estimate = change(a.value - b.value, one - other, known)
+        p = p_of_change(a.value - b.value, one - other, known)
         test = f"t of the paired difference of correlations, {known.method}"
-        found.append(Difference.of(ENTRY, "spearman", NAMES["spearman"], a, b, estimate, p, test))
+        address = {"similarity_view": "pairs"} | _sides(first, second)
+        found.append(Difference.of(ENTRY, "spearman", NAMES["spearman"], a, b, estimate, p, test, address=address))
     return found
+
+
+def _sides(first: RunRecord, second: RunRecord) -> dict[str, str]:
+    """Of the page's address."""
+    return {"sim_a": str(first.plan.variant), "sim_b": str(second.plan.variant)}
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
@@ -62,12 +70,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         number = int(frame["item_no"].iloc[place])
         texts = (("first text", frame["first"].iloc[place]), ("second text", frame["second"].iloc[place]))
         said = [f"{one[place]:.2f}, people {gold[place]:.2f}" for one in fits]
-        address = {
-            "similarity_view": "pairs",
-            "pair": str(number),
-            "sim_a": str(first.plan.variant),
-            "sim_b": str(second.plan.variant),
-        }
+        address = {"similarity_view": "pairs", "pair": str(number)} | _sides(first, second)
         rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     won_by = "agrees with people, and the other is off by more than a quarter of the scale,"

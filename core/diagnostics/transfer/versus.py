@@ -11,7 +11,7 @@ from core.diagnostics.transfer.definition import ENTRY
 from core.diagnostics.transfer.outcomes import outcomes
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.outcomes import Outcome
-from core.numerics.statistics.pairs import Dependence
+from core.numerics.statistics.pairs import Dependence, share
 from core.numerics.statistics.pairs import difference as paired_difference
 from core.runs.comparison import Change, Changes, Difference, largest
 from core.store.records import RunRecord
@@ -32,16 +32,22 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
                 ENTRY,
                 ENTRY.headline,
                 "Accuracy",
-                paired.first,
-                paired.second,
+                share(right[a.run_id], known),
+                share(right[b.run_id], known),
                 paired_difference(right[a.run_id], right[b.run_id], known),
                 paired.test.p_value,
                 "sign flips of the groups of same texts" if paired.repeats else "McNemar's exact test",
                 wins=paired.test.first_better,
                 losses=paired.test.second_better,
+                address={"transfer_view": "items"} | _sides(a, b),
             )
         )
     return found
+
+
+def _sides(a: RunRecord, b: RunRecord) -> dict[str, str]:
+    """Of the page's address."""
+    return {"transfer_a": str(a.plan.variant), "transfer_b": str(b.plan.variant)}
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
@@ -63,8 +69,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         said = [tested.classes[tested.predicted[run_id][place]] for run_id in (a, b)]
         address = {
             "transfer_view": "items",
-            "transfer_a": str(first.plan.variant),
-            "transfer_b": str(second.plan.variant),
+            **_sides(first, second),
             "outcome": str(Outcome.BROKEN if gain[place] > 0 else Outcome.FIXED),
             "example": str(int(tested.numbers[place])),
         }

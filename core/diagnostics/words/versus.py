@@ -44,14 +44,15 @@ def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], reposi
             entry,
             entry.headline,
             "Analogies answered right",
-            float(one.mean()),
-            float(other.mean()),
+            statistics.share(one, known),
+            statistics.share(other, known),
             statistics.difference(one, other, known),
             float(p[i]),
             "sign flips of groups of questions" if flips else "t of the dyadic-robust standard error",
             unit="groups of questions that share no word pair" if flips else "word pairs",
             wins=int(np.count_nonzero(one > other)),
             losses=int(np.count_nonzero(one < other)),
+            address={"words_view": "analogies", "analogies_of": pairs[0][0].plan.dataset},
         )
         for i, (one, other) in enumerate(both)
     ]
@@ -107,6 +108,7 @@ def difference_of_categories(pairs: Sequence[tuple[RunRecord, RunRecord]], repos
                 "one clustering places all words at once, so that words are not independent",
                 wins=int(np.count_nonzero(right[0] & ~right[1])),
                 losses=int(np.count_nonzero(right[1] & ~right[0])),
+                address={"words_view": "categories"},
             )
         )
     return found

@@ -1,0 +1,245 @@
+"""Figures of comparisons: a forest plot of two variants, a matrix of wins, scores against costs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.datasets.catalog import title_of
+from core.figures.grids import heatmap
+from core.figures.labels import wrapped
+from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
+from core.runs.comparison import Difference
+from core.studies.compare.costs import CostKind
+from core.studies.compare.rows import Row, Verdict
+from core.studies.compare.several import Point, Wins
+from core.types import Variant
+
+POINTS = 100.0  # per share of a score's range
+ROW, HEAD, FOOT = 44, 52, 56  # pixels
+LABEL_LINE = 46  # characters above a row's marker: what a phone has room for
+NAME_WIDTH = 18  # of a variant's name, at either side of the zero line
+
+
+def drawn(rows: Sequence[Row]) -> list[Row]:
+    """The rows that a forest plot shows: those whose score says which way is better."""
+    return [row for row in rows if row.difference.advantage is not None]
+
+
+def forest(
+    rows: Sequence[Row],
+    names: tuple[str, str],
+    styles: tuple[Style, Style],
+    scheme: Scheme,
+) -> go.Figure:
+    """Paired differences with 95% intervals, a row each below the heading of its diagnostic; to the right A is better.
+
+    A filled marker in a variant's look says that it is better by more than chance (Holm). A hollow one: undecided, or
+    not tested (a cross). Small and faint: the score only describes the space.
+
+    Args:
+        names, styles: of A and B.
+    """
+    shown = drawn(rows)
+    figure = go.Figure()
+    reach = _reach(shown)
+    at = [ROW * (i + 0.7) for i in range(len(shown))]
+    for row, place in zip(shown, at, strict=True):
+        figure.add_trace(_mark(row, place, names, styles, scheme))
+    # Above its marker, so that the plot has the whole width of a phone.
+    labels = [
+        _label(f"{row.difference.label}, {title_of(row.dataset)}", reach, place - 0.4 * ROW, scheme, title)
+        for row, place, title in zip(shown, at, _titles(shown), strict=True)
+    ]
+    bottom = ROW * (len(shown) + 0.1)
+    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": bottom, "line": {"color": ink(scheme), "width": 1}}
+    figure.update_xaxes(
+        title="difference in points<br>(1 point is 1% of the score's range)",
+        range=[-reach, reach],
+        tickformat="~g",
+        nticks=7,
+        fixedrange=True,
+    )
+    figure.update_yaxes(range=[bottom, 0], tickvals=at, showticklabels=False, fixedrange=True)
+    apply_layout(figure, scheme, height=HEAD + round(bottom) + FOOT)
+    return figure.update_layout(
+        showlegend=False,
+        margin={"l": 8, "r": 8, "t": HEAD, "b": 8},
+        shapes=[zero],
+        annotations=[*labels, *_sides(names, styles, reach)],
+    )
+
+
+def _titles(rows: Sequence[Row]) -> list[str]:
+    """The diagnostic of each row, "" where it is that of the row before."""
+    before = ["", *(row.entry.id for row in rows)]
+    return ["" if row.entry.id == last else row.entry.title for row, last in zip(rows, before, strict=False)]
+
+
+def _label(text: str, reach: float, y: float, scheme: Scheme, title: str) -> dict[str, Any]:
+    """A row's label at the left edge, its diagnostic in bold before it."""
+    head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
+    short = textwrap.shorten(text, LABEL_LINE - len(title), placeholder=" …")
+    return {
+        "x": -reach,
+        "y": y,
+        "text": f"{head}{escape(short, quote=False)}",
+        "font": {"size": 12, "color": faint(scheme)},
+        "xanchor": "left",
+        "yanchor": "middle",
+        "showarrow": False,
+    }
+
+
+def _sides(names: tuple[str, str], styles: tuple[Style, Style], reach: float) -> list[dict[str, Any]]:
+    """Who is better to the left of zero, and to the right."""
+    left, right = (wrapped(f"{name} better", NAME_WIDTH) for name in (names[1], names[0]))
+    common = {"y": 1, "yref": "paper", "yshift": 6, "yanchor": "bottom", "showarrow": False}
+    return [
+        common | {"x": -reach, "text": f"← {left}", "xanchor": "left", "align": "left", "font": _inked(styles[1])},
+        common | {"x": reach, "text": f"{right} →", "xanchor": "right", "align": "right", "font": _inked(styles[0])},
+    ]
+
+
+def _inked(style: Style) -> dict[str, object]:
+    return {"size": 13, "color": style.colour}
+
+
+def _reach(rows: Sequence[Row]) -> float:
+    """How far the axis goes to either side: zero is in the middle."""
+    ends = [1.0]
+    for row in rows:
+        interval, advantage = row.difference.advantage_interval, row.difference.advantage or 0.0
+        ends += [abs(advantage), *((abs(interval.low), abs(interval.high)) if interval else ())]
+    return 1.08 * POINTS * max(ends[1:], default=0.01)
+
+
+def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, Style], scheme: Scheme) -> go.Scatter:
+    """A row's marker with its interval."""
+    one, interval = row.difference, row.difference.advantage_interval
+    advantage = POINTS * (one.advantage or 0.0)
+    counts = row.decides and row.verdict in {Verdict.BETTER, Verdict.WORSE}
+    style = styles[0] if row.verdict is Verdict.BETTER else styles[1]
+    colour = style.colour if counts else faint(scheme)
+    hollow = "circle-open" if row.decides else "diamond-open"
+    symbol = "x-thin" if row.verdict is Verdict.UNTESTED else style.symbol if counts else hollow
+    up, down = (
+        (0.0, 0.0) if interval is None else (POINTS * interval.high - advantage, advantage - POINTS * interval.low)
+    )
+    return go.Scatter(
+        x=[advantage],
+        y=[place],
+        mode="markers",
+        marker={
+            "color": colour,
+            "symbol": symbol,
+            "size": 11 if row.decides else 8,
+            "line": {"color": colour, "width": 2 if symbol.endswith(("open", "thin")) else 0},
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [max(up, 0.0)],
+            "arrayminus": [max(down, 0.0)],
+            "thickness": 1.5,
+            "width": 0 if interval is None else 4,
+            "color": colour,
+        },
+        hovertext=[hover(row, names)],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def hover(row: Row, names: tuple[str, str]) -> str:
+    """What a row says when it is pointed at."""
+    one = row.difference
+    lines = [
+        f"{row.entry.title}, {title_of(row.dataset)}",
+        f"{one.label}: {one.a:.4f} ({names[0]}), {one.b:.4f} ({names[1]})",
+        f"difference {one.value:+.4f}" + (f", 95% interval {one.interval:+.4f}" if one.interval else ""),
+        f"corrected p = {row.p_corrected:.3g}, {one.test}"
+        if row.p_corrected is not None
+        else f"not tested: {one.refusal}",
+        f"{one.n:,} {one.unit}",
+    ]
+    return "<br>".join("<br>".join(escape(part, quote=False) for part in textwrap.wrap(line, 60)) for line in lines)
+
+
+def wins_matrix(found: Wins, names: Sequence[str], scheme: Scheme) -> go.Figure:
+    """On how many scores the row's variant is better than the column's, and worse: blue where it wins more often."""
+    n = len(names)
+    net = (found.wins - found.wins.T).astype(np.float64)
+    np.fill_diagonal(net, np.nan)
+    text = [["" if i == j else f"{found.wins[i, j]} : {found.wins[j, i]}" for j in range(n)] for i in range(n)]
+    shown = [escape(name, quote=False) for name in names]
+    tooltips = [
+        [
+            f"{shown[i]} is better than {shown[j]} on {found.wins[i, j]}, worse on {found.wins[j, i]}<br>"
+            f"of {found.shared[i, j]} scores that both have"
+            for j in range(n)
+        ]
+        for i in range(n)
+    ]
+    most = max(1.0, float(np.nanmax(np.abs(net)))) if n > 1 else 1.0
+    scale: dict[str, Any] = {"colorscale": DIVERGING[scheme], "zmin": -most, "zmax": most}
+    figure = go.Figure(heatmap(net, text, tooltips, scheme, size=13, **scale))
+    ticks = {"tickvals": list(range(n)), "ticktext": [wrapped(name, 12) for name in names], "showgrid": False}
+    figure.update_xaxes(**ticks, side="top", tickangle=0)
+    figure.update_yaxes(**ticks, autorange="reversed")
+    return apply_layout(figure, scheme, height=110 + 46 * n)
+
+
+def pareto(
+    points: Sequence[Point],
+    score: Difference,
+    kind: CostKind,
+    styles: Mapping[Variant, Style],
+    names: Mapping[Variant, str],
+    scheme: Scheme,
+) -> go.Figure:
+    """A score with its 95% intervals against a cost; a line joins those that no other one beats in both."""
+    figure = go.Figure()
+    best = sorted((point for point in points if point.on_front), key=lambda point: point.cost)
+    figure.add_scatter(
+        x=[point.cost for point in best],
+        y=[point.score for point in best],
+        mode="lines",
+        # A staircase: what one gets at this cost at most, or at this speed at least.
+        line={"color": faint(scheme), "width": 1.5, "dash": "dot", "shape": "vh" if kind.higher_is_better else "hv"},
+        name="nobody better at both",
+        hoverinfo="skip",
+    )
+    for point in points:
+        style = styles[point.variant]
+        low, high = (point.interval.low, point.interval.high) if point.interval else (point.score, point.score)
+        said = f" (95% {low:.4f} to {high:.4f})" if point.interval else ""
+        figure.add_scatter(
+            x=[point.cost],
+            y=[point.score],
+            mode="markers",
+            name=escape(names[point.variant], quote=False),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 12 if point.on_front else 9},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [high - point.score],
+                "arrayminus": [point.score - low],
+                "thickness": 1.5,
+                "width": 3,
+                "color": style.colour,
+            },
+            hovertemplate=f"%{{y:.4f}}{said}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
+        )
+    positive = all(point.cost > 0 for point in points)
+    title = {CostKind.SPEED: "texts per second, measured here", CostKind.MEMORY: "MB per million texts (float32)"}
+    figure.update_xaxes(title=title.get(kind, str(kind)), **(log_axis(p.cost for p in points) if positive else {}))
+    direction = "higher is better" if score.higher_is_better else "lower is better"
+    figure.update_yaxes(title=f"{escape(score.label, quote=False)} ({direction})")
+    figure.update_layout(showlegend=True)
+    apply_layout(figure, scheme, height=400 + 22 * len(points))
+    return figure.update_layout(legend={"orientation": "h", "y": -0.22, "yanchor": "top"})

@@ -1,0 +1,205 @@
+"""The page *Compare*: two models over everything that both have, what they cost, and the items that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core import ui
+from core.datasets.catalog import title_of
+from core.errors import BlindspotError
+from core.runs import pipeline
+from core.runs.requests import RunRequest
+from core.studies.compare import figures
+from core.studies.compare.costs import CostKind
+from core.studies.compare.page import items, missing, several
+from core.studies.compare.page.reading import compared, cost
+from core.studies.compare.page.shown import CompareView
+from core.studies.compare.rows import Row, Verdict, headline, method_in_words
+from core.types import Variant
+from core.ui.markdown import as_text
+from core.ui.pickers import Picks, compares
+from core.ui.resources import repository, scheme, settings
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets.doors import doors
+from core.ui.widgets.two_variants import two_names
+from core.ui.widgets.views import View, choose_view
+from core.ui.widgets.work import run_button
+
+SIDES = ("a", "b")  # keys of the two models
+LINKS = 12  # rows that are linked at once
+ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
+
+HOW = r"""
+- Every diagnostic tests the difference of its **headline score** on the same items, with the parameters picked above
+  and otherwise its defaults; of each model the newest run counts, and both must have ranked the same items.
+- **EvalRank, geometry**: the paired difference of MRR, or of the squared distance of matches, over pairs; pairs that
+  share a text count as dependent (sign flips of whole groups, or the dyadic-robust t). **HEROS**: McNemar's exact test
+  over sentences. **Similarity**: the difference of two Spearman correlations from how far each pair moves either
+  (infinitesimal jackknife). **Analogy**: over questions; those that share a word pair count as dependent. **Transfer**:
+  McNemar's exact test over tested examples, sign flips where texts repeat. **Categorization** and **frequency** have no
+  paired test and are not counted.
+- p-values are corrected after **Holm** over all rows of this page: the chance of one or more false verdicts is at most
+  5%.
+"""
+
+
+def show() -> None:
+    picks = ui.page("Compare", "Is A better than B, on what, by how much, and at what cost?")
+    with ui.errors_shown():
+        _compare(picks)
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _compare(picks: Picks) -> None:
+    known = repository().variants()
+    if not known:
+        doors()
+        return
+    among = _among(known, picks)
+    if len(among) < 2:
+        _too_few(known, among)
+        return
+    compares(*SIDES)
+    first, second = two_names([str(variant) for variant in among], SIDES)
+    if second is None:
+        return
+    a, b = Variant.parse(first), Variant.parse(second)
+    shown = CompareView(picks, compared(a, b, picks), tuple(among), variant_styles(known), scheme())
+    _headline(shown)
+    if shown.found.rows:
+        _forest(shown)
+    _costs(shown)
+    missing.show(shown)
+    choose_view(shown, VIEWS, "Look closer", key="compare_view")
+
+
+def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
+    """The models to choose A and B from: the baseline, then the newest first; those of the address in any case."""
+    named = {st.query_params.get(key) for key in SIDES}
+    asked = picks.asked_for(known)
+    newest_first = [v for v in reversed(known) if v in asked or str(v) in named]
+    return sorted(newest_first, key=lambda variant: variant != picks.baseline)
+
+
+def _headline(shown: CompareView) -> None:
+    with st.container(border=True, key="headline"):
+        st.markdown(f"**{as_text(headline(shown.found, *shown.names))}**")
+
+
+def _forest(shown: CompareView) -> None:
+    a, b = (shown.styles[variant] for variant in (shown.found.a, shown.found.b))
+    figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
+    st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
+    st.caption(
+        "Filled: better by more than chance, after Holm. Hollow circle: undecided. Cross: no test. Diamond: describes "
+        "the space, does not count. Bars: 95% intervals."
+    )
+    with st.container(horizontal=True, key="row_links"):
+        for row in shown.found.rows[:LINKS]:
+            st.page_link(
+                f"pages/{row.entry.deeper}.py",
+                label=as_text(f"{row.entry.title}: {title_of(row.dataset)}"),
+                icon=":material/arrow_forward:",
+                query_params=shown.link(row.dataset, row.difference.address),
+            )
+
+
+def _costs(shown: CompareView) -> None:
+    """What either costs, and how many times as much."""
+    one, other = (cost(variant) for variant in (shown.found.a, shown.found.b))
+    a, b = shown.names
+    rows = []
+    for kind in CostKind:
+        values = (kind.of(one), kind.of(other))
+        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] else "–"
+        written = ["–" if value is None else f"{value:,.0f}" for value in values]
+        rows.append({"cost": COSTS[kind], a: written[0], b: written[1], "A / B": ratio})
+    st.markdown("**What they cost**")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
+    devices = sorted({each.device for each in (one, other) if each.device})
+    st.caption(f"Texts per second as measured here on {', '.join(devices) or 'no device yet'}, over all encoded texts.")
+
+
+COSTS = {
+    CostKind.SPEED: "texts per second",
+    CostKind.DIMENSION: "dimension",
+    CostKind.PARAMETERS: "parameters",
+    CostKind.MEMORY: "MB per million texts (float32)",
+}
+
+
+def _numbers(shown: CompareView) -> None:
+    """Every row with its test."""
+    if not shown.found.rows:
+        st.caption("No diagnostic has both models on the same items yet.")
+        return
+    st.dataframe(
+        pd.DataFrame([_numbers_of(row, shown.names) for row in shown.found.rows]),
+        hide_index=True,
+        key="compare_numbers",
+    )
+    st.caption(method_in_words(shown.found))
+
+
+def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
+    one = row.difference
+    verdict = row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "describes the space"
+    return {
+        "diagnostic": row.entry.title,
+        "dataset": title_of(row.dataset),
+        "score": one.label,
+        names[0]: f"{one.a:.4f}",
+        names[1]: f"{one.b:.4f}",
+        "difference": f"{one.value:+.4f}",
+        "95% interval": "–" if one.interval is None else f"{one.interval:+.4f}",
+        "independent": f"{one.n:,} {one.unit}",
+        "p (Holm)": "–" if row.p_corrected is None else f"{row.p_corrected:.3g}",
+        "A is": verdict,
+        "test": one.test if row.p_corrected is not None else f"none: {one.refusal}",
+    }
+
+
+def _too_few(known: list[Variant], among: list[Variant]) -> None:
+    """Fewer than two models to compare: what to do, and the button that does it."""
+    with st.container(border=True, key="empty"):
+        if len(known) > 1:
+            st.subheader("Pick a second model", anchor=False)
+            st.markdown("The pickers leave one model or none. Pick two or more, or none for all of them.")
+            return
+        only = among[0] if among else known[0]
+        st.subheader("One model has results so far", anchor=False)
+        other = next(name for name in ANOTHER if name != only.encoder)
+        requests = _same_for(other, only)
+        st.markdown(
+            as_text(
+                f"{only.label} needs another model to be compared with. Run {other} on the same data, or choose one."
+            )
+        )
+        if requests:
+            run_button(f"Run {other}", f"{other} on the data of {only.label}", requests, key="run_another")
+        st.page_link("pages/run.py", label="Choose a model to run", icon=":material/play_circle:")
+
+
+def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
+    """What was run with a variant, of another encoder."""
+    found: dict[RunRequest, None] = {}
+    for run in repository().runs(variants=[only], metrics=[]):
+        plan = run.plan
+        try:
+            request = pipeline.request(plan.diagnostic, encoder, "none", plan.dataset, plan.params, settings())
+        except BlindspotError:  # a file that is gone
+            continue
+        found[request] = None
+    return list(found)
+
+
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[CompareView]] = {
+    "items": View("Which items changed most?", items.show),
+    "numbers": View("What are the numbers and tests behind it?", _numbers),
+    "several models": View("Who wins among several, and which are worth their cost?", several.show),
+}

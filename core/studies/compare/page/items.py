@@ -1,0 +1,86 @@
+"""The view *items*: what A judges right and B wrong, and the other way round, over every diagnostic."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.datasets.catalog import title_of
+from core.figures.html_tables import Column, html_table, quiet
+from core.studies.compare.changed import Item, in_words
+from core.studies.compare.page.reading import changed_items
+from core.studies.compare.page.shown import CompareView
+from core.texts import counted
+from core.ui.boundary import fragment
+from core.ui.markdown import as_text
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
+
+TABLE = BrowseTable("changed", key="changed", unit="item", number="no.")
+WON_BY_A, WON_BY_B = "won by A", "won by B"
+
+
+@fragment  # nothing above is drawn again
+def show(shown: CompareView) -> None:
+    """The counts, the table of one side, and the chosen item."""
+    found = changed_items(shown.found)
+    if not found.of_rows:
+        st.caption("No diagnostic that judges items one by one has both models yet.")
+        return
+    a, b = shown.names
+    st.markdown(as_text(f"{a} wins {counted(found.won, 'item')}, {b} wins {found.lost:,}."))
+    with st.expander("What winning is, and how often", icon=":material/list:"):
+        st.markdown(
+            "\n".join(
+                f"- {as_text(f'{one.entry.title}, {title_of(one.row.dataset)}: {in_words(one, a, b)}')}"
+                for one in found.of_rows
+            )
+        )
+    side = one_of("Items", [WON_BY_A, WON_BY_B], "changed_side", on_change=TABLE.to_first_page)
+    listed = found.items(won=side == WON_BY_A)
+    if not listed:
+        st.caption("There are none.")
+        return
+    frame = _frame(listed, shown)
+    about = f"{shown.found.a} {shown.found.b} {side}"
+    number = st.column_config.NumberColumn
+    config = {
+        "gain": number(format="%.2f", help="Of the item's own score, as a share of its range: 1 is all of it."),
+        "texts": st.column_config.TextColumn(width="large"),
+        "no.": None,
+    }
+    TABLE.show(frame, about, config, hint="The largest change of every diagnostic first, in turns.")
+    chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
+    if chosen is not None:
+        _item(listed[chosen], shown)
+
+
+def _frame(listed: list[Item], shown: CompareView) -> pd.DataFrame:
+    a, b = shown.names
+    return pd.DataFrame(
+        {
+            "no.": range(len(listed)),
+            "diagnostic": [item.row.entry.title for item in listed],
+            "dataset": [title_of(item.row.dataset) for item in listed],
+            "texts": [" · ".join(text for _, text in item.change.texts) for item in listed],
+            a: [item.change.a for item in listed],
+            b: [item.change.b for item in listed],
+            "gain": [abs(item.change.gain) for item in listed],
+        }
+    )
+
+
+def _item(item: Item, shown: CompareView) -> None:
+    """All of an item's texts, what either says, and the way to where it is explained."""
+    change, entry = item.change, item.row.entry
+    rows = [(quiet(role, shown.scheme), text) for role, text in change.texts]
+    rows += [(quiet(name, shown.scheme), said) for name, said in zip(shown.names, (change.a, change.b), strict=True)]
+    wraps = "overflow-wrap:anywhere;white-space:pre-wrap"
+    columns = (Column("", style="width:11rem", names_rows=True), Column("", style=wraps))
+    st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
+    st.page_link(
+        f"pages/{entry.deeper}.py",
+        label=f"See it on {entry.title}",
+        icon=":material/arrow_forward:",
+        query_params=shown.link(item.row.dataset, change.address),
+    )

@@ -1,0 +1,86 @@
+"""Comparisons as the page reads them: kept as long as the store and the picks are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.store.repository import Repository
+from core.studies.compare import changed, costs, rows, several
+from core.studies.compare.changed import Changed
+from core.studies.compare.costs import Cost
+from core.studies.compare.rows import Comparison, Row
+from core.types import Variant
+from core.ui.pickers import Picks
+from core.ui.resources import cached, repository, settings
+
+
+def compared(a: Variant, b: Variant, picks: Picks) -> Comparison:
+    return _compared(*_place(), str(a), str(b), picks.metric, picks.protocol, _repository=repository())
+
+
+def changed_items(found: Comparison) -> Changed:
+    """The changed items of a comparison."""
+    store, _ = _place()
+    ids = tuple(f"{row.a.run_id} {row.b.run_id}" for row in found.rows)
+    return _changed(store, ids, _rows=found.rows, _repository=repository())
+
+
+def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:
+    names = tuple(str(variant) for variant in variants)
+    return _several(*_place(), names, picks.metric, picks.protocol, _repository=repository())
+
+
+def cost(variant: Variant) -> Cost:
+    return _cost(*_place(), str(variant), _repository=repository())
+
+
+def _place() -> tuple[str, str]:
+    """The store and its state: visitors of a demo have stores of their own."""
+    return str(settings().store), repository().digest()
+
+
+@cached(64, "Comparing …", shared=True)
+def _compared(
+    store: str,  # noqa: ARG001 - decides, with the digest, what there is
+    digest: str,  # noqa: ARG001
+    a: str,
+    b: str,
+    metric: str,
+    protocol: str,
+    _repository: Repository,
+) -> Comparison:
+    picked = {"metric": metric, "protocol": protocol}
+    return rows.compare(Variant.parse(a), Variant.parse(b), _repository, picked)
+
+
+@cached(16, "Finding what changed …", shared=True)
+def _changed(
+    store: str,  # noqa: ARG001 - runs do not change
+    ids: tuple[str, ...],  # noqa: ARG001
+    _rows: Sequence[Row],
+    _repository: Repository,
+) -> Changed:
+    return changed.changed(_rows, _repository)
+
+
+@cached(16, "Comparing …", shared=True)
+def _several(
+    store: str,  # noqa: ARG001 - decides, with the digest, what there is
+    digest: str,  # noqa: ARG001
+    names: tuple[str, ...],
+    metric: str,
+    protocol: str,
+    _repository: Repository,
+) -> several.ByPair:
+    picked = {"metric": metric, "protocol": protocol}
+    return rows.compare_all([Variant.parse(name) for name in names], _repository, picked)
+
+
+@cached(64, shared=True)
+def _cost(
+    store: str,  # noqa: ARG001 - decides, with the digest, what there is
+    digest: str,  # noqa: ARG001
+    variant: str,
+    _repository: Repository,
+) -> Cost:
+    return costs.cost_of(Variant.parse(variant), _repository)

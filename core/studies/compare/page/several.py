@@ -1,0 +1,61 @@
+"""The view *several models*: who wins how often among up to six, and scores against costs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets.catalog import title_of
+from core.diagnostic import find_diagnostic
+from core.studies.compare import figures
+from core.studies.compare.costs import CostKind
+from core.studies.compare.page.reading import cost, of_several
+from core.studies.compare.page.shown import CompareView
+from core.studies.compare.rows import MOST_VARIANTS
+from core.studies.compare.several import ByPair, difference_of, points, scored, wins
+from core.types import Variant
+from core.ui.boundary import fragment
+from core.ui.widgets.addressed import one_named
+from core.ui.widgets.choices import one_of
+
+KEY_SCORE, KEY_COST = "pareto_score", "pareto_cost"
+
+
+@fragment  # nothing above is drawn again
+def show(shown: CompareView) -> None:
+    two = (shown.found.a, shown.found.b)
+    variants = [*two, *(variant for variant in shown.among if variant not in two)][:MOST_VARIANTS]
+    by_pair = of_several(variants, shown.picks)
+    names = [variant.label for variant in variants]
+    if len(shown.among) > len(variants):
+        st.caption(f"{len(variants)} of {len(shown.among)} models; pick up to {MOST_VARIANTS} to choose others.")
+    st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, shown.scheme), key="wins")
+    tests = sum(row.p_corrected is not None for rows in by_pair.values() for row in rows)
+    st.caption(
+        "3 : 1 says that the model of the row is better than that of the column by more than chance on three scores "
+        f"and worse on one. Holm over all {tests:,} tests of this table, so that fewer differences count than between "
+        "two models alone."
+    )
+    _pareto(by_pair, variants, shown)
+
+
+def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> None:
+    by_id = {f"{diagnostic}:{dataset}": (diagnostic, dataset) for diagnostic, dataset in scored(by_pair)}
+    if not by_id:
+        return
+    st.markdown("**Which models are worth their cost?**")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = one_named("Score", list(by_id), key=KEY_SCORE, index=0, name=lambda i: _name(*by_id[i]), width=340)
+        kind = one_of("Cost", CostKind, KEY_COST)
+    score = by_id.get(str(chosen), next(iter(by_id.values())))
+    one = difference_of(by_pair, score)
+    drawn = points(by_pair, score, {variant: cost(variant) for variant in variants}, kind)
+    if one is None or not drawn:
+        st.caption("This cost is not known for any of them.")
+        return
+    labels = {variant: variant.label for variant in variants}
+    st.plotly_chart(figures.pareto(drawn, one, kind, shown.styles, labels, shown.scheme), key="pareto")
+    st.caption(f"{title_of(score[1])}. Larger: no other model is better at both. Bars: 95% intervals.")
+
+
+def _name(diagnostic: str, dataset: str) -> str:
+    return f"{find_diagnostic(diagnostic).title}, {title_of(dataset)}"

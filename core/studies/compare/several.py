@@ -1,0 +1,102 @@
+"""Several variants against each other: who wins how often, and which are worth their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.numerics.statistics.intervals import Interval
+from core.runs.comparison import Difference
+from core.studies.compare.costs import Cost, CostKind
+from core.studies.compare.rows import Row, Verdict
+from core.types import Bool, Float64, Int64, Variant
+
+ByPair = Mapping[tuple[Variant, Variant], Sequence[Row]]
+
+
+@dataclass(frozen=True, eq=False)
+class Wins:
+    """On how many scores one variant is better than another by more than chance.
+
+    Attributes:
+        wins: ``[v, v]``, of the row's variant over the column's; ``shared``: scores that both have, tested or not.
+    """
+
+    variants: tuple[Variant, ...]
+    wins: Int64
+    shared: Int64
+
+    @property
+    def total(self) -> Int64:
+        """Wins less losses of each variant over all others, ``[v]``."""
+        return np.asarray(self.wins.sum(axis=1) - self.wins.sum(axis=0))
+
+
+def wins(by_pair: ByPair, variants: Sequence[Variant]) -> Wins:
+    """The matrix of ``rows.compare_all``; only scores that decide count."""
+    place = {variant: i for i, variant in enumerate(variants)}
+    won, shared = (np.zeros((len(variants), len(variants)), dtype=np.int64) for _ in range(2))
+    for (a, b), rows in by_pair.items():
+        i, j = place[a], place[b]
+        deciding = [row for row in rows if row.decides]
+        shared[i, j] = shared[j, i] = len(deciding)
+        won[i, j] = sum(row.verdict is Verdict.BETTER for row in deciding)
+        won[j, i] = sum(row.verdict is Verdict.WORSE for row in deciding)
+    return Wins(tuple(variants), won, shared)
+
+
+# --- scores against costs
+
+
+@dataclass(frozen=True)
+class Point:
+    """A variant's score on a dataset, with its 95% interval where there is one, and its cost."""
+
+    variant: Variant
+    score: float
+    interval: Interval | None
+    cost: float
+    on_front: bool
+
+
+def scored(by_pair: ByPair) -> list[tuple[str, str]]:
+    """Diagnostic and dataset of every score that decides, in the order of the rows."""
+    found = (row for rows in by_pair.values() for row in rows if row.decides)
+    return list(dict.fromkeys((row.entry.id, row.dataset) for row in found))
+
+
+def difference_of(by_pair: ByPair, score: tuple[str, str]) -> Difference | None:
+    """Any difference of a score: what it is called, and which way is better."""
+    found = (row for rows in by_pair.values() for row in rows)
+    return next((row.difference for row in found if (row.entry.id, row.dataset) == score), None)
+
+
+def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost], kind: CostKind) -> tuple[Point, ...]:
+    """Every variant that has the score and whose cost is known."""
+    values: dict[Variant, tuple[float, Interval | None]] = {}
+    sign = 1
+    for rows in by_pair.values():
+        for row in rows:
+            if (row.entry.id, row.dataset) == score:
+                one = row.difference
+                sign = one.sign
+                values.setdefault(row.a.plan.variant, (one.a, one.a_interval))
+                values.setdefault(row.b.plan.variant, (one.b, one.b_interval))
+    known = [(variant, kind.of(costs[variant])) for variant in values]
+    has_cost = [(variant, float(cost)) for variant, cost in known if cost is not None]
+    better = np.array([sign * values[variant][0] for variant, _ in has_cost], dtype=np.float64)
+    cheaper = np.array([cost if kind.higher_is_better else -cost for _, cost in has_cost], dtype=np.float64)
+    best = front(better, cheaper)
+    return tuple(
+        Point(variant, *values[variant], cost, bool(on_front))
+        for (variant, cost), on_front in zip(has_cost, best, strict=True)
+    )
+
+
+def front(better: Float64, cheaper: Float64) -> Bool:
+    """Which of ``[n]`` no other one beats: at least as good in both, and better in one (Pareto), ``[n] bool``."""
+    at_least = (better[:, None] >= better) & (cheaper[:, None] >= cheaper)
+    above = (better[:, None] > better) | (cheaper[:, None] > cheaper)
+    return np.asarray(~(at_least & above).any(axis=0))
