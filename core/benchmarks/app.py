@@ -21,7 +21,19 @@ WARM_UPS = 1  # rounds of all interactions that do not count
 ROUNDS = 2  # that do
 COLD_STARTS = 3
 PAGES = (
-    *("findings", "overview", "run", "evalrank", "heros", "similarity", "words", "lab", "transfer", "evidence"),
+    *(
+        "findings",
+        "compare",
+        "overview",
+        "run",
+        "evalrank",
+        "heros",
+        "similarity",
+        "words",
+        "lab",
+        "transfer",
+        "evidence",
+    ),
     *("neighbours", "frequency", "map", "intruder", "compare_votes", "models", "data"),
 )
 FIRST_CHART = '[data-testid="stPlotlyChart"] .main-svg'

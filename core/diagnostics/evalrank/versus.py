@@ -11,6 +11,7 @@ from core.diagnostics.evalrank.pairs import pair_table
 from core.diagnostics.evalrank.uncertainty import one_sample
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.outcomes import Outcome
 from core.runs.comparison import Change, Changes, Difference, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -59,7 +60,9 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         number = int(frame["item_no"].iloc[place])
         texts = (("query", frame["query"].iloc[place]), ("match", frame["mate"].iloc[place]))
         said = [f"rank {rank[place]:,g}" for rank in ranks]
-        address = {"pair": str(number), "a": str(first.plan.variant), "b": str(second.plan.variant)}
+        sides = {"a": str(first.plan.variant), "b": str(second.plan.variant)}
+        outcome = Outcome.BROKEN if gain[place] > 0 else Outcome.FIXED
+        address = {"pair": str(number), "outcome": str(outcome), **sides}
         rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     return Changes("pairs", "ranks the match higher", won, lost, int(both.sum()) - won - lost, tuple(rows))

@@ -22,7 +22,7 @@ from core.types import Variant
 
 POINTS = 100.0  # per share of a score's range
 ROW, HEAD, FOOT = 44, 52, 56  # pixels
-LABEL_LINE = 46  # characters above a row's marker: what a phone has room for
+LABEL_LINE = 56  # characters above a row's marker: what a phone has room for
 NAME_WIDTH = 18  # of a variant's name, at either side of the zero line
 
 
@@ -188,7 +188,7 @@ def wins_matrix(found: Wins, names: Sequence[str], scheme: Scheme) -> go.Figure:
     most = max(1.0, float(np.nanmax(np.abs(net)))) if n > 1 else 1.0
     scale: dict[str, Any] = {"colorscale": DIVERGING[scheme], "zmin": -most, "zmax": most}
     figure = go.Figure(heatmap(net, text, tooltips, scheme, size=13, **scale))
-    ticks = {"tickvals": list(range(n)), "ticktext": [wrapped(name, 12) for name in names], "showgrid": False}
+    ticks = {"tickvals": list(range(n)), "ticktext": [wrapped(name, 14) for name in names], "showgrid": False}
     figure.update_xaxes(**ticks, side="top", tickangle=0)
     figure.update_yaxes(**ticks, autorange="reversed")
     return apply_layout(figure, scheme, height=110 + 46 * n)

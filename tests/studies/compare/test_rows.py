@@ -1,0 +1,217 @@
+"""Rows of a comparison: numbers by hand, orientation, Holm, antisymmetry, false verdicts, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from core.diagnostic import named_function
+from core.errors import InputError
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import ALPHA, Interval
+from core.runs.comparison import Difference
+from core.store.records import RunRecord
+from core.studies.compare.rows import Row, Verdict, Why, compare, compare_all, corrected, headline
+from core.types import Variant
+from tests.studies.compare.conftest import COMPUTED, A, B, C
+from tests.support.finding_runs import run_record
+from tests.support.made_rows import MadeRows
+from tests.support.world import World
+
+
+def only(rows: Sequence[Row], diagnostic: str) -> Row:
+    (found,) = (row for row in rows if row.entry.id == diagnostic)
+    return found
+
+
+def test_a_row_is_the_mean_of_what_each_item_changes(filled: World) -> None:
+    found = compare(A, B, filled.repository, {})
+    assert [(row.entry.id, row.dataset) for row in found.rows] == list(COMPUTED)
+    row = only(found.rows, "evalrank")
+    items = filled.repository.items(row.entry, [row.a.run_id, row.b.run_id], texts=False)
+    total, wins, losses = 0.0, 0, 0
+    for _, pair in items.groupby("item_no"):
+        one, other = (pair[pair["run_id"] == run.run_id].iloc[0] for run in (row.a, row.b))
+        expected = []
+        for side in (one, other):
+            places = range(int(side.greater) + 1, int(side.greater + side.ties) + 2)
+            expected.append(sum(1 / place for place in places) / len(places))
+        total += expected[0] - expected[1]
+        wins += 2 * one.greater + one.ties < 2 * other.greater + other.ties
+        losses += 2 * one.greater + one.ties > 2 * other.greater + other.ties
+    assert row.difference.value == pytest.approx(total / items["item_no"].nunique(), abs=1e-12)
+    assert (row.difference.wins, row.difference.losses) == (wins, losses)
+    assert row.difference.a == pytest.approx(row.a.metrics["mrr"])
+
+
+def test_less_is_better_where_the_score_says_so(filled: World) -> None:
+    row = only(compare(A, B, filled.repository, {}).rows, "geometry")
+    assert row.a.metrics["align"] != row.b.metrics["align"]
+    assert row.difference.advantage == pytest.approx((row.b.metrics["align"] - row.a.metrics["align"]) / 4.0)
+    interval, share = row.difference.interval, row.difference.advantage_interval
+    assert interval
+    assert share == Interval(-interval.high / 4.0, -interval.low / 4.0)
+    assert not row.decides, "it describes the space"
+    assert row.verdict is (Verdict.BETTER if (row.difference.advantage or 0) > 0 else Verdict.WORSE)
+
+
+def test_swapping_the_two_turns_every_row(filled: World) -> None:
+    one, back = (compare(*pair, filled.repository, {}) for pair in ((A, B), (B, A)))
+    turned = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    for row, other in zip(one.rows, back.rows, strict=True):
+        assert other.difference.value == -row.difference.value
+        assert other.difference.advantage == -(row.difference.advantage or 0.0)
+        assert other.p_corrected == row.p_corrected
+        assert other.verdict is turned.get(row.verdict, row.verdict)
+    better, worse = one.count(Verdict.BETTER), one.count(Verdict.WORSE)
+    assert (back.count(Verdict.WORSE), back.count(Verdict.BETTER)) == (better, worse)
+    assert f"{better}, worse on {worse}" in headline(one, "A", "B")
+
+
+def test_what_only_one_has_is_missing(filled: World) -> None:
+    found = compare(A, C, filled.repository, {})
+    assert [row.entry.id for row in found.rows] == ["evalrank"]
+    assert {(m.diagnostic, m.dataset, m.why, m.lacking) for m in found.missing} == {
+        ("heros", "demo-minimal", Why.ONE_ONLY, (C,)),
+        ("geometry", "demo-pairs", Why.ONE_ONLY, (C,)),
+    }
+    other_metric = compare(A, B, filled.repository, {"metric": "l2"})
+    assert [(m.diagnostic, m.lacking) for m in other_metric.missing] == [("evalrank", (B,))]
+
+
+def test_what_cannot_be_compared_is_refused(filled: World) -> None:
+    with pytest.raises(InputError, match="both trigrams"):
+        compare(A, A, filled.repository, {})
+    with pytest.raises(InputError, match="did you mean 'trigrams~none'"):
+        compare(Variant("trigrms", "none"), B, filled.repository, {})
+    with pytest.raises(InputError, match="2 to 6"):
+        compare_all([A], filled.repository, {})
+    with pytest.raises(InputError, match="both"):
+        compare_all([A, B, A], filled.repository, {})
+
+
+def test_three_at_once_are_the_same_differences_with_more_tests(filled: World) -> None:
+    together = compare_all([A, B, C], filled.repository, {})
+    assert set(together) == {(A, B), (A, C), (B, C)}
+    alone = compare(A, B, filled.repository, {})
+    for row, same in zip(alone.rows, together[A, B], strict=True):
+        one, other = row.difference, same.difference
+        assert (other.a, other.b, other.interval, other.n) == (one.a, one.b, one.interval, one.n)
+        assert other.p == pytest.approx(one.p, abs=0.02), "sign flips are drawn"
+
+
+# --- made-up differences
+
+
+def difference(p: float | None, value: float = 0.1) -> Difference:
+    refusal = "" if p is not None else "no test"
+    return Difference("mrr", "MRR", True, (0.0, 1.0), 0.5 + value, 0.5, 9, Unit.PAIRS, "a test", p=p, refusal=refusal)
+
+
+def slow_holm(p: Sequence[float]) -> list[float]:
+    """Smallest first: each times how many are left, and no smaller than those before it."""
+    out = [0.0] * len(p)
+    highest = 0.0
+    for rank, i in enumerate(sorted(range(len(p)), key=lambda i: (p[i], i))):
+        highest = max(highest, p[i] * (len(p) - rank))
+        out[i] = min(1.0, highest)
+    return out
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12))
+def test_holm_is_over_the_tested_rows(p: list[float | None]) -> None:
+    a, b = run_record("evalrank", "one"), run_record("evalrank", "two")
+    rows = corrected([(a, b, difference(each)) for each in p])
+    wanted = iter(slow_holm([each for each in p if each is not None]))
+    for row, each in zip(rows, p, strict=True):
+        assert (row.p_corrected is None) == (each is None)
+        if each is None:
+            assert row.verdict is Verdict.UNTESTED
+        else:
+            assert row.p_corrected == pytest.approx(next(wanted))
+            assert row.verdict is (Verdict.BETTER if (row.p_corrected or 0.0) < ALPHA else Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize("wrong", [{"p": 1.2}, {"p": None}, {"p": 0.5, "range": (0.0, np.inf)}])
+def test_a_difference_that_says_nothing_is_refused(wrong: dict[str, object]) -> None:
+    fine = {"score": "mrr", "label": "MRR", "higher_is_better": True, "range": (0.0, 1.0), "a": 0.5, "b": 0.4}
+    fine |= {"n": 9, "unit": "pairs", "test": "a test", "p": 0.5}
+    Difference(**fine)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"mrr"):
+        Difference(**(fine | wrong))  # type: ignore[arg-type]
+
+
+N = 40
+PAIRS = np.arange(N), np.arange(N) + N  # no two share a text
+
+
+def runs_of(made: MadeRows, variant: str, rng: np.random.Generator, gold: np.ndarray) -> list[RunRecord]:
+    """A run per diagnostic of a model that is as good as any other of these."""
+    return [
+        made.ranks(variant, rng.integers(0, 9, N), PAIRS),
+        made.distances(variant, rng.uniform(0, 2, N), PAIRS),
+        made.orderings(variant, rng.random(N) < 0.6),
+        made.similarities(variant, np.round(gold + rng.normal(0, 1, N), 6), gold),
+        made.predictions(variant, rng.random(N) < 0.7),
+    ]
+
+
+Each = list[tuple[RunRecord, RunRecord, Difference]]
+
+
+def differences(made: MadeRows, first: Sequence[RunRecord], second: Sequence[RunRecord]) -> Each:
+    out = []
+    for a, b in zip(first, second, strict=True):
+        entry = Row(a, b, difference(0.5), None).entry
+        (one,) = named_function(entry.difference)([(a, b)], made.repository)
+        out.append((a, b, one))
+    return out
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=8, deadline=None)
+def test_every_diagnostic_is_antisymmetric(seed: int) -> None:
+    made, rng = MadeRows(), np.random.default_rng(seed)
+    gold = rng.normal(0, 1, N)
+    first, second = (runs_of(made, variant, rng, gold) for variant in ("one", "two"))
+    for (_, _, there), (_, _, back) in zip(
+        differences(made, first, second), differences(made, second, first), strict=True
+    ):
+        assert back.value == -there.value
+        assert back.p == pytest.approx(there.p)
+        assert (back.wins, back.losses) == (there.losses, there.wins)
+        if there.interval:
+            assert back.interval
+            assert (back.interval.low, back.interval.high) == pytest.approx((-there.interval.high, -there.interval.low))
+
+
+def test_two_equal_models_are_seldom_called_different() -> None:
+    stores, false = 120, 0
+    for seed in range(stores):
+        made, rng = MadeRows(), np.random.default_rng(seed)
+        gold = rng.normal(0, 1, N)
+        first, second = (runs_of(made, variant, rng, gold) for variant in ("one", "two"))
+        rows = corrected(differences(made, first, second))
+        assert len(rows) == 5
+        false += any(row.verdict in {Verdict.BETTER, Verdict.WORSE} for row in rows)
+    assert binomtest(false, stores, ALPHA, alternative="greater").pvalue > 0.01, f"{false} of {stores}"
+
+
+def test_a_better_model_is_found() -> None:
+    made, rng = MadeRows(), np.random.default_rng(1)
+    gold = rng.normal(0, 1, N)
+    better = [
+        made.ranks("good", np.zeros(N, dtype=np.int64), PAIRS),
+        made.distances("good", rng.uniform(0, 0.3, N), PAIRS),
+        made.orderings("good", rng.random(N) < 0.97),
+        made.similarities("good", gold + rng.normal(0, 0.1, N), gold),
+        made.predictions("good", rng.random(N) < 0.99),
+    ]
+    rows = corrected(differences(made, better, runs_of(made, "plain", rng, gold)))
+    assert [row.verdict for row in rows] == [Verdict.BETTER] * 5
+    assert all((row.difference.advantage or 0.0) > 0 for row in rows)

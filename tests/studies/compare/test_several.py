@@ -1,0 +1,65 @@
+"""Several variants: the matrix of wins, and the front of score against cost."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.numerics.statistics.intervals import Interval
+from core.runs.comparison import Difference
+from core.studies.compare.costs import Cost, CostKind
+from core.studies.compare.rows import Row
+from core.studies.compare.several import ByPair, front, points, scored, wins
+from core.types import Variant
+from tests.support.finding_runs import run_record
+
+A, B, C = (Variant(name, "none") for name in "abc")
+
+
+def row(a: Variant, b: Variant, values: tuple[float, float], p: float | None, diagnostic: str = "evalrank") -> Row:
+    one = Difference(
+        "x", "X", True, (0.0, 1.0), *values, 9, "pairs", "a test", p=p, refusal="" if p is not None else "none",
+        a_interval=Interval(values[0] - 0.1, values[0] + 0.1),
+    )  # fmt: skip
+    return Row(run_record(diagnostic, str(a)), run_record(diagnostic, str(b)), one, p)
+
+
+BY_PAIR: ByPair = {
+    (A, B): (
+        row(A, B, (0.9, 0.5), 0.01),
+        row(A, B, (0.1, 0.2), 0.01, "transfer"),
+        row(A, B, (0.3, 0.2), 0.01, "geometry"),
+    ),
+    (A, C): (row(A, C, (0.9, 0.7), 0.5), row(A, C, (0.1, 0.4), None, "transfer")),
+    (B, C): (row(B, C, (0.5, 0.7), 0.001),),
+}
+
+
+def test_wins_are_counted_for_either_side() -> None:
+    found = wins(BY_PAIR, (A, B, C))
+    assert found.wins.tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]], "geometry describes, p = 0.5 is undecided"
+    assert found.shared.tolist() == [[0, 2, 2], [2, 0, 1], [2, 1, 0]]
+    assert found.total.tolist() == [0, -1, 1]
+
+
+def test_points_have_the_scores_costs_and_intervals() -> None:
+    assert scored(BY_PAIR) == [("evalrank", "made-up"), ("transfer", "made-up")]
+    costs = {A: Cost(10.0, "cpu", 100, None), B: Cost(20.0, "cpu", 50, None), C: Cost(None, "", 100, None)}
+    found = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.SPEED)
+    assert [(p.variant, p.score, p.cost, p.on_front) for p in found] == [(A, 0.9, 10.0, True), (B, 0.5, 20.0, True)]
+    assert found[0].interval == Interval(0.8, 1.0)
+    by_size = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.DIMENSION)
+    assert [(p.variant, p.on_front) for p in by_size] == [(A, True), (B, True), (C, False)]
+    assert points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.PARAMETERS) == ()
+    assert costs[A].megabytes_per_million == 400.0
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8))
+def test_the_front_is_what_no_other_one_beats(pairs: list[tuple[int, int]]) -> None:
+    slow = [
+        not any(o[0] >= p[0] and o[1] >= p[1] and o != p for o in pairs)
+        for p in pairs
+    ]  # fmt: skip
+    columns = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    assert front(columns[:, 0], columns[:, 1]).tolist() == slow
