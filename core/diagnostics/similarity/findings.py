@@ -140,8 +140,10 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         own = pairs(run, here)
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
             continue
-        out += _order(own, *moved(run.run_id, here.tobytes()))
-        out += [*_ends(own), *_narrow(own), *_line(own)]
+        order = _order(own, *moved(run.run_id, here.tobytes()))
+        lost = any(one.level is Level.BLIND_SPOT and one.p is not None and one.p < ALPHA for one in order)
+        # Where there is no order at all, that its ends are mixed up is no further news.
+        out += [*order, *_narrow(own), *_line(own), *([] if lost else _ends(own))]
         if negated is not None:
             out += _negation(own, negated[here])
     best = max(found.baselines, key=lambda base: base.metrics["spearman"], default=None)
@@ -421,7 +423,7 @@ def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
         return []
     from sklearn.isotonic import IsotonicRegression
 
-    expected = IsotonicRegression(increasing="auto").fit_transform(own.gold, own.similarity)
+    expected = IsotonicRegression(increasing=True).fit_transform(own.gold, own.similarity)
     left = own.similarity - expected
     value, moved = difference_influence(left, negated)
     found, p = change_against(value, moved, own.known)

@@ -1,0 +1,92 @@
+"""A store of made-up rows, for what is found in runs: no encoder, no pipeline, no database."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pandas as pd
+
+from core.diagnostic import DiagnosticEntry
+from core.runs.findings import Finding, Level, Material
+from core.settings import Settings
+from core.store.records import RunPlan, RunRecord, RunState
+from core.store.repository import Repository
+from core.studies.findings.collection import discoveries
+from core.types import Variant
+
+_NUMBERS = itertools.count(1)
+
+
+@dataclass
+class MadeUp:
+    """Runs of one diagnostic over one dataset.
+
+    Attributes:
+        about: what the dataset says of its rows, with ``item_no``; a row of a run gets it by that number.
+        rows: by run id, the diagnostic's own columns with ``item_no``.
+    """
+
+    entry: DiagnosticEntry
+    about: pd.DataFrame
+    dataset: str = "made-up"
+    rows: dict[str, pd.DataFrame] = field(default_factory=dict)
+    runs: list[RunRecord] = field(default_factory=list)
+
+    def add(
+        self,
+        encoder: str,
+        rows: Mapping[str, Any],
+        metrics: Mapping[str, float] | None = None,
+        coverage: Mapping[str, int] | None = None,
+    ) -> RunRecord:
+        frame = pd.DataFrame(rows)
+        if "item_no" not in frame:
+            frame["item_no"] = range(len(frame))
+        number = next(_NUMBERS)
+        plan = RunPlan(
+            f"{number:016x}",
+            self.entry.id,
+            self.entry.version,
+            Variant(encoder, "none"),
+            self.dataset,
+            "digest",
+            self.entry.check_params({}),
+            "",
+        )
+        counts = coverage or {"items": 100, "items_covered": 100}
+        now = datetime(2026, 1, 1, tzinfo=UTC)
+        nothing = (None, None, None, None, None)
+        run = RunRecord(number, plan, RunState.DONE, now, now, metrics or {}, counts, {}, {}, *nothing)
+        self.rows[run.run_id] = frame
+        self.runs.append(run)
+        return run
+
+    def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
+        """As ``Repository.items``."""
+        assert entry is self.entry
+        frames = [self.rows[run_id].assign(run_id=run_id) for run_id in sorted(run_ids) if run_id in self.rows]
+        found = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        return found.merge(self.about, on="item_no") if texts and len(found) else found
+
+    def material(self) -> Material:
+        """Every run; those of ``random-projection`` and ``lsa`` are baselines."""
+        baselines = [run for run in self.runs if run.plan.variant.encoder in {"random-projection", "lsa"}]
+        return Material(self.runs, baselines, cast(Repository, self), cast(Settings, None))
+
+
+Findings = Callable[[Material], list[Finding]]
+
+
+def shown(store: MadeUp, findings: Findings, kind: str = "") -> list[Finding]:
+    """What a reader sees of a made-up store, of one kind or all."""
+    kept = [one.finding for one in discoveries(findings(store.material()))]
+    return [one for one in kept if one.kind.startswith(kind)]
+
+
+def false_alarms(stores: Callable[[int], MadeUp], findings: Findings, seeds: int = 200) -> int:
+    """In how many of ``seeds`` made-up stores some blind spot is shown."""
+    return sum(any(one.level is Level.BLIND_SPOT for one in shown(stores(seed), findings)) for seed in range(seeds))
