@@ -6,6 +6,8 @@ asks for more: whether a sentence is negated decides what it means, so that half
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from core.diagnostics.transfer.outcomes import Order
 from core.diagnostics.transfer.tasks import DEMO
 from core.numerics.statistics.against import share_against, stored_against
 from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, Interval
+from core.numerics.statistics.intervals import ALPHA, Interval, mcnemar
 from core.numerics.statistics.outcomes import Outcome
 from core.numerics.statistics.pairs import Dependence, difference, p_values
 from core.runs.finding_parts import (
@@ -132,12 +134,35 @@ def _of_rows(found: Together, rows: Rows) -> list[Finding]:
         if run.run_id in predicted:
             out += _classes(run, rows, label, predicted[run.run_id], groups)
     best = max(found.baselines, key=lambda base: base.metrics["accuracy"], default=None)
-    for run, base in found.compared():
-        if run.run_id in predicted and base.run_id in predicted:
-            here = rows.has(run.run_id) & rows.has(base.run_id)
-            right = [predicted[r.run_id] == label for r in (run, base)]
-            out += _against_baseline(run, base, rows, here, right[0], right[1], groups, is_best=base is best)
+    pairs = [(run, base) for run, base in found.compared() if run.run_id in predicted and base.run_id in predicted]
+    right = {run_id: answers == label for run_id, answers in predicted.items()}
+    has = {run_id: rows.has(run_id) for run_id in predicted}
+    by_examples: dict[bytes, list[tuple[RunRecord, RunRecord]]] = {}
+    for run, base in pairs:
+        by_examples.setdefault((has[run.run_id] & has[base.run_id]).tobytes(), []).append((run, base))
+    for examples, some in by_examples.items():
+        if not (here := np.frombuffer(examples, dtype=np.bool_)).any():
+            continue
+        known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
+        for (run, base), p in zip(some, _paired(right, some, here, known), strict=True):
+            compared = _Compared(run, base, rows, here, right[run.run_id], right[base.run_id], known, float(p))
+            out += _against_baseline(compared, is_best=base is best)
     return out
+
+
+def _paired(
+    right: Mapping[str, Bool], some: Sequence[tuple[RunRecord, RunRecord]], here: Bool, known: Dependence
+) -> Sequence[float]:
+    """The p-value of each run's difference to the baseline: as ``comparison.Paired``.
+
+    Sign flips of groups are McNemar's exact test where no example repeats, and that takes no flips.
+    """
+    if known.units < np.count_nonzero(here):
+        paired = np.stack([right[a.run_id][here] * 1.0 - right[b.run_id][here] for a, b in some], axis=1)
+        return [float(p) for p in p_values(paired, known)]
+    if known.refusal:
+        return [np.nan] * len(some)
+    return [mcnemar(*(right[run.run_id][here].astype(np.float64) for run in pair)).p_value for pair in some]
 
 
 def _classes(
@@ -158,7 +183,8 @@ def _classes(
         if examples < FEWEST or examples == tested:
             continue
         right = predicted[of_class] == name
-        found, p = share_against(right.astype(np.float64), Dependence.of_groups(groups[of_class], Unit.EXAMPLES), share)
+        known = Dependence.of_groups(groups[of_class], Unit.EXAMPLES)
+        found, p = share_against(right.astype(np.float64), known, share, tested)
         if np.isnan(p):
             continue
         p = one_way(p, is_news=found.value < share)
@@ -186,27 +212,29 @@ def _classes(
     return out
 
 
-def _against_baseline(
-    run: RunRecord,
-    base: RunRecord,
-    rows: Rows,
-    here: Bool,
-    right: Bool,
-    right_base: Bool,
-    groups: Int64,
-    *,
-    is_best: bool,
-) -> list[Finding]:
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """A run and a baseline on the examples ``here [n]``; ``right`` and ``right_base`` are ``[n]``."""
+
+    run: RunRecord
+    base: RunRecord
+    rows: Rows
+    here: Bool
+    right: Bool
+    right_base: Bool
+    known: Dependence
+    p: float
+
+
+def _against_baseline(compared: _Compared, *, is_best: bool) -> list[Finding]:
     """Accuracies on the same examples; that a run is better is said of the best baseline only."""
-    if not here.any():
-        return []
-    both = [values[here].astype(np.float64) for values in (right, right_base)]
-    known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
-    p = float(p_values((both[0] - both[1])[:, np.newaxis], known)[0])
+    run, base, rows, here, p = compared.run, compared.base, compared.rows, compared.here, compared.p
     if np.isnan(p):
         return []
-    found = difference(both[0], both[1], known)
+    both = [values[here].astype(np.float64) for values in (compared.right, compared.right_base)]
+    found = difference(both[0], both[1], compared.known)
     own, low = (float(values.mean()) for values in both)
+    repeats = compared.known.units < len(both[0])
     apart, is_worse, majority = own - low, own < low, base.metrics["majority"]
     ends = found.interval
     numbers = f"{own:.1%} against {low:.1%} right, {number(100 * apart, '+.1f')} points{ci(ends, '+.1f', 100)}"
@@ -216,11 +244,12 @@ def _against_baseline(
     shared: dict[str, Any] = {
         "value": apart,
         "interval": ends,
-        "test": in_test("sign flips of the paired difference", found),
+        "test": in_test("sign flips of the paired difference" if repeats else "McNemar's exact test", found),
         "n": found.units,
         "address": view,
     }
     p = one_way(p, is_news=is_worse or is_best)
+    mistakes = here & ~compared.right & compared.right_base
     shortfall = clipped(-apart / (low - majority)) if low > majority else 1.0
     out = [
         finding(
@@ -232,7 +261,7 @@ def _against_baseline(
             f"{numbers}.",
             p=p,
             severity=shortfall if is_worse else clipped(lacking(own, majority)),
-            examples=_surest(run, rows, label, here & ~right & right_base) if is_worse and p < ALPHA else (),
+            examples=_surest(run, rows, label, mistakes) if is_worse and p < ALPHA else (),
             **shared,
         )
     ]

@@ -16,13 +16,18 @@ from core.numerics.statistics.pairs import Dependence, bounded, fisher_estimate,
 from core.types import Bool, Float64, Int64
 
 
-def share_against(values: Float64, dependence: Dependence, null: float) -> tuple[Estimate, float]:
-    """The mean of ``values [m]`` within 0 to 1, and the p-value of its being ``null`` (not 0 or 1): a score test."""
-    return bounded_against(float(values.mean()), values, dependence, dependence.effective, null)
+def share_against(
+    values: Float64, dependence: Dependence, null: float, null_of: float = math.inf
+) -> tuple[Estimate, float]:
+    """The mean of ``values [m]`` within 0 to 1, and the p-value of its being ``null`` (not 0 or 1): a score test.
+
+    ``null`` may be a share itself, of ``null_of`` things.
+    """
+    return bounded_against(float(values.mean()), values, dependence, dependence.effective, null, null_of)
 
 
 def bounded_against(
-    value: float, influence: Float64, dependence: Dependence, units: float, null: float
+    value: float, influence: Float64, dependence: Dependence, units: float, null: float, null_of: float = math.inf
 ) -> tuple[Estimate, float]:
     """The same of a score within 0 to 1 from the influence of each item; ``units`` as in ``pairs.bounded``."""
     found = bounded(value, influence, dependence, units)
@@ -30,7 +35,7 @@ def bounded_against(
         return found, math.nan
     _, variance, carried = moments(influence, dependence)
     n = worth(value, float(influence.var()), variance, carried, units)
-    return found, _two_sided((value - null) / math.sqrt(null * (1 - null) / n), dependence.freedom)
+    return found, _two_sided((value - null) / math.sqrt(null * (1 - null) * (1 / n + 1 / null_of)), dependence.freedom)
 
 
 def correlation_against(

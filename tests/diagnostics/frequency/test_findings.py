@@ -1,0 +1,74 @@
+"""Findings on frequency: each kind where it is there and where it is not, and false ones under the null."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.diagnostics.frequency.classes import Design, Threshold, classify
+from core.diagnostics.frequency.definition import ENTRY
+from core.diagnostics.frequency.findings import findings
+from core.runs.findings import Level
+from tests.support.made_up_store import MadeUp, false_alarms, shown
+
+WORDS = 250  # of each class
+
+
+def made_up(accuracy: float, **metrics: float) -> MadeUp:
+    store = MadeUp(ENTRY, pd.DataFrame({"item_no": []}))
+    store.add("model", {"threshold": []}, {"accuracy": accuracy, "words_per_class": WORDS, **metrics})
+    return store
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "kinds"),
+    [
+        (0.51, []),
+        (0.62, ["frequency-readable"]),
+        (0.74, ["frequency-readable"]),
+        (0.90, ["frequency-dominates"]),
+        (0.30, []),
+    ],
+)
+def test_how_far_frequency_can_be_read(accuracy: float, kinds: list[str]) -> None:
+    found = shown(made_up(accuracy), findings)
+    assert [one.kind for one in found] == kinds
+    for one in found:
+        assert one.level is (Level.BLIND_SPOT if one.kind == "frequency-dominates" else Level.CAUTION)
+        assert one.n == 2 * WORDS
+        assert one.interval is not None
+        assert one.interval.low < accuracy < one.interval.high
+
+
+@pytest.mark.parametrize(
+    ("bend", "fit", "null", "who"),
+    [(0.2, 0.95, 0.1, "frequent"), (-0.2, 0.95, 0.1, "rare"), (0.2, 0.5, 0.1, ""), (0.01, 0.95, 0.1, "")],
+)
+def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) -> None:
+    scores = {"neighbour_exponent": bend, "neighbour_r2": fit, "neighbour_r2_null": null, "query_words": 300.0}
+    found = shown(made_up(0.5, **scores), findings, "neighbors")
+    assert [who in one.sentence for one in found] == ([True] if who else [])
+
+
+def test_false_blind_spots_are_rare() -> None:
+    """Frequency is readable halfway, no more."""
+
+    def null(seed: int) -> MadeUp:
+        return made_up(np.random.default_rng([1, seed]).binomial(2 * WORDS, 0.75) / (2 * WORDS))
+
+    assert false_alarms(null, findings) <= 10
+
+
+def test_vectors_that_know_no_frequency_are_hardly_ever_accused() -> None:
+    """By the classifier itself: its mean over draws strays no more than one draw of independent words."""
+    wrong = 0
+    for seed in range(40):
+        rng = np.random.default_rng([2, seed])
+        vectors = rng.normal(size=(200, 8)).astype(np.float32)
+        counts = np.arange(200.0)
+        (found,) = classify(vectors, counts, Design((Threshold("p50", 100.0, 0.5),), 60), seed=seed, draws=3)
+        store = MadeUp(ENTRY, pd.DataFrame({"item_no": []}))
+        store.add("model", {"threshold": []}, {"accuracy": found.mean, "words_per_class": 60})
+        wrong += bool(shown(store, findings))
+    assert wrong <= 5

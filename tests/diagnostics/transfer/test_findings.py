@@ -1,0 +1,152 @@
+"""Findings on transfer: each kind where it is there and where it is not, and false ones under the null."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.diagnostics.transfer.definition import ENTRY
+from core.diagnostics.transfer.findings import findings
+from core.diagnostics.transfer.tasks import DEMO
+from core.numerics.statistics.confusion import estimates
+from core.runs.findings import Finding, Level
+from tests.support.made_up_store import MadeUp, false_alarms, shown
+
+N = 300
+CLASSES = np.array(["no", "yes"])
+
+
+def made_up(rng: np.random.Generator, dataset: str = "task", share: float = 0.5) -> MadeUp:
+    """A task of two classes, a share of them "yes"."""
+    label = CLASSES[(rng.uniform(size=N) < share).astype(int)]
+    texts = [f"text {i}" for i in range(N)]
+    about = pd.DataFrame({"item_no": np.arange(N), "label": label, "split": "", "first": texts, "second": None})
+    return MadeUp(ENTRY, about, dataset)
+
+
+def add(store: MadeUp, encoder: str, right: np.ndarray, **metrics: float) -> None:
+    """A run with these outcomes, ``[n] bool``."""
+    label = (store.about["label"] == "yes").to_numpy().astype(np.int32)
+    answered = np.where(right, label, 1 - label).astype(np.int32)
+    accuracy, _ = estimates(label, answered, np.arange(N), 2)
+    assert accuracy.interval is not None
+    rows = {"predicted": CLASSES[answered], "probability": np.linspace(0.5, 1, N), "fold": 0, "repeated": 0}
+    scores = {
+        "accuracy": accuracy.value,
+        "accuracy_low": accuracy.interval.low,
+        "accuracy_high": accuracy.interval.high,
+        "majority": float(max(label.mean(), 1 - label.mean())),
+        "tested": float(N),
+        "trained": float(N),
+        "overlap": 0.0,
+    }
+    counts = {"examples": N, "examples_covered": N, "items": N, "items_covered": N}
+    store.add(encoder, rows, scores | metrics, counts)
+
+
+def guessed(rng: np.random.Generator, rate: float) -> np.ndarray:
+    return np.asarray(rng.uniform(size=N) < rate)
+
+
+def of_model(store: MadeUp, kind: str) -> list[Finding]:
+    return [one for one in shown(store, findings, kind) if one.variants[0].encoder == "model"]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "rate", "level"),
+    [
+        ("task", 0.46, Level.BLIND_SPOT),
+        ("task", 0.7, Level.STRENGTH),
+        (DEMO, 0.5, Level.BLIND_SPOT),
+        (DEMO, 0.65, Level.BLIND_SPOT),
+        (DEMO, 0.9, Level.STRENGTH),
+    ],
+)
+def test_a_task_that_can_be_learned_or_not(dataset: str, rate: float, level: Level) -> None:
+    rng = np.random.default_rng(1)
+    store = made_up(rng, dataset)
+    add(store, "model", guessed(rng, rate))
+    (found,) = of_model(store, "learned")
+    assert found.level is level
+    assert found.value == store.runs[0].metrics["accuracy"]
+
+
+def test_a_baseline_that_is_right_more_often_or_as_often() -> None:
+    for rate, kind, level in (
+        (0.6, "against-baseline", Level.BLIND_SPOT),
+        (0.95, "against-baseline", Level.STRENGTH),
+        (0.78, "no-better", Level.CAUTION),
+    ):
+        rng = np.random.default_rng(2)
+        store = made_up(rng)
+        add(store, "model", guessed(rng, rate))
+        add(store, "lsa", guessed(rng, 0.8))
+        (found,) = of_model(store, kind)
+        assert found.level is level
+    assert not of_model(store, "against-baseline")
+
+
+def test_the_examples_are_the_surest_mistakes_that_the_baseline_does_not_make() -> None:
+    rng = np.random.default_rng(3)
+    store = made_up(rng)
+    own, other = guessed(rng, 0.6), guessed(rng, 0.9)
+    add(store, "model", own)
+    add(store, "lsa", other)
+    (found,) = of_model(store, "against-baseline")
+    surest = np.flatnonzero(~own & other)[::-1][:3]
+    assert [example.texts for example in found.examples] == [(("text", f"text {i}"),) for i in surest]
+    assert found.address["transfer_b"] == "lsa~none"
+
+
+def test_a_class_that_is_never_predicted() -> None:
+    rng = np.random.default_rng(4)
+    store = made_up(rng, share=0.3)
+    add(store, "model", (store.about["label"] == "no").to_numpy())
+    (found,) = of_model(store, "class-missed")
+    assert (found.kind, found.level, found.value) == ("class-missed-yes", Level.BLIND_SPOT, 0.0)
+    assert "never predicts" in found.sentence
+    assert found.address["gold"] == "yes"
+    fair = made_up(rng, share=0.3)
+    add(fair, "model", guessed(rng, 0.8))
+    assert not of_model(fair, "class-missed")
+
+
+def test_overlap_with_training_that_lifts_the_score() -> None:
+    rng = np.random.default_rng(5)
+    store = made_up(rng)
+    right = guessed(rng, 0.8)
+    add(store, "model", right, overlap=40.0, accuracy_without_overlap=float(right.mean()) - 0.05)
+    (found,) = of_model(store, "lifted")
+    assert found.value == pytest.approx(0.05)
+    assert found.level is Level.CAUTION
+    unmoved = made_up(rng)
+    add(unmoved, "model", right, overlap=40.0, accuracy_without_overlap=float(right.mean()))
+    assert not of_model(unmoved, "lifted")
+
+
+def test_false_blind_spots_are_rare() -> None:
+    """Models a tenth of the way to all right, as good as the baselines, and better than guesses at every class."""
+
+    def null(seed: int) -> MadeUp:
+        rng = np.random.default_rng([6, seed])
+        store = made_up(rng)
+        for encoder in ("model", "other", "lsa"):
+            majority = max((store.about["label"] == name).mean() for name in CLASSES)
+            add(store, encoder, guessed(rng, majority + 0.1 * (1 - majority)))
+        return store
+
+    assert false_alarms(null, findings) <= 10
+
+
+def test_guesses_at_a_class_are_hardly_ever_called_missed() -> None:
+    """Before any correction; a share of guesses of a class is right in as many as it has, give or take."""
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng([7, seed])
+        store = made_up(rng, share=0.3)
+        answers = CLASSES[(rng.uniform(size=N) < 0.3).astype(int)]
+        add(store, "model", (store.about["label"] == answers).to_numpy())
+        p_values += [one.p for one in findings(store.material()) if one.kind.startswith("class-missed")]
+    assert len(p_values) == 400
+    assert np.mean([p < 0.05 for p in p_values if p is not None]) <= 0.05

@@ -1,0 +1,188 @@
+"""Findings on analogies and categories: each kind where it is there and where it is not, and false ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.diagnostics.words import analogy, categorization
+from core.diagnostics.words.findings import of_analogies, of_categories
+from core.runs.findings import Level
+from tests.support.made_up_store import MadeUp, false_alarms, shown
+
+PAIRS = {"capital": 12, "opposite": 12, "plural": 12}
+
+
+def questions(pairs: Mapping[str, int] = PAIRS) -> MadeUp:
+    rows = [
+        {"section": section, "a": f"{section}{i}", "b": f"{section}{i}s", "c": f"{section}{j}", "d": f"{section}{j}s"}
+        for section, n in pairs.items()
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
+    return MadeUp(analogy.ENTRY, pd.DataFrame(rows).assign(item_no=range(len(rows))))
+
+
+def answer(store: MadeUp, encoder: str, rates: Mapping[str, float], rng: np.random.Generator) -> None:
+    """Answers with the share that is right by section; a pair of words is easy or hard in all of its questions."""
+    about = store.about
+    own = {word: rng.normal() for word in sorted({*about["a"], *about["c"]})}
+    ease = np.array([own[a] + own[c] for a, c in zip(about["a"], about["c"], strict=True)])
+    at = np.array([_quantile(rates[section]) for section in about["section"]])
+    right = ease + rng.normal(size=len(about)) < np.sqrt(3) * at
+    rows = {
+        "greater": np.where(right, 0, 3),
+        "ties": np.zeros(len(about), dtype=int),
+        "predicted": np.where(right, about["d"], "wrong"),
+        "score": 0.0,
+        "best": 0.0,
+    }
+    store.add(encoder, rows, {"accuracy": float(right.mean())})
+
+
+@cache
+def _quantile(share: float) -> float:
+    from scipy.stats import norm
+
+    return float(norm.ppf(share))
+
+
+ALL = dict.fromkeys(PAIRS, 0.5)
+
+
+def test_a_relation_that_a_model_does_not_know() -> None:
+    store = questions(PAIRS | {"opposite": 25})
+    answer(store, "model", {"capital": 0.9, "plural": 0.9, "opposite": 1e-9}, np.random.default_rng(0))
+    (found,) = shown(store, of_analogies, "relation-unknown")
+    assert found.level is Level.BLIND_SPOT
+    assert found.kind == "relation-unknown-opposite"
+    assert found.n == 25
+    assert found.address["analogy_section"] == "opposite"
+    assert [text for role, text in found.examples[0].texts if role == "answer"] == ["wrong"]
+    assert len({dict(example.texts)["right"] for example in found.examples}) == 3
+    (weakest,) = shown(store, of_analogies, "weakest")
+    assert "'opposite'" in weakest.sentence
+
+
+def test_of_few_words_it_is_counted() -> None:
+    store = questions({"capital": 4, "opposite": 4})
+    answer(store, "model", {"capital": 0.9, "opposite": 1e-9}, np.random.default_rng(0))
+    (found,) = shown(store, of_analogies, "relation-unknown")
+    assert (found.level, found.p, found.n) == (Level.CAUTION, None, 4)
+
+
+def test_a_model_that_knows_all_relations_alike() -> None:
+    store = questions()
+    answer(store, "model", ALL, np.random.default_rng(1))
+    assert [one.kind for one in shown(store, of_analogies)] == ["analogies"]
+    (found,) = shown(store, of_analogies)
+    assert found.level is Level.STRENGTH
+    assert found.value == pytest.approx(store.runs[0].metrics["accuracy"])
+
+
+def test_analogies_that_a_baseline_answers_better_or_as_well() -> None:
+    for rate, kind, level in (
+        (0.05, "against-baseline", Level.BLIND_SPOT),
+        (0.99, "against-baseline", Level.STRENGTH),
+        (0.5, "no-better", Level.CAUTION),
+    ):
+        store = questions()
+        rng = np.random.default_rng(2)
+        answer(store, "model", dict.fromkeys(PAIRS, rate), rng)
+        answer(store, "lsa", ALL, rng)
+        found = [one for one in shown(store, of_analogies, kind) if one.variants[0].encoder == "model"]
+        assert [one.level for one in found] == [level]
+
+
+def test_false_blind_spots_of_analogies_are_rare() -> None:
+    """At the least that is asked for of a relation, and as good as the baseline."""
+    found = questions({"capital": 9, "plural": 9})
+
+    def null(seed: int) -> MadeUp:
+        store, rng = MadeUp(analogy.ENTRY, found.about), np.random.default_rng([3, seed])
+        for encoder in ("model", "lsa"):
+            answer(store, encoder, dict.fromkeys(("capital", "plural"), 0.25), rng)
+        return store
+
+    assert false_alarms(null, of_analogies) <= 10
+
+
+# --- categories
+
+
+CLASSES, SIZE = 12, 8
+
+
+def categories() -> MadeUp:
+    rows = [{"class": f"class{i // SIZE}", "word": f"word{i}"} for i in range(CLASSES * SIZE)]
+    return MadeUp(categorization.ENTRY, pd.DataFrame(rows).assign(item_no=range(len(rows))))
+
+
+def cluster(store: MadeUp, encoder: str, rates: Sequence[float], rng: np.random.Generator, chance: float = 0.2) -> None:
+    """Each word is in a cluster of its class at the class's rate, else in one of another class."""
+    true = np.arange(CLASSES * SIZE) // SIZE
+    right = rng.uniform(size=len(true)) < np.array(rates)[true]
+    other = (true + rng.integers(1, CLASSES, len(true))) % CLASSES
+    named = np.where(right, true, other)
+    # Of a class with a rate of 0 there is no cluster.
+    known = np.flatnonzero(np.array(rates) > 0)
+    named = np.where(np.isin(named, known), named, known[0])
+    rows = {"cluster": named, "cluster_class": [f"class{i}" for i in named]}
+    store.add(encoder, rows, {"purity": float((named == true).mean()), "chance": chance})
+
+
+def test_clusters_no_purer_than_chance_and_pure_ones() -> None:
+    for rate, level in ((0.15, Level.BLIND_SPOT), (0.8, Level.STRENGTH)):
+        store = categories()
+        cluster(store, "model", [rate] * CLASSES, np.random.default_rng(4))
+        (found,) = shown(store, of_categories, "purity")
+        assert found.level is level
+        assert found.value == pytest.approx(store.runs[0].metrics["purity"])
+        assert not shown(store, of_categories, "categories-lost")
+
+
+def test_classes_without_a_cluster_are_named() -> None:
+    store = categories()
+    cluster(store, "model", [0.9] * (CLASSES - 2) + [0, 0], np.random.default_rng(5))
+    (found,) = shown(store, of_categories, "categories-lost")
+    assert found.value == pytest.approx(2 / CLASSES)
+    assert "'class10', 'class11'" in found.sentence
+    assert "word80" in found.examples[0].texts[1][1]
+
+
+def test_a_baseline_that_sorts_words_better_or_as_well() -> None:
+    for rate, kind, level in (
+        (0.3, "against-baseline", Level.BLIND_SPOT),
+        (0.99, "against-baseline", Level.STRENGTH),
+        (0.7, "no-better", Level.CAUTION),
+    ):
+        store, rng = categories(), np.random.default_rng(6)
+        cluster(store, "model", [rate] * CLASSES, rng)
+        cluster(store, "lsa", [0.7] * CLASSES, rng)
+        found = [one for one in shown(store, of_categories, kind) if one.variants[0].encoder == "model"]
+        assert [one.level for one in found] == [level]
+
+
+def test_false_blind_spots_of_categories_are_rare() -> None:
+    """As good as the least that is asked for, and as the baseline; some classes are easy and some hard."""
+
+    def null(seed: int) -> MadeUp:
+        store, rng = categories(), np.random.default_rng([7, seed])
+        for encoder in ("model", "lsa", "random-projection"):
+            cluster(store, encoder, rng.beta(0.28 * 3, 0.72 * 3, CLASSES), rng)
+        return store
+
+    assert false_alarms(null, of_categories) <= 10
+
+
+def test_words_without_a_vector_are_counted() -> None:
+    store = categories()
+    cluster(store, "model", [0.9] * CLASSES, np.random.default_rng(8))
+    run = store.runs[0]
+    store.add("part", store.rows[run.run_id].drop(columns="item_no"), run.metrics, {"items": 100, "items_covered": 60})
+    assert [one.value for one in shown(store, of_categories, "low-coverage")] == [0.6]
