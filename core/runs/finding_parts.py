@@ -38,10 +38,11 @@ class Together:
     def every(self) -> list[RunRecord]:
         return list({run.run_id: run for run in (*self.runs, *self.baselines)}.values())
 
-    def compared(self) -> list[tuple[RunRecord, RunRecord]]:
-        """Each run with each baseline; what knows no meaning itself is compared with none."""
+    def against_best(self, metric: str) -> list[tuple[RunRecord, RunRecord]]:
+        """Each run with the baseline that scores highest; what knows no meaning itself is compared with none."""
+        best = max(self.baselines, key=lambda base: base.metrics[metric], default=None)
         known = {run.plan.variant.encoder for run in self.baselines}
-        return [(run, base) for run in self.runs for base in self.baselines if run.plan.variant.encoder not in known]
+        return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in known]
 
 
 def together(material: Material) -> list[Together]:

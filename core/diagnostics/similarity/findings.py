@@ -23,6 +23,7 @@ from core.numerics.statistics.correlations import spearman_influences
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA, Interval
 from core.numerics.statistics.pairs import Dependence
+from core.runs.baselines import AgainstBaseline, findings_of
 from core.runs.finding_parts import (
     Rows,
     Together,
@@ -146,13 +147,12 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         out += [*order, *_narrow(own), *_line(own), *([] if lost else _ends(own))]
         if negated is not None:
             out += _negation(own, negated[here])
-    best = max(found.baselines, key=lambda base: base.metrics["spearman"], default=None)
-    for run, base in found.compared():
+    for run, base in found.against_best("spearman"):
         here = rows.has(run.run_id) & rows.has(base.run_id)
         own, other = pairs(run, here), similarity[base.run_id][here]
         if len(own.gold) >= 2 and np.ptp(own.gold) and np.ptp(own.similarity) and np.ptp(other):
             both = [moved(r.run_id, here.tobytes()) for r in (run, base)]
-            out += _against_baseline(own, base, both, is_best=base is best)
+            out += _against_baseline(own, base, both, len(found.baselines))
     return out
 
 
@@ -192,52 +192,22 @@ def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
 
 
 def _against_baseline(
-    own: _Pairs, base: RunRecord, both: Sequence[tuple[float, Float64]], *, is_best: bool
+    own: _Pairs, base: RunRecord, both: Sequence[tuple[float, Float64]], baselines: int
 ) -> list[Finding]:
-    """Compared with one baseline; that a run is better is said of the best baseline only."""
+    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.baselines``."""
     (rho, moved), (low, moved_low) = both
-    apart = rho - low
-    found, p = change_against(apart, moved - moved_low, own.known)
+    found, p = change_against(rho - low, moved - moved_low, own.known)
     if np.isnan(p):
         return []
-    is_worse = apart < 0
-    numbers = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(apart, '+.2f')}"
-    numbers += ci(found.interval, "+.2f")
-    name = "{B}, which knows no meaning"
-    does = "follows people's scores less well than" if is_worse else "follows people's scores better than"
-    shared: dict[str, Any] = {
-        "value": apart,
-        "interval": found.interval,
-        "test": in_test("t test of the paired difference", found),
-        "n": found.units,
-        "address": SCORES,
-    }
-    out = [
-        finding(
-            ENTRY,
-            [own.run, base],
-            kind="against-baseline",
-            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
-            sentence=f"{{A}} {does} {name}: {numbers}.",
-            p=one_way(p, is_news=is_worse or is_best),
-            # The largest possible shortfall is down to chance; a strength is as far from perfect as it is.
-            severity=clipped(-apart / max(low, LEAST)) if is_worse else clipped(lacking(rho, 0.0)),
-            **shared,
-        )
-    ]
-    if found.interval is not None and found.interval.low <= 0 <= found.interval.high:
-        out.append(
-            finding(
-                ENTRY,
-                [own.run, base],
-                kind="no-better-than-baseline",
-                level=Level.CAUTION,
-                sentence=f"{{A}} is not significantly better than {name}: {numbers}.",
-                severity=clipped(lacking(rho, 0.0)),
-                **shared,
-            )
-        )
-    return out
+    said = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(rho - low, '+.2f')}"
+    return findings_of(
+        ENTRY,
+        AgainstBaseline(own.run, base, max(rho, 0.0), max(low, 0.0), found, min(1.0, p * baselines)),
+        "at following people's scores",
+        said + ci(found.interval, "+.2f"),
+        in_test("t test of the paired difference", found),
+        SCORES,
+    )
 
 
 # --- the ends of the scale

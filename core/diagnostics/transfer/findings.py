@@ -6,8 +6,8 @@ asks for more: whether a sentence is negated decides what it means, so that half
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from core.diagnostics.transfer.outcomes import Order
 from core.diagnostics.transfer.tasks import DEMO
 from core.numerics.statistics.against import share_against, stored_against
 from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, Interval, mcnemar
+from core.numerics.statistics.intervals import ALPHA, Interval
 from core.numerics.statistics.outcomes import Outcome
-from core.numerics.statistics.pairs import Dependence, difference, p_values
+from core.numerics.statistics.pairs import Dependence
+from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
 from core.runs.finding_parts import (
     Rows,
     Together,
@@ -133,36 +134,15 @@ def _of_rows(found: Together, rows: Rows) -> list[Finding]:
     for run in found.runs:
         if run.run_id in predicted:
             out += _classes(run, rows, label, predicted[run.run_id], groups)
-    best = max(found.baselines, key=lambda base: base.metrics["accuracy"], default=None)
-    pairs = [(run, base) for run, base in found.compared() if run.run_id in predicted and base.run_id in predicted]
-    right = {run_id: answers == label for run_id, answers in predicted.items()}
-    has = {run_id: rows.has(run_id) for run_id in predicted}
-    by_examples: dict[bytes, list[tuple[RunRecord, RunRecord]]] = {}
-    for run, base in pairs:
-        by_examples.setdefault((has[run.run_id] & has[base.run_id]).tobytes(), []).append((run, base))
-    for examples, some in by_examples.items():
-        if not (here := np.frombuffer(examples, dtype=np.bool_)).any():
-            continue
-        known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
-        for (run, base), p in zip(some, _paired(right, some, here, known), strict=True):
-            compared = _Compared(run, base, rows, here, right[run.run_id], right[base.run_id], known, float(p))
-            out += _against_baseline(compared, is_best=base is best)
+    here = np.logical_and.reduce([rows.has(run_id) for run_id in predicted])
+    if not here.any():
+        return out
+    right = {run_id: (answers == label)[here].astype(np.float64) for run_id, answers in predicted.items()}
+    known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
+    runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
+    for compared in against_baselines(runs, baselines, right, known):
+        out += _against_baseline(compared, rows, label, predicted)
     return out
-
-
-def _paired(
-    right: Mapping[str, Bool], some: Sequence[tuple[RunRecord, RunRecord]], here: Bool, known: Dependence
-) -> Sequence[float]:
-    """The p-value of each run's difference to the baseline: as ``comparison.Paired``.
-
-    Sign flips of groups are McNemar's exact test where no example repeats, and that takes no flips.
-    """
-    if known.units < np.count_nonzero(here):
-        paired = np.stack([right[a.run_id][here] * 1.0 - right[b.run_id][here] for a, b in some], axis=1)
-        return [float(p) for p in p_values(paired, known)]
-    if known.refusal:
-        return [np.nan] * len(some)
-    return [mcnemar(*(right[run.run_id][here].astype(np.float64) for run in pair)).p_value for pair in some]
 
 
 def _classes(
@@ -212,72 +192,25 @@ def _classes(
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """A run and a baseline on the examples ``here [n]``; ``right`` and ``right_base`` are ``[n]``."""
-
-    run: RunRecord
-    base: RunRecord
-    rows: Rows
-    here: Bool
-    right: Bool
-    right_base: Bool
-    known: Dependence
-    p: float
-
-
-def _against_baseline(compared: _Compared, *, is_best: bool) -> list[Finding]:
-    """Accuracies on the same examples; that a run is better is said of the best baseline only."""
-    run, base, rows, here, p = compared.run, compared.base, compared.rows, compared.here, compared.p
-    if np.isnan(p):
-        return []
-    both = [values[here].astype(np.float64) for values in (compared.right, compared.right_base)]
-    found = difference(both[0], both[1], compared.known)
-    own, low = (float(values.mean()) for values in both)
-    repeats = compared.known.units < len(both[0])
-    apart, is_worse, majority = own - low, own < low, base.metrics["majority"]
-    ends = found.interval
-    numbers = f"{own:.1%} against {low:.1%} right, {number(100 * apart, '+.1f')} points{ci(ends, '+.1f', 100)}"
-    name = "{B}, which knows no meaning"
-    view = _view(run) | {"transfer_b": str(base.plan.variant), "outcome": str(Outcome.FIXED)}
-    label = rows.about["label"].to_numpy(dtype=object)
-    shared: dict[str, Any] = {
-        "value": apart,
-        "interval": ends,
-        "test": in_test("sign flips of the paired difference" if repeats else "McNemar's exact test", found),
-        "n": found.units,
-        "address": view,
-    }
-    p = one_way(p, is_news=is_worse or is_best)
-    mistakes = here & ~compared.right & compared.right_base
-    shortfall = clipped(-apart / (low - majority)) if low > majority else 1.0
-    out = [
-        finding(
-            ENTRY,
-            [run, base],
-            kind="against-baseline",
-            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
-            sentence=f"A classifier on {{A}} is right {'less' if is_worse else 'more'} often than on {name}: "
-            f"{numbers}.",
-            p=p,
-            severity=shortfall if is_worse else clipped(lacking(own, majority)),
-            examples=_surest(run, rows, label, mistakes) if is_worse and p < ALPHA else (),
-            **shared,
-        )
-    ]
-    if ends is not None and ends.low <= 0 <= ends.high:
-        out.append(
-            finding(
-                ENTRY,
-                [run, base],
-                kind="no-better-than-baseline",
-                level=Level.CAUTION,
-                sentence=f"A classifier on {{A}} is not significantly better than on {name}: {numbers}.",
-                severity=clipped(lacking(own, majority)),
-                **shared,
-            )
-        )
-    return out
+def _against_baseline(
+    found: AgainstBaseline, rows: Rows, label: np.ndarray[Any, Any], predicted: Mapping[str, np.ndarray[Any, Any]]
+) -> list[Finding]:
+    """The surest mistakes that the baseline does not make are the examples of a run that is worse."""
+    own, low = found.score, found.reached
+    points = number(100 * found.difference.value, "+.1f")
+    made = findings_of(
+        ENTRY,
+        found,
+        "at seeing negation" if found.run.plan.dataset == DEMO else "at the task",
+        f"a classifier is right on {own:.1%} against {low:.1%} of the examples, {points} points"
+        f"{ci(found.difference.interval, '+.1f', 100)}",
+        in_test("sign flips of the paired difference", found.difference),
+        _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.FIXED)},
+    )
+    if found.p >= ALPHA or own >= low:
+        return made
+    mistakes = (predicted[found.run.run_id] != label) & (predicted[found.best.run_id] == label)
+    return [replace(made[0], examples=_surest(found.run, rows, label, mistakes)), *made[1:]]
 
 
 def _view(run: RunRecord) -> dict[str, str]:

@@ -26,7 +26,8 @@ from core.numerics.statistics.against import (
 )
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.pairs import Dependence, difference, p_values
+from core.numerics.statistics.pairs import Dependence
+from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
 from core.runs.finding_parts import (
     Rows,
     Together,
@@ -97,17 +98,25 @@ def _analogies(found: Together, rows: Rows) -> list[Finding]:
             out += _section(asked(run, here & (section == name)), name)
         if len(names) > 1:
             out += _weakest(asked(run, here), section[here], names)
-    best = _best(found, "accuracy")
-    for run, base in found.compared():
-        if run.run_id in hits and base.run_id in hits:
-            here = rows.has(run.run_id) & rows.has(base.run_id)
-            own, low = hits[run.run_id][here], hits[base.run_id][here]
-            moved, known = of_ends(own - low, left[here], right[here])
-            p = change_against(float((own - low).mean()), moved, known)
-            what = ("answers fewer analogies right than", "answers more analogies right than")
-            out += _against_baseline(
-                analogy.ENTRY, run, base, (own, low), p, what, 0.0, _view(run), is_best=base is best
-            )
+    here = np.logical_and.reduce([rows.has(run_id) for run_id in hits])
+    if here.any():
+        values = {run_id: own[here] for run_id, own in hits.items()}
+        for compared in _by_pairs(found, values, left[here], right[here]):
+            out += _against_baseline(analogy.ENTRY, compared, "at analogies", "t test", _view(compared.run))
+    return out
+
+
+def _by_pairs(found: Together, values: dict[str, Float64], left: Int64, right: Int64) -> list[AgainstBaseline]:
+    """As ``against_baselines``, of questions that share pairs of words."""
+    out = []
+    for run, best in found.against_best("accuracy"):
+        if run.run_id not in values or best.run_id not in values:
+            continue
+        apart = values[run.run_id] - values[best.run_id]
+        difference, p = change_against(float(apart.mean()), *of_ends(apart, left, right))
+        if not np.isnan(p):
+            own, low = (float(values[one.run_id].mean()) for one in (run, best))
+            out.append(AgainstBaseline(run, best, own, low, difference, min(1.0, p * len(found.baselines))))
     return out
 
 
@@ -274,26 +283,15 @@ def _categories(found: Together, material: Material) -> list[Finding]:
         known = Dependence.of_groups(group[here], Unit.CLASSES)
         out += _purity(run, right[run.run_id][here], known)
         out += _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
-    best = _best(found, "purity")
-    for run, base in found.compared():
-        if run.run_id in right and base.run_id in right:
-            here = ~np.isnan(right[run.run_id]) & ~np.isnan(right[base.run_id])
-            both = (right[run.run_id][here], right[base.run_id][here])
-            known = Dependence.of_groups(group[here], Unit.CLASSES)
-            p = float(p_values((both[0] - both[1])[:, np.newaxis], known)[0])
-            tested = difference(*both, known), p
-            what = ("sorts words into categories less well than", "sorts words into categories better than")
-            out += _against_baseline(
-                categorization.ENTRY,
-                run,
-                base,
-                both,
-                tested,
-                what,
-                base.metrics["chance"],
-                _clusters(run),
-                is_best=base is best,
-            )
+    every = np.stack(list(right.values()))
+    here = ~np.isnan(every).any(axis=0)
+    if here.any():
+        values = {run_id: own[here] for run_id, own in right.items()}
+        known = Dependence.of_groups(group[here], Unit.CLASSES)
+        runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
+        for compared in against_baselines(runs, baselines, values, known):
+            at = "at sorting words by kind"
+            out += _against_baseline(categorization.ENTRY, compared, at, "sign flips", _clusters(compared.run))
     return out
 
 
@@ -365,59 +363,12 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> list[Fi
 # --- both
 
 
-def _best(found: Together, metric: str) -> RunRecord | None:
-    return max(found.baselines, key=lambda base: base.metrics[metric], default=None)
-
-
 def _against_baseline(
-    entry: DiagnosticEntry,
-    run: RunRecord,
-    base: RunRecord,
-    both: tuple[Float64, Float64],
-    tested: tuple[Estimate, float],
-    what: tuple[str, str],
-    chance: float,
-    address: dict[str, str],
-    *,
-    is_best: bool,
+    entry: DiagnosticEntry, found: AgainstBaseline, at: str, test: str, address: dict[str, str]
 ) -> list[Finding]:
-    """Shares of right ones compared with a baseline's; that a run is better is said of the best baseline only."""
-    own, low = (float(values.mean()) for values in both)
-    found, p = tested
-    if np.isnan(p):
-        return []
-    apart, is_worse = own - low, own < low
-    name = "{B}, which knows no meaning"
-    numbers = f"{own:.0%} against {low:.0%}, {number(100 * apart, '+.0f')} points{ci(found.interval, '+.0f', 100)}"
-    shared: dict[str, Any] = {
-        "address": address,
-        "value": apart,
-        "interval": found.interval,
-        "test": f"{'t test' if found.unit is Unit.TEXTS else 'sign flips'} of the paired difference, {_units(found)}",
-        "n": found.units,
-    }
-    out = [
-        finding(
-            entry,
-            [run, base],
-            kind="against-baseline",
-            level=Level.BLIND_SPOT if is_worse else Level.STRENGTH,
-            sentence=f"{{A}} {what[not is_worse]} {name}: {numbers}.",
-            p=one_way(p, is_news=is_worse or is_best),
-            severity=clipped(-apart / (low - chance)) if is_worse and low > chance else clipped(lacking(own, chance)),
-            **shared,
-        )
-    ]
-    if p >= ALPHA:
-        out.append(
-            finding(
-                entry,
-                [run, base],
-                kind="no-better-than-baseline",
-                level=Level.CAUTION,
-                sentence=f"{{A}} is not significantly better than {name}: {numbers}.",
-                severity=clipped(lacking(own, chance)),
-                **shared,
-            )
-        )
-    return out
+    difference = found.difference
+    said = f"{found.score:.0%} right against {found.reached:.0%}, {number(100 * difference.value, '+.0f')} points"
+    said += ci(difference.interval, "+.0f", 100)
+    made = findings_of(entry, found, at, said, f"{test} of the paired difference, {_units(difference)}", address)
+    # With few classes the exact test may not see what the interval does: then nothing is said.
+    return made[:1] if difference.interval is not None and difference.interval.low > 0 else made

@@ -74,8 +74,8 @@ def test_a_task_that_can_be_learned_or_not(dataset: str, rate: float, level: Lev
 
 def test_a_baseline_that_is_right_more_often_or_as_often() -> None:
     for rate, kind, level in (
-        (0.6, "against-baseline", Level.BLIND_SPOT),
-        (0.95, "against-baseline", Level.STRENGTH),
+        (0.6, "worse-than", Level.BLIND_SPOT),
+        (0.95, "better-than", Level.STRENGTH),
         (0.78, "no-better", Level.CAUTION),
     ):
         rng = np.random.default_rng(2)
@@ -84,7 +84,7 @@ def test_a_baseline_that_is_right_more_often_or_as_often() -> None:
         add(store, "lsa", guessed(rng, 0.8))
         (found,) = of_model(store, kind)
         assert found.level is level
-    assert not of_model(store, "against-baseline")
+    assert not of_model(store, "worse-than")
 
 
 def test_the_examples_are_the_surest_mistakes_that_the_baseline_does_not_make() -> None:
@@ -93,7 +93,7 @@ def test_the_examples_are_the_surest_mistakes_that_the_baseline_does_not_make() 
     own, other = guessed(rng, 0.6), guessed(rng, 0.9)
     add(store, "model", own)
     add(store, "lsa", other)
-    (found,) = of_model(store, "against-baseline")
+    (found,) = of_model(store, "worse-than")
     surest = np.flatnonzero(~own & other)[::-1][:3]
     assert [example.texts for example in found.examples] == [(("text", f"text {i}"),) for i in surest]
     assert found.address["transfer_b"] == "lsa~none"
@@ -131,7 +131,7 @@ def test_false_blind_spots_are_rare() -> None:
     def null(seed: int) -> MadeUp:
         rng = np.random.default_rng([6, seed])
         store = made_up(rng)
-        for encoder in ("model", "other", "lsa"):
+        for encoder in ("model", "lsa"):
             majority = max((store.about["label"] == name).mean() for name in CLASSES)
             add(store, encoder, guessed(rng, majority + 0.1 * (1 - majority)))
         return store

@@ -87,8 +87,8 @@ def test_a_model_that_knows_all_relations_alike() -> None:
 
 def test_analogies_that_a_baseline_answers_better_or_as_well() -> None:
     for rate, kind, level in (
-        (0.05, "against-baseline", Level.BLIND_SPOT),
-        (0.99, "against-baseline", Level.STRENGTH),
+        (0.05, "worse-than", Level.BLIND_SPOT),
+        (0.99, "better-than", Level.STRENGTH),
         (0.5, "no-better", Level.CAUTION),
     ):
         store = questions()
@@ -157,8 +157,8 @@ def test_classes_without_a_cluster_are_named() -> None:
 
 def test_a_baseline_that_sorts_words_better_or_as_well() -> None:
     for rate, kind, level in (
-        (0.3, "against-baseline", Level.BLIND_SPOT),
-        (0.99, "against-baseline", Level.STRENGTH),
+        (0.3, "worse-than", Level.BLIND_SPOT),
+        (0.99, "better-than", Level.STRENGTH),
         (0.7, "no-better", Level.CAUTION),
     ):
         store, rng = categories(), np.random.default_rng(6)
