@@ -4,10 +4,13 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: help run test trust lint bench docs clean
+.PHONY: help run demo test trust lint bench docs clean
 
 run: .venv/run.stamp  ## set everything up and serve the app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: about two minutes before /ready says so
+	BLINDSPOT_MODE=demo $(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: .venv/dev.stamp lint  ## lint, types and all tests but the longest
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium

@@ -20,6 +20,7 @@ VARIABLES = (
     "BLINDSPOT_DEVICE",
     "BLINDSPOT_MODE",
     "BLINDSPOT_HOSTS",
+    "BLINDSPOT_PREPARE",
 )
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}  # per unit
@@ -45,6 +46,7 @@ class Settings:
         session: on a demo, the visitor whose own texts are worked on; their results are kept apart and deleted with the
             visit. "" is shared by all.
         cache_limit: most bytes of the cache, or None.
+        prepare: whether a server computes the demo by itself and is not ready before; usual where strangers use it.
     """
 
     cache: Path
@@ -54,6 +56,7 @@ class Settings:
     hosts: tuple[str, ...] = ()
     session: str = ""
     cache_limit: int | None = None
+    prepare: bool = False
 
     @property
     def sessions(self) -> Path:
@@ -115,6 +118,9 @@ class Settings:
         mode = env.get("BLINDSPOT_MODE") or Mode.LOCAL
         if mode not in list(Mode):
             raise unknown("BLINDSPOT_MODE", mode, list(Mode))
+        prepare = env.get("BLINDSPOT_PREPARE") or ("yes" if mode == Mode.DEMO else "no")
+        if prepare not in {"yes", "no"}:
+            raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes or no")
         return cls(
             cache=Path(env.get("BLINDSPOT_CACHE") or ROOT / "cache").expanduser().resolve(),
             mirror=env.get("BLINDSPOT_MIRROR") or "",
@@ -122,6 +128,7 @@ class Settings:
             mode=Mode(mode),
             hosts=_hosts(env.get("BLINDSPOT_HOSTS") or ""),
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
+            prepare=prepare == "yes",
         )
 
 

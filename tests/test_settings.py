@@ -92,3 +92,14 @@ def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     done = python("-c", program, env=environment | {"BLINDSPOT_CACHE": str(tmp_path)})
     assert done.stdout.strip() == str(tmp_path.resolve() / "numba")
+
+
+def test_a_server_for_strangers_prepares_the_demo_unless_told_otherwise() -> None:
+    def prepares(**variables: str) -> bool:
+        return Settings.from_environment(variables).prepare
+
+    assert [prepares(), prepares(BLINDSPOT_MODE="demo")] == [False, True]
+    assert not prepares(BLINDSPOT_MODE="demo", BLINDSPOT_PREPARE="no")
+    assert prepares(BLINDSPOT_PREPARE="yes")
+    with pytest.raises(InputError, match="BLINDSPOT_PREPARE is 'perhaps'"):
+        prepares(BLINDSPOT_PREPARE="perhaps")

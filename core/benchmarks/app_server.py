@@ -51,6 +51,7 @@ def serving(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": mode.value}
+    environment["BLINDSPOT_PREPARE"] = "no"  # what is measured or tested is what is in the cache
     environment.pop("BLINDSPOT_MIRROR", None)
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *options]

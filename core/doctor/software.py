@@ -146,6 +146,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_DEVICE": settings.device,
         "BLINDSPOT_MODE": settings.mode.value,
         "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "any; on a demo only this machine",
+        "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no",
     }
     for name in VARIABLES:
         value = environment.get(name, "")

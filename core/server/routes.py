@@ -9,9 +9,11 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from core.server.preparation import Preparation
 from core.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,16 +23,24 @@ if TYPE_CHECKING:
 
 READY = "/ready"
 FRESH_SECONDS = 2.0  # for which a response is cached
+PREPARATION = Preparation()  # of this process's server
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """Import ``core.ui`` while the first browser still loads Streamlit's front end.
+    """Import ``core.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo.
 
-    Only that module: every page imports it first, so it waits for this thread instead of deadlocking with it.
+    Only that module first: every page imports it, so it waits for this thread instead of deadlocking with it.
     """
-    threading.Thread(target=import_module, args=("core.ui",), name="blindspot-imports", daemon=True).start()
+    settings = Settings.from_environment()
+    PREPARATION.begin(settings)
+    threading.Thread(target=_start, args=(settings,), name="blindspot-start", daemon=True).start()
     yield
+
+
+def _start(settings: Settings) -> None:
+    import_module("core.ui")
+    PREPARATION.run(settings)
 
 
 def kept(page: str) -> tuple[int, int]:
@@ -41,13 +51,16 @@ def kept(page: str) -> tuple[int, int]:
 
 
 class Readiness:
-    """Responds 200 if this server is ready, else 503 with the names of what is wrong.
+    """Responds 200 if this server is ready, else 503 with the names of what is wrong, as JSON.
+
+    ``{"ready": false, "reasons": ["preparing"], "preparing": {"done": 3, "of": 36, "remaining_seconds": 40.5}}``
 
     Strangers may ask; ``python -m core doctor --ready`` tells the rest on the machine itself.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, preparation: Preparation) -> None:
         self._settings = settings
+        self._preparation = preparation
         self._lock = threading.Lock()
         self._looked = float("-inf")
         self._reasons: tuple[str, ...] = ()
@@ -66,18 +79,22 @@ class Readiness:
             return self._reasons
 
     def __call__(self, _request: Request) -> Response:
-        from starlette.responses import PlainTextResponse
+        from starlette.responses import JSONResponse
 
-        reasons = self.reasons()
-        text = f"not ready: {', '.join(reasons)}\n" if reasons else "ready\n"
-        return PlainTextResponse(text, status_code=503 if reasons else 200, headers={"cache-control": "no-store"})
+        reasons, progress = self.reasons(), self._preparation.progress
+        said: dict[str, object] = {"ready": not reasons and progress is None}
+        if not said["ready"]:
+            said["reasons"] = [*reasons, *(["preparing"] if progress else [])]
+        if progress:
+            said["preparing"] = asdict(progress)
+        return JSONResponse(said, 200 if said["ready"] else 503, headers={"cache-control": "no-store"})
 
 
 def routes(settings: Settings | None = None) -> list[BaseRoute]:
     """For ``streamlit.starlette.App``; raises ``InputError`` for an invalid environment variable."""
     from starlette.routing import Route
 
-    readiness = Readiness(settings or Settings.from_environment())
+    readiness = Readiness(settings or Settings.from_environment(), PREPARATION)
 
     def ready(request: Request) -> Response:  # a plain function: Starlette calls it in a thread, for it may wait
         return readiness(request)

@@ -62,21 +62,21 @@ def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPat
     assert (found.name, found.what) == ("weights", f"there is no {tmp_path / 'model.safetensors'}")
 
 
-def asked_until(address: str, status: int) -> str:
-    """Ask until the answer has a status (for two seconds the last one is given again); its text."""
+def asked_until(address: str, status: int) -> object:
+    """Ask until the answer has a status (for two seconds the last one is given again); its JSON."""
     deadline = time.monotonic() + 60
     while (answer := httpx.get(f"{address}{READY}", timeout=300)).status_code != status:
         assert time.monotonic() < deadline, answer.text
         time.sleep(0.2)
-    return answer.text
+    return answer.json()
 
 
 def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
     with serving(stored.cache) as server:
         assert httpx.get(f"{server.address}/_stcore/health").text == "ok"
         first = httpx.get(f"{server.address}{READY}", timeout=300)
-        assert (first.status_code, first.text, first.headers["cache-control"]) == (200, "ready\n", "no-store")
+        assert (first.status_code, first.json(), first.headers["cache-control"]) == (200, {"ready": True}, "no-store")
         with held_by_a_child(stored.store):  # it lets go of the store: another program gets it at once
-            assert asked_until(server.address, 503) == "not ready: store\n"
+            assert asked_until(server.address, 503) == {"ready": False, "reasons": ["store"]}
             assert httpx.get(f"{server.address}/_stcore/health").status_code == 200
-        assert asked_until(server.address, 200) == "ready\n"
+        assert asked_until(server.address, 200) == {"ready": True}

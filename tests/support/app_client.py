@@ -32,6 +32,7 @@ class AppServer:
     def __init__(self, cache: Path, log: Path, **variables: str) -> None:
         self._log = log
         environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": "local"}
+        environment["BLINDSPOT_PREPARE"] = "no"
         environment.pop("BLINDSPOT_MIRROR", None)
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"

@@ -104,7 +104,11 @@ def served(folder: Path, **variables: str) -> Iterator[tuple[Server, subprocess.
     """A demo of the real app, its process and its log; ``variables`` of the environment are added."""
     server, log = Server(free_port()), folder / "log"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(server.port)]
-    environment = os.environ | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_CACHE": str(folder / "cache")} | variables
+    environment = (
+        os.environ
+        | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_PREPARE": "no", "BLINDSPOT_CACHE": str(folder / "cache")}
+        | variables
+    )
     with log.open("wb") as sink:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=sink, stderr=sink)
         try:

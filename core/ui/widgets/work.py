@@ -13,6 +13,7 @@ from core.errors import BlindspotError
 from core.jobs.queue import Job, JobState, Task
 from core.runs import pipeline
 from core.runs.requests import EncodeRequest, Repetition, RunRequest
+from core.settings import Settings
 from core.store.records import RunRecord
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
@@ -21,7 +22,7 @@ from core.ui.resources import jobs, settings, visitor
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
-DEMO_TASKS = "core.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
+_DEMO_TASKS = "core.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
 DEMO_TITLE = "Demo"
 SHOWN = 2  # jobs on every page; the page Run shows all
 
@@ -66,8 +67,13 @@ def _task_button(
 
 def demo_button(*, key: str) -> None:
     """The button that runs the demo."""
-    tasks: list[Task] = named_function(DEMO_TASKS)(settings())
-    task_button("Run the demo", "Running …", DEMO_TITLE, tasks, key=key)
+    task_button("Run the demo", "Running …", DEMO_TITLE, demo_tasks(settings()), key=key)
+
+
+def demo_tasks(settings: Settings) -> list[Task]:
+    """All work of the demo."""
+    found: list[Task] = named_function(_DEMO_TASKS)(settings)
+    return found
 
 
 def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:
