@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from core.encoders.tokens import Token, TokenParts
 from core.errors import BlindspotError
 from core.numerics.principal import signs
-from core.types import CancelToken, Float32
+from core.types import CancelToken, Float32, Float64
 
 MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
 SEED = 20
@@ -35,6 +37,32 @@ class _Fitted:
         from scipy.sparse import hstack
 
         return hstack([vectorizer.transform(texts) for vectorizer in self.vectorizers], format="csr")
+
+    def counts(self, words: Sequence[str], columns: Sequence[int]) -> Float64:
+        """``[w, k] float64``: how often each word of a text has each of the features numbered ``columns``.
+
+        A pair of words is half in either.
+        """
+        of_words, of_characters = self.vectorizers
+        place = {column: k for k, column in enumerate(columns)}
+        out = np.zeros((len(words), len(columns)))
+
+        def count(word: int, feature: int | None, times: float) -> None:
+            if feature in place:
+                out[word, place[feature]] += times
+
+        lowered = [word.lower() for word in words]
+        grams, first = of_characters.build_analyzer(), len(of_words.vocabulary_)
+        for i, word in enumerate(lowered):
+            count(i, of_words.vocabulary_.get(word), 1.0)
+            for gram in grams(word):
+                found = of_characters.vocabulary_.get(gram)
+                count(i, None if found is None else first + found, 1.0)
+        for i, pair in enumerate(pairwise(lowered)):
+            found = of_words.vocabulary_.get(" ".join(pair))
+            count(i, found, 0.5)
+            count(i + 1, found, 0.5)
+        return out
 
 
 @dataclass(eq=False)
@@ -98,6 +126,24 @@ class Lsa:
             projected = self._fitted.features(part) @ self._fitted.axes
             out[start : start + len(part), : projected.shape[1]] = projected
         return out
+
+    def token_parts(self, text: str) -> TokenParts | None:
+        """See ``TokenVectors``: word by word; None for a text without a word.
+
+        A feature counts for the words it is in, by how often: an n-gram of characters is in one word each time, a pair
+        of words half in either.
+        """
+        if self._fitted is None:
+            raise BlindspotError(f"'{self.reference}' was not fitted", remedy="call fit with all texts before encode")
+        words = text.split()
+        if not words:
+            return None
+        row = self._fitted.features([text])
+        counts = self._fitted.counts(words, row.indices.tolist())
+        parts = np.zeros((len(words), self.info.dimension))
+        projected = (counts * (row.data / counts.sum(axis=0))) @ self._fitted.axes[row.indices].astype(np.float64)
+        parts[:, : projected.shape[1]] = projected
+        return TokenParts(tuple(Token(word) for word in words), parts, np.full(len(words), 1 / len(words)))
 
 
 def _singular_vectors(features: Any, count: int, cancel: CancelToken) -> Float32:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from core.encoders.tokens import Token, TokenParts, mean_of
 from core.types import CancelToken, Float32, Float64, Int64
 
 SIZES = (3, 4, 5)  # characters of an n-gram
@@ -54,6 +55,12 @@ class RandomProjection:
             part = texts[start : start + TEXTS_PER_BATCH]
             out[start : start + len(part)] = self._texts(part)
         return out
+
+    def token_parts(self, text: str) -> TokenParts:
+        """See ``TokenVectors``: word by word."""
+        words = text.split() or [""]
+        counted = np.ones(len(words), dtype=np.bool_)
+        return mean_of([Token(word) for word in words], self._texts([word.lower() for word in words]), counted)
 
     def _texts(self, texts: Sequence[str]) -> Float64:
         """``[n, d]``; word vectors are cached as long as there is room."""

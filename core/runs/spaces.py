@@ -18,7 +18,7 @@ from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
 from core.settings import Settings
-from core.transforms.chain import TransformChain
+from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import StoredFlows
 from core.types import Float32, Int64, Variant
 
@@ -111,11 +111,29 @@ class _Shared:
     items: Int64 = field(compare=False)
 
 
+def fitted_of(space: Space, settings: Settings) -> FittedChain:
+    """A space's transform, fitted on its items again; raises ``BlindspotError`` if their embeddings are gone."""
+    embedding = _digest(space.variant.encoder, space.dataset, settings)
+    return _fitted(embedding, space.variant.transform, settings, _Shared(space.digest, space.items))
+
+
+@lru_cache(maxsize=8)
+def _fitted(digest: str, transform: str, settings: Settings, shared: _Shared) -> FittedChain:
+    corpus = _embeddings(digest, settings)[shared.items]
+    return TransformChain.parse(transform).fit(corpus, StoredFlows(settings.flows))
+
+
 @lru_cache(maxsize=8)
 def _vectors(digest: str, transform: str, settings: Settings, shared: _Shared) -> Float32:
+    matrix = _embeddings(digest, settings)
+    vectors = matrix[shared.items] if shared.digest else matrix
+    chain = TransformChain.parse(transform)
+    return chain.fit(vectors, StoredFlows(settings.flows)).apply(vectors) if chain.steps else vectors
+
+
+def _embeddings(digest: str, settings: Settings) -> Float32:
+    """All items' embeddings, memory-mapped."""
     embedded = EmbeddingCache(settings.embeddings).read(digest)
     if embedded is None:
         raise BlindspotError("the embeddings were deleted meanwhile", remedy="encode the dataset again")
-    vectors = embedded.matrix[shared.items] if shared.digest else embedded.matrix
-    chain = TransformChain.parse(transform)
-    return chain.fit(vectors, StoredFlows(settings.flows)).apply(vectors) if chain.steps else vectors
+    return embedded.matrix

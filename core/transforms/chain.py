@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.errors import BlindspotError, InputError, unknown
-from core.transforms.steps import Center, FittedStep, Normalize, Projection, Removal, Truncate, ZScore
-from core.types import CancelToken, Float32
+from core.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
+from core.types import CancelToken, Float32, Float64
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 MOST_STEPS = 20  # of a chain
@@ -318,6 +318,17 @@ class FittedChain:
         for step in self.steps:
             embeddings = step.apply(embeddings)
         return embeddings
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64 | None:
+        """Parts ``[n, d']`` of what ``apply`` makes of an embedding, from the parts ``[n, d]`` that add up to it.
+
+        See ``LinearStep``; None with a step, such as ``flow``, under which parts do not add up.
+        """
+        for step in self.steps:
+            if not isinstance(step, LinearStep):
+                return None
+            parts = step.of_parts(parts, shares)
+        return parts
 
     def record(self) -> dict[str, Any]:
         """The fit as JSON values, for a run's manifest: numbers of items and dimensions, and facts per step."""

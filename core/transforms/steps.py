@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -35,6 +35,18 @@ class FittedStep(Protocol):
         ...
 
 
+@runtime_checkable
+class LinearStep(FittedStep, Protocol):
+    """A step that adds up: what it makes of a sum is the sum of what it makes of the parts."""
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:
+        """``[n, d]`` parts of an embedding in, ``[n, d']`` parts of what ``apply`` makes of it out, in float64.
+
+        What the step subtracts from the embedding is split after ``shares [n]``, which add up to 1.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Center:
     """Subtract the corpus mean (``mean``: ``[d] float64``). Fact: the mean's length."""
@@ -55,6 +67,9 @@ class Center:
 
     def apply(self, embeddings: Float32) -> Float32:
         return np.asarray(embeddings - self.mean.astype(np.float32), dtype=np.float32)
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:
+        return parts - np.outer(shares, self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +98,14 @@ class ZScore:
         return {"constant_columns": len(self.sd) - len(varying), **spread}
 
     def apply(self, embeddings: Float32) -> Float32:
-        factor = np.divide(1.0, self.sd, out=np.zeros_like(self.sd), where=self.sd > 0)
-        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) * factor, dtype=np.float64))
+        return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.mean) * self._factor))
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:
+        return np.asarray((parts - np.outer(shares, self.mean)) * self._factor)
+
+    @property
+    def _factor(self) -> Float64:
+        return np.divide(1.0, self.sd, out=np.zeros_like(self.sd), where=self.sd > 0)
 
 
 @dataclass(frozen=True)
@@ -108,6 +129,10 @@ class Normalize:
             return np.asarray(np.divide(x, lengths, out=np.zeros_like(x), where=lengths != 0))
 
         return _by_blocks(embeddings, self.d_out, unit)
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:  # noqa: ARG002 - see LinearStep
+        length = np.linalg.norm(parts.sum(axis=0))
+        return parts / length if length else np.zeros_like(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +172,13 @@ class Removal:
         return len(self.origin)
 
     def apply(self, embeddings: Float32) -> Float32:
-        def remove(x: Float64) -> Float64:
-            y = x - self.origin
-            return np.asarray(y - (y @ self.directions) @ self.directions.T)
+        return _by_blocks(embeddings, self.d_out, lambda x: self._removed(x - self.origin))
 
-        return _by_blocks(embeddings, self.d_out, remove)
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:
+        return self._removed(parts - np.outer(shares, self.origin))
+
+    def _removed(self, y: Float64) -> Float64:
+        return np.asarray(y - (y @ self.directions) @ self.directions.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +266,9 @@ class Projection:
     def apply(self, embeddings: Float32) -> Float32:
         return _by_blocks(embeddings, self.d_out, lambda x: np.asarray((x - self.origin) @ self.weights))
 
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:
+        return np.asarray((parts - np.outer(shares, self.origin)) @ self.weights)
+
 
 @dataclass(frozen=True)
 class Truncate:
@@ -257,6 +287,9 @@ class Truncate:
 
     def apply(self, embeddings: Float32) -> Float32:
         return np.ascontiguousarray(embeddings[:, : self.d_out], dtype=np.float32)
+
+    def of_parts(self, parts: Float64, shares: Float64) -> Float64:  # noqa: ARG002 - see LinearStep
+        return parts[:, : self.d_out]
 
 
 def mean_and_sd(corpus: Float32) -> tuple[Float64, Float64]:

@@ -51,6 +51,7 @@ from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.resources import KEYS, cached
+from core.ui.widgets.why_similar import Asked
 from tests.support import store_samples
 from tests.support.judgement_samples import intruder_set
 
@@ -163,6 +164,11 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],
         neighbours._Asked: [part(neighbours._Asked, counts=digest) for digest in ("a", "b")],
+        Asked: [
+            part(Asked, key="run", texts=("a", "b")),
+            part(Asked, key="other", texts=("a", "b")),
+            part(Asked, key="run", texts=("b", "a")),
+        ],
         FrequencyView: [
             part(FrequencyView, spaces=[space], frequencies=frequencies),
             part(FrequencyView, spaces=[replace(space, digest="b")], frequencies=frequencies),

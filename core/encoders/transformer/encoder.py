@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,13 @@ import numpy as np
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from core.encoders.device import resolve_device
 from core.encoders.references import Dtype, Pooling
+from core.encoders.tokens import TokenParts, mean_of, merged, without_idle
 from core.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from core.encoders.transformer.folder import ModelFolder
+from core.encoders.transformer.words import words_of
 from core.errors import BlindspotError, DataCorrupt, InputError
 from core.files.writing import sha256_of
-from core.types import CancelToken, Float32, Int64
+from core.types import Bool, CancelToken, Float32, Float64, Int64
 
 if TYPE_CHECKING:
     import torch
@@ -34,6 +36,8 @@ POOLINGS = {
     Pooling.FIRST_LAST_AVG: "mean over tokens of (first + last layer) / 2",
     Pooling.STATIC: "mean of the input word-piece embeddings, special tokens left out",
 }
+
+HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,75 @@ class SentenceTransformerEncoder:
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
         return self._prepare((self._output, *self.others), texts, cancel)
+
+    def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
+        """See ``SharesWeights``."""
+        outputs = (self._output, *self.others)
+        own = next((output for output in outputs if self._identity(output) == identity), None)
+        if own is None:
+            return None
+        others = tuple(output for output in outputs if output is not own)
+        found = replace(self, reference=own.reference, info=own.info, own=own.pooling, others=others)
+        vars(found)["_model"] = self._model
+        return found
+
+    def token_parts(self, text: str) -> TokenParts | None:
+        """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words."""
+        if not self._is_mean or not self._model.tokenizer.is_fast:
+            return None
+        prompted = f"{self.prompt}{text}"
+        encoding = self._model.tokenizer(
+            prompted,
+            truncation=True,
+            max_length=self.max_length,
+            return_special_tokens_mask=True,
+            return_offsets_mapping=True,
+            verbose=False,
+        )
+        if not encoding["input_ids"]:
+            return None
+        groups, words = words_of(prompted, len(self.prompt), encoding)
+        vectors, counted = self._token_vectors(encoding["input_ids"], encoding["special_tokens_mask"])
+        by_piece = mean_of([words[word] for word in groups], vectors, counted)
+        found = without_idle(merged(by_piece, groups, words))
+        if self.own is not Pooling.PUBLISHED or "Normalize" not in self._later_modules:
+            return found
+        length = np.linalg.norm(found.parts.sum(axis=0))
+        return TokenParts(found.tokens, found.parts / length if length else found.parts, found.shares)
+
+    @cached_property
+    def _later_modules(self) -> frozenset[str]:
+        """Names of the folder's modules after its pooling."""
+        return frozenset(type(module).__name__ for module in list(self._model)[2:])
+
+    @property
+    def _is_mean(self) -> bool:
+        """Whether this pooling is a mean over tokens, scaled at most."""
+        if self.own is not Pooling.PUBLISHED:
+            return self.own is not Pooling.CLS
+        return getattr(self._model[1], "pooling_mode", None) == "mean" and self._later_modules <= HARMLESS
+
+    def _token_vectors(self, ids: Sequence[int], added: Sequence[int]) -> tuple[Float64, Bool]:
+        """``[t, d]``, what this pooling is the mean of, and which rows count ``[t]``."""
+        import torch
+
+        backbone = self._model[0].auto_model
+        batch = torch.tensor([list(ids)], device=self.device)
+        counted = np.ones(len(ids), dtype=np.bool_)
+        with torch.inference_mode():
+            if self.own is Pooling.STATIC:
+                rows = backbone.get_input_embeddings()(batch)
+                counted = np.asarray(added) == 0
+            else:
+                first = self.own is Pooling.FIRST_LAST_AVG
+                wanted = {"output_hidden_states": [1]} if first else {}
+                result = backbone(input_ids=batch, attention_mask=torch.ones_like(batch), return_dict=True, **wanted)
+                rows = result.last_hidden_state
+                if first:
+                    rows = (result.hidden_states[1].float() + rows.float()) / 2
+                if self.own is Pooling.PUBLISHED and self.prompt and not self._model[1].include_prompt:
+                    counted[: self._model[0]._get_prompt_length(self.prompt)] = False
+            return np.asarray(rows[0].float().cpu().numpy(), dtype=np.float64), counted
 
     def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
         poolings = tuple(o.pooling for o in outputs)

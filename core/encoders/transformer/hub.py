@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
 from core.encoders.references import DirReference, Dtype, HubReference, Pooling
+from core.encoders.tokens import TokenParts
 from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 from core.encoders.transformer.folder import ModelFolder, inspect_folder
 from core.errors import BlindspotError, InputError
@@ -76,6 +77,12 @@ class HubEncoder:
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
         return self._encoder.prepare(texts, cancel)
+
+    def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
+        return self._encoder.sibling(identity)
+
+    def token_parts(self, text: str) -> TokenParts | None:
+        return self._encoder.token_parts(text)
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
 from core.encoders.source_files import lines_once, sha256_once
+from core.encoders.tokens import Role, Token, TokenParts, mean_of
 from core.encoders.word_vectors.files import peek, read
 from core.encoders.word_vectors.words import VectorHead, WordTable
 from core.errors import InputError
@@ -132,6 +133,19 @@ class WordVectors:
             elif rows:
                 out[number] = matrix[rows].mean(axis=0, dtype=np.float32 if self.lowercased else np.float64)
         return out
+
+    def token_parts(self, text: str) -> TokenParts | None:
+        """See ``TokenVectors``: words without a vector get none; None if there is no other."""
+        lookup, matrix = self._lookup, self.file.table.matrix
+        words = text.split()
+        rows = [self._row(lookup, word.lower() if self.lowercased else word) for word in words]
+        known = np.array([row is not None for row in rows], dtype=np.bool_)
+        if not known.any():
+            return None
+        tokens = [
+            Token(word, Role.UNKNOWN if row is None else Role.WORD) for word, row in zip(words, rows, strict=True)
+        ]
+        return mean_of(tokens, matrix[[row or 0 for row in rows]], known)
 
     def _row(self, lookup: _Lookup, word: str) -> int | None:
         found = lookup.exact.get(word)

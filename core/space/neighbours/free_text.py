@@ -1,34 +1,29 @@
-"""A text of the reader's own in the space of a variant: encoded now, transformed as the dataset's items were.
-
-The last few encoders stay loaded for as long as the process lives: loading weights takes seconds.
-"""
+"""A text of the reader's own in the space of a variant: encoded now, transformed as the dataset's items were."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 
 from core import policy
 from core.datasets.kinds.base import Dataset
+from core.encoders import resident
 from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
-from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError, InputError
-from core.runs.spaces import Space
+from core.runs.spaces import Space, fitted_of
 from core.settings import Settings, prepare_runtime
-from core.transforms.chain import FittedChain, TransformChain
-from core.transforms.trained_flows import StoredFlows
-from core.types import CancelToken, Float32, Int64, Variant
+from core.transforms.chain import TransformChain
+from core.types import CancelToken, Float32, Variant
 
 KEPT = 256  # encoded texts
 MOST_UNKNOWN = 20  # words without a vector that are named
 
-_LOCK = threading.Lock()  # tokenizers cannot take two texts at once
+_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,24 +82,23 @@ def _place(text: str, space: Space, settings: Settings) -> Placed:
     if np.isnan(found.vector).any():
         vector = None
     elif TransformChain.parse(space.variant.transform).steps:
-        embedding = encoder.identity.embedding_digest(space.dataset.texts_digest)
-        fit = _Fit(space.digest, embedding, space.variant.transform, settings, space.items)
-        vector = _fitted(fit).apply(found.vector[None, :])[0]
+        vector = fitted_of(space, settings).apply(found.vector[None, :])[0]
     return Placed(space.variant, vector, found.truncated, found.unknown)
 
 
 def _encode(text: str, encoder: Encoder, dataset: Dataset) -> _Encoded:
     # An encoder that is fitted on the dataset's texts gives another vector for another dataset.
-    corpus = _Corpus(dataset.texts_digest, dataset.items) if isinstance(encoder, FittedEncoder) else _Corpus("", ())
+    corpus = dataset.texts_digest if isinstance(encoder, FittedEncoder) else ""
+    key = (encoder.identity, corpus, text)
     with _LOCK:
-        key = (encoder.identity, corpus.digest, text)
         if key not in _ENCODED:
-            _keep(text, _ready(_Named(encoder.identity, encoder), corpus), corpus)
+            with resident.loaded(encoder, dataset.texts_digest, dataset.items) as ready:
+                _keep(text, ready, corpus)
         _ENCODED.move_to_end(key)
         return _ENCODED[key]
 
 
-def _keep(text: str, encoder: Encoder, corpus: _Corpus) -> None:
+def _keep(text: str, encoder: Encoder, corpus: str) -> None:
     """Encode a text and keep the vectors: the encoder's, and those of the other poolings from the same pass."""
     if isinstance(encoder, EncoderFamily):
         encodings = encoder.encode_family([text], CancelToken())
@@ -120,53 +114,6 @@ def _keep(text: str, encoder: Encoder, corpus: _Corpus) -> None:
     for identity, vector in zip(identities, vectors, strict=True):
         if np.isinf(vector).any():
             raise BlindspotError(f"'{identity.reference}' gave a vector that is not finite", remedy="try another text")
-        _ENCODED[(identity, corpus.digest, text)] = _Encoded(vector, truncated, unknown)
+        _ENCODED[(identity, corpus, text)] = _Encoded(vector, truncated, unknown)
     while len(_ENCODED) > KEPT:
         _ENCODED.popitem(last=False)
-
-
-# Arguments of cached functions: each is compared by what decides it.
-
-
-@dataclass(frozen=True)
-class _Corpus:
-    """Texts that an encoder is fitted on."""
-
-    digest: str
-    items: tuple[str, ...] = field(compare=False)
-
-
-@dataclass(frozen=True)
-class _Named:
-    """An encoder: every resolved reference is a new object."""
-
-    identity: EncoderIdentity
-    encoder: Encoder = field(compare=False)
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """What a space's transform is fitted on."""
-
-    space: str
-    embedding: str = field(compare=False)
-    transform: str = field(compare=False)
-    settings: Settings = field(compare=False)
-    items: Int64 = field(compare=False)
-
-
-@lru_cache(maxsize=4)
-def _ready(named: _Named, corpus: _Corpus) -> Encoder:
-    """The encoder with its weights loaded, and fitted if it has to be."""
-    named.encoder.load()
-    if isinstance(named.encoder, FittedEncoder):
-        named.encoder.fit(corpus.items, CancelToken())
-    return named.encoder
-
-
-@lru_cache(maxsize=8)
-def _fitted(fit: _Fit) -> FittedChain:
-    embedded = EmbeddingCache(fit.settings.embeddings).read(fit.embedding)
-    if embedded is None:
-        raise BlindspotError("the embeddings were deleted meanwhile", remedy="encode the dataset again")
-    return TransformChain.parse(fit.transform).fit(embedded.matrix[fit.items], StoredFlows(fit.settings.flows))

@@ -10,6 +10,7 @@ import pytest
 
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.published import pairs as loaders
+from core.encoders import resident
 from core.encoders.catalog import resolve_encoder
 from core.encoders.word_vectors.encoder import WordVectors
 from core.errors import InputError
@@ -116,13 +117,13 @@ def test_word_vectors_name_what_they_do_not_know(settings: Settings, tmp_path_fa
 def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(settings: Settings) -> None:
     """The real model: one is loaded, the vectors are those of each pooling on its own."""
     free_text._ENCODED.clear()
-    free_text._ready.cache_clear()
+    resident._LOADED.clear()
     names = ("minilm", "minilm-cls", "minilm-static")
     spaces = [
         Space(Variant(name, "none"), SMALL_PAIRS, np.arange(1), np.zeros((1, 384), np.float32), name) for name in names
     ]
     placed = free_text.place("word " * 2_000, spaces, settings)  # 10,000 characters
-    assert free_text._ready.cache_info().currsize == 1
+    assert len(resident._LOADED) == 1
     assert [one.truncated for one in placed] == [True] * 3
     for name, one in zip(names, free_text.place(DOG, spaces, settings), strict=True):
         alone = resolve_encoder(name, settings).encode([DOG], CancelToken())[0]

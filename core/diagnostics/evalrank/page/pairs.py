@@ -25,13 +25,14 @@ from core.figures.theme import MANY_VARIANTS
 from core.numerics.neighbours.hubness import HUB
 from core.numerics.ranking.problem import Relation
 from core.runs.embeddings import EmbeddingsGone
+from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.types import Bool, Int64
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
-from core.ui.widgets import dataset_offer, downloads
+from core.ui.widgets import dataset_offer, downloads, why_similar
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
@@ -343,6 +344,11 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
             "In brackets: why filtered ranks ignore an item. Below an item, why it may be near: "
             f"{why}, whether it is a hub."
         )
+        if why_similar.is_open():
+            texts = PairOfTexts((pair["query"], pair["mate"]), (int(pair["query_no"]), int(pair["mate_no"])))
+            note = why_similar.note_of(shown.picks.metric)
+            asked = [why_similar.of_run(run, texts, note=note) for run in sides.by_letter.values()]
+            why_similar.show(asked, ("query", "match"))
 
 
 def _gold(shown: EvalRankView, selected: int) -> None:

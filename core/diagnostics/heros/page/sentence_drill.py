@@ -16,11 +16,13 @@ from core.diagnostics.heros.page.shown import HerosView
 from core.figures.html_tables import TableRow, ranking_table
 from core.numerics.ranking.problem import Relation
 from core.runs.embeddings import EmbeddingsGone
+from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.texts import word_changes
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, jobs, repository, settings
+from core.ui.widgets import why_similar
 from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 
@@ -132,6 +134,14 @@ def _above(
         "▲ above the rewrite, ● the rewrite, = tied with it, ▽ below it. Underlined: words that the original does not "
         "have. In brackets: what a sentence is in the dataset. The similarity is the cosine, not normalised."
     )
+    if why_similar.is_open():
+        number = sentences.column(subset)
+        pair = PairOfTexts(
+            (sentences.originals[place], sentences.rewrites[place][number]),
+            (int(sentences.original_items[place]), int(sentences.rewrite_items[place, number])),
+        )
+        note = "Above, similarities are normalized by the average of unrelated sentences; this is the plain cosine."
+        why_similar.show([why_similar.of_run(run, pair, note=note) for run in runs], ("original", "rewrite"))
 
 
 def _ranking(sentences: Sentences, place: int, subset: str, cosines: Float64, run: RunRecord) -> list[TableRow]:

@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity import figures, pairs
 from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from core.diagnostics.similarity.pairs import DISAGREEMENT, FIRST, PAIR, SCORE, SECOND, SET, Fit, Order, ScoredTable
 from core.numerics.statistics.outcomes import Outcomes
+from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets import downloads
+from core.ui.resources import cached, load
+from core.ui.widgets import downloads, why_similar
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -172,3 +175,12 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
                 "residual": st.column_config.NumberColumn(format="%+.2f"),
             },
         )
+        if why_similar.is_open():
+            dataset = load(find_dataset(shown.picks.dataset))
+            if not isinstance(dataset, ScoredPairs):
+                raise TypeError(f"{shown.picks.dataset} is no set of scored pairs")
+            items = int(dataset.firsts[number]), int(dataset.seconds[number])
+            pair = PairOfTexts((row[FIRST], row[SECOND]), items)
+            note = why_similar.note_of(shown.picks.metric)
+            asked = [why_similar.of_run(run, pair, note=note) for run in sides.values()]
+            why_similar.show(asked, ("first text", "second text"))

@@ -15,16 +15,18 @@ from core.numerics.neighbours.approximate import Quality
 from core.numerics.neighbours.overlap import in_how_many
 from core.numerics.similarity import Similarity
 from core.runs.spaces import Space, open_spaces
+from core.runs.why_similar import PairOfTexts
 from core.space.neighbours import free_text
 from core.space.neighbours import lists as neighbours
 from core.space.neighbours.free_text import Placed
 from core.space.neighbours.lists import RANKS, Neighbours
 from core.space.neighbours.page.query import Query, choose
-from core.space.page import Opened
+from core.space.page import Opened, short_text
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, settings
 from core.ui.turns import turn
+from core.ui.widgets import why_similar
 from core.ui.widgets.browse_table import choose_row
 
 FEWEST, DEFAULT_K = 5, 10
@@ -75,6 +77,7 @@ def answer(opened: Opened, query: Query, k: int) -> Answer | None:
         return None
     found = Answer(k, lists)
     _side_by_side(opened, query, found)
+    _why(opened, query, found)
     _at_ranks(opened, found)
     return found
 
@@ -220,6 +223,28 @@ def _missed(found: Answer, related: Mapping[int, str]) -> None:
     if without:
         named = ", ".join(dict.fromkeys(related.values()))
         st.caption(f"Not among the {found.k} nearest of {', '.join(without)}: {as_text(named)}.")
+
+
+def _why(opened: Opened, query: Query, found: Answer) -> None:
+    """What the words of the query and of one neighbor contribute, in the first two variants."""
+    if not why_similar.is_open():
+        return
+    rank = int(
+        st.number_input(
+            "Neighbor of rank", 1, found.k, key="why_rank", bind="query-params", width=200, help="In each list."
+        )
+    )
+    spaces = {space.variant: space for space in opened.spaces}
+    asked = []
+    for one in found.lists:
+        item = int(one.items[rank - 1])
+        pair = PairOfTexts((query.text, opened.dataset.items[item]), (query.item, item))
+        heading = (
+            f"**{opened.names[one.variant]} · {as_text(one.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
+        )
+        note = why_similar.note_of(opened.metric)
+        asked.append(why_similar.of_space(spaces[one.variant], pair, heading, note))
+    why_similar.show(asked, ("query", "neighbor"))
 
 
 def _at_ranks(opened: Opened, found: Answer) -> None:

@@ -1,0 +1,53 @@
+"""Encoders that stay loaded for as long as the process lives: for single texts, since loading weights takes seconds."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+from core.encoders.base import Encoder, EncoderIdentity, FittedEncoder
+from core.types import CancelToken
+
+KEPT = 4
+
+_LOCK = threading.RLock()  # tokenizers cannot take two texts at once
+_LOADED: OrderedDict[tuple[EncoderIdentity, str], Encoder] = OrderedDict()
+
+
+@runtime_checkable
+class SharesWeights(Protocol):
+    """A loaded encoder whose weights serve others, such as the poolings of one model."""
+
+    def sibling(self, identity: EncoderIdentity) -> Encoder | None:
+        """The encoder of that identity, on the same weights; None if it is none of this family."""
+        ...
+
+
+@contextmanager
+def loaded(encoder: Encoder, texts_digest: str, texts: Sequence[str]) -> Iterator[Encoder]:
+    """The encoder with its weights, for the caller alone, and fitted on the texts if it has to be.
+
+    Raises what ``Encoder.load`` and ``FittedEncoder.fit`` do.
+    """
+    # One that is fitted on texts gives other vectors for other texts.
+    key = encoder.identity, texts_digest if isinstance(encoder, FittedEncoder) else ""
+    with _LOCK:
+        if key not in _LOADED:
+            _LOADED[key] = _ready(encoder, texts)
+        _LOADED.move_to_end(key)
+        while len(_LOADED) > KEPT:
+            _LOADED.popitem(last=False)
+        yield _LOADED[key]
+
+
+def _ready(encoder: Encoder, texts: Sequence[str]) -> Encoder:
+    for other in _LOADED.values():
+        if isinstance(other, SharesWeights) and (sibling := other.sibling(encoder.identity)) is not None:
+            return sibling
+    encoder.load()
+    if isinstance(encoder, FittedEncoder):
+        encoder.fit(texts, CancelToken())
+    return encoder

@@ -1,0 +1,199 @@
+"""Map of what the words of two texts contribute to their similarity, and the same in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from core.encoders.tokens import Role, Token
+from core.figures.html_tables import LINE
+from core.figures.theme import DIVERGING, Scheme, faint, ink, shade
+from core.texts import counted, near_duplicate_key
+from core.transforms.contributions import Contributions, Way
+from core.types import Float64, Int64
+
+MOST_WORDS = 30  # of a text in the map
+MOST_NUMBERS = {True: 8, False: 16}  # columns with room for numbers, by whether there is half a page
+LONGEST_WORD = 18  # characters
+SAID = 3  # of each kind of sentence
+GROUND = {Scheme.LIGHT: "#FFFFFF", Scheme.DARK: "#12171E"}  # of the page: .streamlit/config.toml
+LEAST = 5e-5  # that is said to lower a similarity
+NO_WORD = "(no word)"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The part of the contributions that the map shows: rows of ``cells`` and columns, by their numbers."""
+
+    rows: Int64
+    columns: Int64
+
+    @classmethod
+    def of(cls, found: Contributions) -> Shown:
+        """The words of each text that contribute most, in the text's order, without what is cut off."""
+        return cls(_most(found.words[0], found.of_words[0]), _most(found.words[1], found.of_words[1]))
+
+
+def _most(words: Sequence[Token], values: Float64) -> Int64:
+    read = np.array([place for place, word in enumerate(words) if word.role is not Role.CUT], dtype=np.int64)
+    order = np.argsort(-np.abs(np.nan_to_num(values[read])), kind="stable")
+    return np.sort(read[order[:MOST_WORDS]])
+
+
+def token_map(found: Contributions, scheme: Scheme, label: str, *, is_narrow: bool = False) -> str:
+    """A table as HTML: a row per word of the first text, a column per word of the second, colored around zero.
+
+    The last row and column have what each word contributes in all. Narrow screens scroll sideways.
+
+    Args:
+        label: names the table for screen readers.
+        is_narrow: whether another one is beside it.
+    """
+    shown = Shown.of(found)
+    cells = found.cells[np.ix_(shown.rows, shown.columns)]
+    largest = float(np.nanmax(np.abs(cells), initial=0.0)) or 1.0
+    has_numbers = len(shown.columns) <= MOST_NUMBERS[is_narrow]
+    edge = f"border:1px solid {LINE[scheme]}"
+    side = f"color:{faint(scheme)};font-weight:400;white-space:nowrap"
+    total = "sum" if found.way is Way.SUM else "alone"
+    head = "".join(_above(found.words[1][j], scheme) for j in shown.columns)
+    rows = []
+    for i, row in zip(shown.rows, cells, strict=True):
+        first = found.words[0][i]
+        tds = "".join(
+            _cell(float(value), largest, first, found.words[1][j], has_numbers, scheme)
+            for j, value in zip(shown.columns, row, strict=True)
+        )
+        rows.append(
+            f'<tr><th scope="row" title="{_title(first)}" style="position:sticky;left:0;background:{GROUND[scheme]};'
+            f"text-align:right;padding:2px 6px;"
+            f'{_of_role(first, scheme)};font-weight:400;white-space:nowrap">{_name(first)}</th>{tds}'
+            f'<td style="{side};padding:2px 6px;text-align:right">{number(float(found.of_words[0][i]))}</td></tr>'
+        )
+    sums = "".join(
+        f'<td style="{side};padding:4px 0;text-align:center"><span style="display:inline-block;line-height:1.1;'
+        f'{"" if has_numbers else _UPRIGHT}">{number(float(found.of_words[1][j]))}</span></td>'
+        for j in shown.columns
+    )
+    corner = number(found.cosine) if found.way is Way.SUM else ""
+    return (
+        f'<div style="overflow-x:auto"><table aria-label="{escape(label)}" style="border-collapse:collapse;'
+        f'font-size:0.8rem;font-variant-numeric:tabular-nums;color:{ink(scheme)}">'
+        f'<thead><tr><th></th>{head}<th scope="col" style="{side};vertical-align:bottom;padding:2px 6px">{total}</th>'
+        f'</tr></thead><tbody style="{edge}">{"".join(rows)}</tbody><tfoot><tr><th scope="row" style="{side};'
+        f'text-align:right;padding:2px 6px">{total}</th>{sums}<td style="padding:2px 6px;text-align:right">'
+        f"<b>{corner}</b></td></tr></tfoot></table></div>"
+    )
+
+
+_UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
+
+
+def _above(word: Token, scheme: Scheme) -> str:
+    return (
+        f'<th scope="col" title="{_title(word)}" style="vertical-align:bottom;font-weight:400;padding:4px 0;'
+        f'{_of_role(word, scheme)}"><span style="{_UPRIGHT};white-space:nowrap;display:inline-block;line-height:1.1">'
+        f"{_name(word)}</span></th>"
+    )
+
+
+def _cell(value: float, largest: float, first: Token, second: Token, has_number: bool, scheme: Scheme) -> str:
+    written = number(value)
+    title = f"{_title(first)} × {_title(second)}: {written}"
+    if np.isnan(value):
+        return f'<td title="{title}" style="text-align:center">–</td>'
+    color = shade(DIVERGING[scheme], 0.5 + 0.5 * value / largest)
+    size = "min-width:44px;padding:3px 2px" if has_number else "min-width:20px;height:22px;padding:0"
+    inside = written if has_number else f'<span style="font-size:0;opacity:0">{written}</span>'
+    return f'<td title="{title}" style="background:{color};text-align:center;{size}">{inside}</td>'
+
+
+def _name(word: Token) -> str:
+    text = word.text or NO_WORD
+    return escape(text if len(text) <= LONGEST_WORD else f"{text[: LONGEST_WORD - 1]}…")
+
+
+def _title(word: Token) -> str:
+    role = "" if word.role is Role.WORD else f" ({word.role})"
+    return escape(f"{(word.text or NO_WORD)[:200]}{role}")
+
+
+def _of_role(word: Token, scheme: Scheme) -> str:
+    return f"color:{ink(scheme) if word.role is Role.WORD else faint(scheme)}"
+
+
+def number(value: float) -> str:
+    """Three decimals with a true minus sign; a dash where there is none."""
+    if np.isnan(value):
+        return "–"
+    written = f"{value:.3f}"
+    return "0.000" if written == "-0.000" else written.replace("-", "\N{MINUS SIGN}")
+
+
+def sentences(found: Contributions, names: tuple[str, str]) -> list[str]:
+    """What counts most, plain text; ``names`` of the two texts.
+
+    The strongest pairs of words (by sum), the words that only one text has, then the words that lower the similarity,
+    or without which it rises.
+    """
+    pairs = []
+    if found.way is Way.SUM:
+        flat = np.argsort(-found.cells, axis=None, kind="stable")[:SAID]
+        for i, j in zip(*np.unravel_index(flat, found.cells.shape), strict=True):
+            if found.cells[i, j] > 0:
+                first, second = _quoted(found.words[0][i]), _quoted(found.words[1][j])
+                pairs.append(f"{first} with {second} contributes {_precise(float(found.cells[i, j]))}")
+    keys = [{near_duplicate_key(word.text) for word in words} for words in found.words]
+    of_one, lowering = [], []
+    for side, (words, values) in enumerate(zip(found.words, found.of_words, strict=True)):
+        read = [
+            (word, float(value))
+            for word, value in zip(words, values, strict=True)
+            if word.role not in {Role.CUT, Role.UNKNOWN, Role.ADDED} and not np.isnan(value)
+        ]
+        alone = [one for one in read if near_duplicate_key(one[0].text) not in {"", *keys[1 - side]}]
+        alone = sorted(alone, key=lambda one: -abs(one[1]))[:SAID]
+        of_one += [_said(word, value, f"only in the {names[side]}", found.way) for word, value in alone]
+        lowering += [
+            (value, word, names[side]) for word, value in read if value < -LEAST and (word, value) not in alone
+        ]
+    lowest = sorted(lowering, key=lambda one: one[0])[:SAID]
+    return [*pairs, *of_one, *(_said(word, value, f"in the {name}", found.way) for value, word, name in lowest)]
+
+
+def _said(word: Token, value: float, where: str, way: Way) -> str:
+    if way is Way.SUM:
+        return f"{_quoted(word)}, {where}, contributes {_precise(value)}"
+    return f"Without {_quoted(word)}, {where}, the similarity {'falls' if value > 0 else 'rises'} by {abs(value):.4f}"
+
+
+def _quoted(word: Token) -> str:
+    text = word.text or NO_WORD
+    return f"“{text if len(text) <= 60 else f'{text[:60]}…'}”"
+
+
+def _precise(value: float) -> str:
+    return f"{value:.{3 if abs(value) >= 0.01 else 4}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def left_out(found: Contributions, names: tuple[str, str]) -> list[str]:
+    """What the map does not show, or what counts for nothing, plain text."""
+    shown = Shown.of(found)
+    out = []
+    for words, values, kept, name in zip(found.words, found.of_words, (shown.rows, shown.columns), names, strict=True):
+        cut = sum(word.role is Role.CUT for word in words)
+        if cut:
+            out.append(f"The {name} is longer than the model reads: the last {counted(cut, 'word')} count for nothing.")
+        more = len(words) - cut - len(kept)
+        if more:
+            others = float(np.nansum(values) - np.nansum(values[kept]))
+            rest = f", the other {more} add up to {number(others)}" if found.way is Way.SUM else ""
+            out.append(f"Shown: the {len(kept)} words of the {name} that contribute most{rest}.")
+        unknown = [word.text for word in words if word.role is Role.UNKNOWN]
+        if unknown:
+            some = ", ".join(f"“{word[:40]}”" for word in unknown[:5])
+            out.append(f"No vector: {some}{' and others' if len(unknown) > 5 else ''} in the {name}.")
+    return out

@@ -1,0 +1,158 @@
+"""Contributions of words, as the drill-downs of pairs show them, by AppTest: against cosines of the stored vectors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.published.scored_pairs import scored_pairs
+from core.runs.embeddings import embedded_of
+from core.store.records import RunRecord
+from tests.support.pages import OpenApp, written
+from tests.support.small_world import CAT, DOG, SMALL_PAIRS, GramEncoder
+from tests.support.world import World
+
+MARKUP = "a <b>bold</b> *dog*"
+SCORED = scored_pairs(
+    "toy-scores", {"one": [("dogs run", MARKUP, 4.5), ("cats sleep", "dogs run", 0.5), ("a", "b c", 1)]}
+)
+SENTENCES = MinimalPairSet(
+    "toy-minimal",
+    ("a big dog", "a large dog", "a small dog", "some rain", "much rain", "no rain", "old men", "aged men", "new men"),
+    np.array([0, 3, 6], dtype=np.int32),
+    {"synonym": np.array([1, 4, 7], dtype=np.int32), "antonym": np.array([2, 5, 8], dtype=np.int32)},
+)
+SUM, LEFT_OUT = "random-projection-64", "trigrams"
+TWO = [f"{SUM}~none", f"{LEFT_OUT}~none"]
+
+
+@pytest.fixture(scope="module")
+def runs(module_world: World) -> dict[str, RunRecord]:
+    """Runs by diagnostic and encoder of one encoder whose parts add up, and one of which words are left out."""
+    module_world.add(SMALL_PAIRS, SCORED, SENTENCES, GramEncoder())
+    found = {}
+    for diagnostic, dataset in (("evalrank", SMALL_PAIRS), ("similarity", SCORED), ("heros", SENTENCES)):
+        for encoder in (SUM, LEFT_OUT):
+            found[f"{diagnostic} {encoder}"] = module_world.run(diagnostic, encoder, dataset.id)
+    module_world.run("evalrank", SUM, SMALL_PAIRS.id, protocol="toolkit")
+    module_world.repository.database.close()
+    return found
+
+
+def cosine(run: RunRecord, world: World, first: int, second: int) -> float:
+    x, y = (embedded_of(run, world.settings).matrix[item].astype(np.float64) for item in (first, second))
+    return float(x @ y / np.linalg.norm(x) / np.linalg.norm(y))
+
+
+def shown(app: AppTest) -> list[float]:
+    """The cosines that the maps say."""
+    said = re.findall(r"(?:add up to|The cosine is) \*\*(-?[0-9.]+)\*\*", written(app))
+    return [float(value) for value in said]
+
+
+def maps(app: AppTest) -> list[str]:
+    return [html.proto.body for html in app.get("html") if "Contributions to the similarity" in html.proto.body]
+
+
+def check(app: AppTest, expected: list[float]) -> None:
+    assert not app.error
+    assert shown(app) == pytest.approx(expected, abs=6e-5)
+    assert len(maps(app)) == len(expected)
+
+
+def test_nothing_is_asked_before_the_reader_does(
+    open_app: OpenApp, runs: dict[str, RunRecord], module_world: World
+) -> None:
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO, view="pairs", pair="0")
+    assert not maps(app)
+    app.toggle(key="why").set_value(True).run()
+    assert len(maps(app)) == 2
+
+
+def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
+    address = {
+        "data": SMALL_PAIRS.id,
+        "enc": TWO,
+        "view": "pairs",
+        "a": TWO[0],
+        "b": TWO[1],
+        "pair": "1",
+        "why": "true",
+    }
+    app = open_app(module_world.cache, "evalrank", **address)
+    ends = int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.mates[1])
+    check(app, [cosine(runs[f"evalrank {encoder}"], module_world, *ends) for encoder in (SUM, LEFT_OUT)])
+    assert "the similarity shown" in written(app)
+    assert "leaving words out" in written(app)
+    assert "“through”, only in the match" in written(app)
+
+
+@pytest.mark.usefixtures("runs")
+def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World) -> None:
+    run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
+    app.sidebar.segmented_control(key="metric").set_value("l2").run()
+    check(app, [cosine(run, module_world, int(SMALL_PAIRS.queries[1]), int(SMALL_PAIRS.mates[1]))])
+    assert "this explains the cosine" in written(app)
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
+    app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
+    app.sidebar.segmented_control(key="protocol").set_value("toolkit").run()
+    assert not maps(app)
+    assert "Choose the protocol “definition”" in written(app)
+
+
+def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
+    address = {"data": SCORED.id, "enc": TWO, "similarity_view": "pairs", "sim_a": TWO[0], "sim_b": TWO[1]}
+    app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
+    ends = int(SCORED.firsts[0]), int(SCORED.seconds[0])
+    check(app, [cosine(runs[f"similarity {encoder}"], module_world, *ends) for encoder in (SUM, LEFT_OUT)])
+    for html in maps(app):
+        assert "<b>bold</b>" not in html
+        assert "&lt;b&gt;bold&lt;/b&gt;"[:14] in html
+    assert r"\<b\>bold\</b\>" in written(app)
+
+
+def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
+    address = {"data": SENTENCES.id, "enc": TWO, "heros_view": "sentences", "sent_a": TWO[0], "sent_b": TWO[1]}
+    app = open_app(module_world.cache, "heros", **address, original_no="1", sent_rewrite="antonym", why="true")
+    check(app, [cosine(runs[f"heros {encoder}"], module_world, 3, 5) for encoder in (SUM, LEFT_OUT)])
+    assert "“no”, only in the rewrite" in written(app)
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_neighbor_of_an_item_and_of_an_own_text(open_app: OpenApp, module_world: World) -> None:
+    number = SMALL_PAIRS.items.index(DOG)
+    address = {"data": SMALL_PAIRS.id, "enc": TWO, "k": "6", "why": "true", "why_rank": "3"}
+    app = open_app(module_world.cache, "neighbours", **address, item=str(number))
+    third = [float(found["similarity"][2]) for found in _lists(app)]
+    check(app, third)
+    app = open_app(module_world.cache, "neighbours", **address, q="the cat of a dog")
+    check(app, [float(found["similarity"][2]) for found in _lists(app)])
+    module_world.run("evalrank", "lsa~center", SMALL_PAIRS.id)
+    app = open_app(module_world.cache, "neighbours", **address | {"enc": "lsa~center"}, q=CAT)
+    check(app, [float(found["similarity"][2]) for found in _lists(app)])
+    assert "lsa + center" in maps(app)[0]
+
+
+def _lists(app: AppTest) -> list[pd.DataFrame]:
+    return [frame.value for frame in app.dataframe if {"rank", "similarity"} <= set(frame.value.columns)]
+
+
+def test_a_table_says_that_it_cannot(open_app: OpenApp, module_world: World, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [(text, f"[{i % 3 + 1}, {i % 5}, 1]") for i, text in enumerate(SCORED.items)]
+    pd.DataFrame(rows, columns=["text", "embedding"]).to_csv(path, index=False)
+    module_world.run("similarity", f"table:{path}", SCORED.id)
+    address = {"data": SCORED.id, "enc": f"table:{path}~none", "similarity_view": "pairs"}
+    app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
+    assert not maps(app)
+    assert "whole texts" in written(app)
