@@ -23,6 +23,7 @@ from core.ui.pickers import Picks
 from core.ui.resources import load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import item_search, tables
+from core.ui.widgets.shown_models import asked_for
 from core.ui.widgets.work import encode_button, fetch_button
 
 MOST_SIDE_BY_SIDE = 4
@@ -89,7 +90,9 @@ def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     found = gone.encoded(
         picks.variants or repository().variants() or [FIRST_VARIANT], dataset, warn=bool(picks.variants)
     )
-    here = [variant for variant, is_here in found.items() if is_here]
+    here = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
+    if not picks.variants:
+        here.sort(key=lambda variant: variant != picks.baseline)
     away = list(dict.fromkeys(variant.encoder for variant, is_here in found.items() if not is_here))
     if away and (picks.variants or not here):
         _offer(away[:MOST_SIDE_BY_SIDE], dataset)

@@ -20,8 +20,9 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         configure()
         navigate()
         st.rerun()
-    st.title(title, anchor=False)
-    st.markdown(question)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.title(title, anchor=False, width="content")
+        st.markdown(question, width="content")
     tell_failure()
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, greyed, until the whole page is drawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -74,6 +74,7 @@ class Picks:
         variants: those to show; a baseline that the reader chose is one of them.
         baseline: what the others are compared with; None where nothing was run.
         postprocessed: whether post-processed variants are shown where none are picked; see ``asked_for``.
+        known: all of the store, by first appearance.
     """
 
     dataset: str
@@ -82,6 +83,7 @@ class Picks:
     variants: tuple[Variant, ...]
     baseline: Variant | None = None
     postprocessed: bool = False
+    known: tuple[Variant, ...] = field(default=(), compare=False)
 
     @property
     def params(self) -> dict[str, str]:
@@ -216,6 +218,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         tuple(chosen),
         baseline or _usual_baseline(known.values()),
         bool(kept.get(Picker.POSTPROCESSED)),
+        tuple(known.values()),
     )
 
 
@@ -322,14 +325,29 @@ def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker
         st.session_state[Picker.MODELS] = [value for value in asked if value in answers[Picker.MODELS]]
 
 
-def compares(*keys: str) -> None:
-    """Note the keys of a page's choice of what to compare: a new baseline takes the first side."""
+def usual_sides(names: Sequence[str], keys: tuple[str, str]) -> tuple[str, list[str]]:
+    """What a page compares at first, by the variants' names: the baseline ("" if it is not among them), and the others,
+    the newest first; of another model before other post-processing of the same one.
+
+    A new baseline takes the place of the first side, which is why the keys of both are kept.
+    """
     st.session_state[_SIDES] = keys
+    picks: Picks | None = st.session_state.get(_PICKED)
+    baseline = picks.baseline if picks else None
+    places = {str(variant): place for place, variant in enumerate(picks.known if picks else ())}
+    others = [name for name in names if name != str(baseline)]
+    others.sort(key=lambda name: (_is_of(baseline, name), -places.get(name, -1)))
+    return str(baseline) if str(baseline) in names else "", others
+
+
+def _is_of(baseline: Variant | None, name: str) -> bool:
+    return baseline is not None and Variant.parse(name).encoder == baseline.encoder
 
 
 def _forget_sides() -> None:
-    for key in st.session_state.get(_SIDES, ()):
-        if key in st.session_state:
+    """Let the new baseline take the first side, and somebody else the second."""
+    for key, is_first in zip(st.session_state.get(_SIDES, ()), (True, False), strict=False):
+        if key in st.session_state and (is_first or st.session_state[key] == st.session_state[Picker.BASELINE]):
             st.session_state[key] = None
 
 

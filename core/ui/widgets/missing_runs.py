@@ -20,6 +20,7 @@ from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.run_form import run_form
+from core.ui.widgets.shown_models import runs_asked_for
 from core.ui.widgets.work import duration, run_button
 
 
@@ -32,9 +33,8 @@ def fits(entry: DiagnosticEntry, dataset: str) -> bool:
 
 
 def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
-    """The finished runs of the picked variants, of every support, newest first."""
-    found = repository().finished(entry, dataset=dataset, params=params)
-    return [run for run in found if picks.keeps(run.plan.variant)]
+    """The finished runs of the variants that are asked for, of every support, newest first."""
+    return runs_asked_for(picks, repository().finished(entry, dataset=dataset, params=params))
 
 
 def offer(

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
+from core.ui.pickers import usual_sides
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def two_variants(
     b_at_first: bool = True,
     on_change: Callable[[], None] | None = None,
 ) -> Sides:
-    """Let the reader choose A and B among runs of different variants.
+    """Let the reader choose A and B among runs of different variants: at first the baseline and the newest other model.
 
     Args:
         keys: of the two, in the session and in the address.
@@ -61,8 +62,10 @@ def two_names(
         st.caption(f"Not among the variants shown: {missing}.{stands_in}")
     if len(names) < 2 and b_at_first:
         return names[0], None
-    first = _valid(a, names, _other_than(_value(b), names))
-    second = _valid(b, names, _other_than(first, names)) if b_at_first or _value(b) in names else None
+    baseline, others = usual_sides(names, keys)
+    order = [baseline, *others] if baseline else others
+    first = _valid(a, names, _other_than(_value(b), order))
+    second = _valid(b, names, _other_than(first, [*others, baseline])) if b_at_first or _value(b) in names else None
     if second is None and b in st.session_state:
         st.session_state[b] = None
     left, right = st.columns(2)

@@ -13,6 +13,7 @@ from core.texts import counted
 from core.ui.pickers import Picks
 from core.ui.resources import repository
 from core.ui.widgets import tables
+from core.ui.widgets.shown_models import asked_for
 from core.ui.widgets.work import being_computed, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure
@@ -47,7 +48,13 @@ def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
     """Per dataset the best of the picked variants, the picked dataset first."""
     params = {p.name: _value(p, picks) for p in entry.parameters}
     wanted = [*entry.overview.columns, "pairs", "background", entry.overview.counted[0]]
-    boards = repository().leaderboards(entry, params, picks.variants, wanted, TOP)
+    stored = repository().variants()
+    kept = asked_for(picks, stored)
+    boards = repository().leaderboards(entry, params, [] if kept == stored else kept, wanted, TOP)
+    if len(kept) < len(stored) and not picks.variants:  # a dataset with nothing but what was left out
+        shown = {board.dataset for board in boards}
+        every = repository().leaderboards(entry, params, [], wanted, TOP)
+        boards += [board for board in every if board.dataset not in shown]
     return sorted(boards, key=lambda board: board.dataset != picks.dataset)
 
 

@@ -22,6 +22,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import cached, load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.shown_models import asked_for
 from core.ui.widgets.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4  # where none are picked
@@ -107,7 +108,8 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
     whose encoder is gone, which may leave none."""
     if picks.variants:
         return list(gone.encoded(picks.variants, dataset, warn=True))
-    encoded = [v for v, is_here in gone.encoded(repository().variants(), dataset, warn=False).items() if is_here]
+    found = gone.encoded(repository().variants(), dataset, warn=False)
+    encoded = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
     if len(encoded) > MOST_VARIANTS:
         st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} variants. Pick others in the sidebar.")
     return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]

@@ -17,6 +17,7 @@ from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme
 from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.choices import one_of
+from core.ui.widgets.shown_models import runs_asked_for
 from core.ui.widgets.views import View, choose_view
 
 CLASSIFIERS_IN_WORDS = {
@@ -57,11 +58,10 @@ def _selected(picks: Picks) -> TransferView | None:
     classifier, seed, measure, overlap, own = _controls(any(r.plan.support_digest for r in found))
     every: dict[str, dict[str, list[RunRecord]]] = {}
     with_runs = set()
-    for run in found:
-        kind = run.plan.params.get("classifier", "")
-        if dict(run.plan.params) == {"classifier": kind, "seed": seed} and picks.keeps(run.plan.variant):
-            every.setdefault(kind, {}).setdefault(run.plan.dataset, []).append(run)
-            with_runs.add(run.plan.variant)
+    of_seed = [r for r in found if dict(r.plan.params) == {"classifier": _kind(r), "seed": seed}]
+    for run in runs_asked_for(picks, of_seed):
+        every.setdefault(_kind(run), {}).setdefault(run.plan.dataset, []).append(run)
+        with_runs.add(run.plan.variant)
     comparable = {
         kind: {
             task: {run.plan.variant: run for run in tables.on_one_support(by_task[task], own)}
@@ -89,6 +89,10 @@ def _selected(picks: Picks) -> TransferView | None:
         missing_runs.fits(ENTRY, picks.dataset),
         scheme(),
     )
+
+
+def _kind(run: RunRecord) -> str:
+    return run.plan.params.get("classifier", "")
 
 
 def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:

@@ -26,6 +26,7 @@ from core.ui.resources import repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
 from core.ui.widgets.choices import one_of
+from core.ui.widgets.shown_models import asked_for
 from core.ui.widgets.work import run_button
 
 FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered on an empty store
@@ -83,7 +84,8 @@ def selected(picks: Picks) -> WordsView:
             if run.plan.dataset in wanted and picks.keeps(run.plan.variant):
                 found.setdefault((diagnostic, run.plan.dataset), []).append(run)
     with_runs = {run.plan.variant for runs in found.values() for run in runs}
-    variants = picks.variants or [variant for variant in repository().variants() if variant in with_runs]
+    variants = picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
+    found = {place: [run for run in runs if run.plan.variant in variants] for place, runs in found.items()}
     own = support == "own"
     shown = {
         place: {run.plan.variant: run for run in tables.on_one_support(runs, own)} for place, runs in found.items()
