@@ -7,6 +7,7 @@ from core.ui.navigation import navigate, set_up
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.options import options
 from core.ui.widgets.work import (
     being_computed,
     demo_button,
@@ -30,6 +31,7 @@ __all__ = [
     "jobs",
     "known_datasets",
     "navigate",
+    "options",
     "page",
     "pick_dataset",
     "repository",

@@ -8,6 +8,7 @@ from core.diagnostic import DiagnosticEntry
 from core.ui.boundary import tell_failure
 from core.ui.navigation import configure, navigate, ran_through_app
 from core.ui.pickers import Picks, stale_link_notice
+from core.ui.widgets.options import begin_row
 from core.ui.widgets.work import job_panel
 
 
@@ -24,6 +25,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         st.title(title, anchor=False, width="content")
         st.markdown(question, width="content")
     tell_failure()
+    begin_row()
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, greyed, until the whole page is drawn.
     with st.container():

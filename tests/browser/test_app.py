@@ -130,7 +130,7 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
 def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: NewReader, demo_copy: Path) -> None:
     visitor = reader().open(f"{serve(demo_copy)}/evalrank")
     visitor.see("curve")
-    visitor.page.get_by_text("Run another variant").click()
+    visitor.page.get_by_role("button", name="Run another model").click()
     box, run = visitor.at("new_transform").get_by_role("combobox"), visitor.at("run_new").get_by_role("button")
     for typed, enabled in (("abtt:2+whiten:999x", False), ("abtt:2+whiten:100", True)):
         box.fill(typed)

@@ -15,11 +15,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.settings import ROOT
+from core.ui.navigation import pickers_of
 
 OpenApp = Callable[..., AppTest]
 
 TIMEOUT_SECONDS = 180
-SHARED = {"data", "enc", "metric", "protocol"}
 _run = AppTest._run
 
 
@@ -76,8 +76,9 @@ def open_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenApp]:
         st.cache_resource.clear()
         st.cache_data.clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=TIMEOUT_SECONDS)
-        # The shared pickers read the address when app.py first runs, a page's own widgets when the page does.
-        shared = {name: value for name, value in query.items() if name in SHARED}
+        # Widgets read the address when they first appear: some shared pickers are on the first page already.
+        at_once = pickers_of("")
+        shared = {name: value for name, value in query.items() if name in at_once}
         for name, value in shared.items():
             app.query_params[name] = value
         app.run()

@@ -19,6 +19,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
+from core.ui.widgets.options import row
 from core.ui.widgets.run_form import run_form
 from core.ui.widgets.shown_models import runs_asked_for
 from core.ui.widgets.work import duration, run_button
@@ -68,7 +69,7 @@ def offer(
         st.info(f"Not computed yet {on}: {names}.", icon=":material/info:")
         _compute(entry, lacking, dataset, params)
     if runs or lacking:
-        with st.expander("Run another variant", icon=":material/add:"):
+        with row().popover("Run another model", icon=":material/add:", key="run_another", width="content"):
             run_form(entry, dataset, params)
         return
     with st.container(border=True, key="empty"):

@@ -10,6 +10,7 @@ from core.store.records import RunRecord
 from core.texts import counted
 from core.types import Variant
 from core.ui.pickers import Picks, show_postprocessed
+from core.ui.widgets.options import row
 
 
 def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
@@ -17,7 +18,7 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     here = list(variants)
     kept = picks.asked_for(here)
     if hidden := len({variant for variant in here if picks.keeps(variant)} - set(kept)):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="left_out"):
+        with row():
             what = counted(hidden, "model with post-processing is", "models with post-processing are")
             st.caption(f"{what} not shown.", width="content")
             st.button("Show", key="show_postprocessed", type="tertiary", on_click=show_postprocessed)

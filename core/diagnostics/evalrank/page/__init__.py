@@ -44,7 +44,8 @@ def show() -> None:
         runs = runs[:MAX_SHOWN]
     if runs:
         comparability.protocol_note(entry, runs, picks)
-        filtered = choose_filtered()
+        with ui.options():
+            filtered = choose_filtered()
         styles, scheme = ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
         table = pairs_of(entry, runs)
         samples = uncertainty.samples(table)

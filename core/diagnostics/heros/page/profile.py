@@ -18,6 +18,7 @@ from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets.options import options
 
 MARKS = {
     Reading.SURPRISING: ":material/error_outline:",
@@ -41,8 +42,7 @@ def show(shown: HerosView) -> None:
     st.caption(
         f"Mean normalised similarity over {shown.runs[0].metrics['originals']:,.0f} sentences. An encoder that reads "
         "for meaning puts synonym and typo above antonym and negation; how high a number is in itself matters less "
-        "than their order. HEROS compares by cosine: the similarity and the protocol in the sidebar change nothing "
-        "here."
+        "than their order. HEROS compares by cosine."
     )
     _accuracies(shown.runs)
 
@@ -73,7 +73,7 @@ def _intervals(
     runs: Sequence[RunRecord], subsets: Sequence[str]
 ) -> Mapping[Variant, Mapping[str, tuple[float, float]]] | None:
     """Per variant and subset the ends of the interval, if the reader wants them."""
-    wanted = st.toggle(
+    wanted = options().toggle(
         "Show 95% intervals",
         key="heros_intervals",
         persist_state="session",

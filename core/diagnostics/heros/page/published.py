@@ -21,6 +21,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset
 from core.ui.resources import repository
 from core.ui.widgets import dataset_offer
+from core.ui.widgets.options import options
 from core.ui.widgets.work import fetch_button
 
 HOVER_WIDTH = 60
@@ -43,7 +44,7 @@ def rows(shown: HerosView) -> list[PublishedRow]:
     if not subsets:
         return []
     comparable = _are_comparable(shown)
-    wanted = st.toggle(
+    wanted = options().toggle(
         "Show published encoders",
         value=comparable,
         key="published_profiles" if comparable else "published_elsewhere",
@@ -58,7 +59,7 @@ def rows(shown: HerosView) -> list[PublishedRow]:
             "stand to each other, not how high numbers are."
         )
     names = list(blocks())
-    picked = st.pills(
+    picked = options().pills(
         "Unfold",
         names,
         selection_mode="multi",
@@ -69,7 +70,7 @@ def rows(shown: HerosView) -> list[PublishedRow]:
         "folded group is one row with its mean; of a method there are two where some encoders were trained further on "
         "inference pairs (NLI).",
     )
-    everything = st.toggle("Unfold all", key="unfold_all", bind="query-params")
+    everything = options().toggle("Unfold all", key="unfold_all", bind="query-params")
     return _folded(names if everything else list(picked), subsets)
 
 

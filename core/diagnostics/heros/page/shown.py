@@ -20,6 +20,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import Keys, cached, repository, settings
 from core.ui.widgets import missing_runs, tables
+from core.ui.widgets.options import row
 from core.ui.widgets.work import run_button
 
 DEFAULT = "demo-minimal"
@@ -54,12 +55,12 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
     """The picked dataset if it holds minimal pairs, else the built-in one with a caption that says so."""
     if missing_runs.fits(entry, picks.dataset):
         return picks.dataset
-    text, button = st.columns([4, 1], vertical_alignment="center")
-    text.caption(
-        f"{tables.dataset_title(picks.dataset)}, picked in the sidebar, holds no minimal pairs. Shown: "
-        f"{tables.dataset_title(DEFAULT)}."
-    )
-    button.button("Pick it", key="pick_minimal", on_click=pick_dataset, args=(DEFAULT,), width="stretch")
+    with row():
+        st.caption(
+            f"{tables.dataset_title(picks.dataset)} has no minimal pairs. Shown: {tables.dataset_title(DEFAULT)}.",
+            width="content",
+        )
+        st.button("Pick it", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))
     return DEFAULT
 
 

@@ -28,6 +28,7 @@ from core.ui.resources import cached, settings
 from core.ui.turns import turn
 from core.ui.widgets import why_similar
 from core.ui.widgets.browse_table import choose_row
+from core.ui.widgets.options import options
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing
@@ -47,7 +48,7 @@ class Answer:
 
 def depth_picker(opened: Opened) -> int:
     """How many neighbours to list: no more than the dataset has."""
-    asked = st.slider(
+    asked = options().slider(
         "Neighbours (k)",
         min_value=FEWEST,
         max_value=neighbours.LONGEST,
@@ -87,7 +88,7 @@ def _approximate(opened: Opened, k: int) -> bool:
     items = len(opened.spaces[0].items)
     if items < APPROXIMATE_FROM:
         return False
-    wanted = st.toggle(
+    wanted = options().toggle(
         "Approximate index",
         key="approx",
         bind="query-params",

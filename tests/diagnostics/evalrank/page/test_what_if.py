@@ -126,7 +126,7 @@ def published(small: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenApp, published: World) -> None:
-    app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if")
+    app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if", post="true")
     rows = table(app, "published in")
     assert len(rows) == 7
     assert rows.set_index("model").loc["SimCSE", "MRR"] == 0.6950

@@ -33,7 +33,7 @@ def spread(app: AppTest) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(("scale", "column"), [("normalised", "similarity"), ("raw cosine", "cosine")])
 def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosWorld, scale: str, column: str) -> None:
-    app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale)
+    app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale, post="true")
     found = spread(app)
     assert set(found) == {"bigrams", "bigrams + zscore", "bigrams + center", "trigrams"}
     run = small.runs["six", "bigrams~center"]
