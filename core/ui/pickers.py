@@ -96,10 +96,11 @@ class Picks:
     def asked_for(self, variants: Iterable[Variant]) -> list[Variant]:
         """Those of a page's variants that the reader asked for, in their order.
 
-        Where none are picked these are the ones without post-processing, as long as there are two to compare.
+        Where none are picked these are the ones without post-processing, and the baseline, as long as there are two to
+        compare.
         """
         kept = list(dict.fromkeys(variant for variant in variants if self.keeps(variant)))
-        plain = [variant for variant in kept if variant.transform == "none"]
+        plain = [variant for variant in kept if variant.transform == "none" or variant == self.baseline]
         return kept if self.variants or self.postprocessed or len(plain) < 2 else plain
 
     @staticmethod

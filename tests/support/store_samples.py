@@ -26,12 +26,12 @@ def pair_set(pairs: int = 20, dataset_id: str = "sample") -> PairSet:
     return PairSet(dataset_id, tuple(f"“{dataset_id}” № {i}" for i in range(2 * pairs)), numbers, numbers + pairs)
 
 
-def plan(run_id: str, dataset: PairSet, transform: str = "none") -> RunPlan:
+def plan(run_id: str, dataset: PairSet, transform: str = "none", encoder: str = "minilm") -> RunPlan:
     return RunPlan(
         run_id=run_id,
         diagnostic=ENTRY.id,
         diagnostic_version=ENTRY.version,
-        variant=Variant("minilm", transform),
+        variant=Variant(encoder, transform),
         dataset=dataset.id,
         dataset_digest=dataset.content_digest,
         params={"metric": "cos", "protocol": "definition"},
@@ -54,9 +54,16 @@ def result(dataset: PairSet, seed: int = 0, coverage: Mapping[str, int] | None =
     )
 
 
-def store_run(repository: Repository, run_id: str, dataset: PairSet, seed: int = 0, transform: str = "none") -> int:
+def store_run(
+    repository: Repository,
+    run_id: str,
+    dataset: PairSet,
+    seed: int = 0,
+    transform: str = "none",
+    encoder: str = "minilm",
+) -> int:
     """Begin and finish a run; its ``run_seq``."""
-    run_seq = repository.begin(plan(run_id, dataset, transform))
+    run_seq = repository.begin(plan(run_id, dataset, transform, encoder))
     repository.finish(run_seq, ENTRY, dataset, result(dataset, seed), TIMINGS, MANIFEST)
     return run_seq
 

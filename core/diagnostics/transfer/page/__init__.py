@@ -17,7 +17,7 @@ from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme
 from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.choices import one_of
-from core.ui.widgets.shown_models import runs_asked_for
+from core.ui.widgets.options import runs_asked_for
 from core.ui.widgets.views import View, choose_view
 
 CLASSIFIERS_IN_WORDS = {

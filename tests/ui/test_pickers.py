@@ -1,0 +1,90 @@
+"""The shared pickers: what a page shows where none are picked, the baseline, and pickers that change nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.diagnostic import Picker
+from core.store.repository import Repository
+from core.types import Variant
+from core.ui.navigation import pickers_of, sections
+from core.ui.pickers import Picks
+from tests.support.pages import OpenApp, charts
+from tests.support.store_samples import pair_set, store_run
+
+MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")
+ALL = [CENTERED, MINILM, LSA]
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
+
+
+def picks(*variants: Variant, baseline: Variant | None = None, postprocessed: bool = False) -> Picks:
+    return Picks("demo-pairs", "cos", "definition", variants, baseline, postprocessed)
+
+
+def test_post_processed_models_are_shown_where_asked_for() -> None:
+    assert picks().asked_for(ALL) == [MINILM, LSA]
+    assert picks(CENTERED).asked_for(ALL) == [CENTERED]
+    assert picks(postprocessed=True).asked_for(ALL) == ALL
+    assert picks(baseline=CENTERED).asked_for(ALL) == ALL
+    assert picks().asked_for([CENTERED, LSA]) == [CENTERED, LSA], "one model is nothing to compare"
+    assert picks().asked_for([CENTERED]) == [CENTERED]
+    assert picks(LSA).asked_for([CENTERED]) == []
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """A cache with runs of a centered model, then the plain one, then another."""
+    repository = Repository.at(tmp_path / "results.duckdb")
+    for variant in (CENTERED, LSA, MINILM):
+        name = str(variant).replace("~", "-")
+        store_run(repository, name, pair_set(), encoder=variant.encoder, transform=variant.transform)
+    repository.database.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_the_pickers_that_change_something_and_no_others(open_app: OpenApp, three: Path, page: str) -> None:
+    app = open_app(three, page)
+    drawn = {str(widget.key) for kind in ("selectbox", "multiselect", "toggle") for widget in app.sidebar.get(kind)}
+    drawn |= {str(widget.key) for widget in app.sidebar.get("button_group")}
+    assert drawn == {picker.value for picker in pickers_of(page)}
+
+
+def test_the_baseline_is_minilm_unless_another_is_picked(open_app: OpenApp, three: Path) -> None:
+    app = open_app(three, "evalrank")
+    assert app.selectbox(key="base").value is None
+    assert app.session_state["_picks"].baseline == MINILM
+    assert "base" not in app.query_params
+    app.selectbox(key="base").set_value("lsa~none").run()
+    assert app.session_state["_picks"].baseline == LSA
+    app = open_app(three, "evalrank", base="minilm~center")
+    assert app.session_state["_picks"].baseline == CENTERED
+
+
+def test_without_minilm_the_oldest_untransformed_model_is_the_baseline(open_app: OpenApp, tmp_path: Path) -> None:
+    repository = Repository.at(tmp_path / "results.duckdb")
+    for name, encoder, transform in (("a", "x", "center"), ("b", "y", "none"), ("c", "z", "none")):
+        store_run(repository, name, pair_set(), encoder=encoder, transform=transform)
+    repository.database.close()
+    assert open_app(tmp_path, "evalrank").session_state["_picks"].baseline == Variant("y", "none")
+
+
+def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenApp, three: Path) -> None:
+    app = open_app(three, "evalrank", enc="lsa~none")
+    assert app.session_state["_picks"].variants == (LSA,)
+    app = open_app(three, "evalrank", enc="lsa~none", base="minilm~none")
+    assert app.session_state["_picks"].variants == (MINILM, LSA)
+    assert app.multiselect(key="enc").value == ["lsa~none"]
+    app.switch_page("pages/overview.py").run()
+    assert app.session_state["_picks"].variants == (LSA,), "nothing is compared with a baseline there"
+
+
+def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path) -> None:
+    app = open_app(three, "evalrank", protocol="toolkit", base="lsa~none")
+    app.switch_page("pages/evidence.py").run()
+    assert not {"protocol", "base"} & set(app.query_params)
+    app.switch_page("pages/evalrank.py").run()
+    assert app.segmented_control(key="protocol").value == "toolkit"
+    assert app.selectbox(key="base").value == "lsa~none"
