@@ -422,7 +422,7 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | N
         f"{len(places):,} pairs{ci(found.interval, '.0%')}.",
         value=found.value,
         interval=found.interval,
-        test=f"exact sign test over {found.independent} of whether it is more than half",
+        test=f"exact sign test of whether it is more than half, over {found.independent}",
         p=p,
         n=max(1, round(found.effective)),
         severity=min(1.0, _missed_share(ranked, run) * found.value),
@@ -524,57 +524,78 @@ def turned_orders(ranked: Ranked) -> list[Finding]:
         return []
     runs = {(run.plan.variant.encoder, run.plan.variant.transform): run for run in ranked.runs}
     plain = [encoder for encoder, transform in runs if transform == "none"]
-    out: list[Finding] = []
-    for transform in dict.fromkeys(t for _, t in runs if t != "none"):
-        pairs = [
-            (e, f)
-            for e, f in combinations(plain, 2)
-            if (e, transform) in runs or (f, transform) in runs  # one of the two at the least
+    asked = {
+        transform: [
+            Turn(
+                *(runs.get((encoder, transform), runs[encoder, "none"]) for encoder in two),
+                *(runs[encoder, "none"] for encoder in two),
+            )
+            for two in combinations(plain, 2)
+            if any((encoder, transform) in runs for encoder in two)
         ]
-        if pairs:
-            after = [tuple(runs.get((e, transform), runs[e, "none"]) for e in pair) for pair in pairs]
-            before = [tuple(runs[e, "none"] for e in pair) for pair in pairs]
-            out.append(_turned(ranked, transform, before, after))
+        for transform in dict.fromkeys(t for _, t in runs if t != "none")
+    }
+    every = [turn for turns in asked.values() for turn in turns]
+    if not every:
+        return []
+    after, before = (
+        np.column_stack([ranked.reciprocal[one.run_id] - ranked.reciprocal[other.run_id] for one, other in pairs])
+        for pairs in ([turn.after for turn in every], [turn.before for turn in every])
+    )
+    p = statistics.p_values(np.column_stack([after, before]), ranked.dependence).reshape(2, -1).max(axis=0)
+    leads = np.stack([after.mean(axis=0), before.mean(axis=0)])
+    p = np.where(leads[0] * leads[1] < 0, p, 1.0)
+    out: list[Finding] = []
+    start = 0
+    for transform, turns in asked.items():
+        if turns:
+            place = start + int(np.argmin(p[start : start + len(turns)]))
+            out.append(_turned(ranked, transform, every[place], leads[:, place], float(p[place]), len(turns)))
+        start += len(turns)
     return out
 
 
-def _turned(
-    ranked: Ranked,
-    transform: str,
-    before: Sequence[tuple[RunRecord, ...]],
-    after: Sequence[tuple[RunRecord, ...]],
-) -> Finding:
-    values = ranked.reciprocal
-    paired = np.column_stack([values[a.run_id] - values[b.run_id] for a, b in (*before, *after)])
-    p = statistics.p_values(paired, ranked.dependence).reshape(2, -1)
-    size = paired.mean(axis=0).reshape(2, -1)
-    turned = np.where(size[0] * size[1] < 0, p.max(axis=0), 1.0)
-    place = int(np.argmin(turned))
-    lead = size[1, place]
-    ahead, behind = after[place] if lead >= 0 else after[place][::-1]
-    was_behind, was_ahead = before[place] if lead >= 0 else before[place][::-1]
-    found = statistics.difference(values[ahead.run_id], values[behind.run_id], ranked.dependence)
-    runs = list(dict.fromkeys([ahead.run_id, behind.run_id, was_ahead.run_id, was_behind.run_id]))
-    by_id = {run.run_id: run for run in ranked.runs}
-    letter = {run_id: f"{{{'ABCD'[i]}}}" for i, run_id in enumerate(runs)}
-    is_turned = size[0, place] * size[1, place] < 0
-    those = (was_ahead, was_behind) if is_turned else (was_behind, was_ahead)
+@dataclass(frozen=True)
+class Turn:
+    """Two models with a transform, where they have it, and without."""
+
+    one: RunRecord
+    other: RunRecord
+    plain_one: RunRecord
+    plain_other: RunRecord
+
+    @property
+    def after(self) -> tuple[RunRecord, RunRecord]:
+        return self.one, self.other
+
+    @property
+    def before(self) -> tuple[RunRecord, RunRecord]:
+        return self.plain_one, self.plain_other
+
+
+def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float, choices: int) -> Finding:
+    """``leads``: of the first model, with the transform and without."""
+    is_turned = leads[0] * leads[1] < 0
+    ahead, behind = turn.after if leads[0] >= 0 else turn.after[::-1]
+    was_ahead, was_behind = turn.before if leads[1] >= 0 else turn.before[::-1]
+    found = statistics.difference(ranked.reciprocal[ahead.run_id], ranked.reciprocal[behind.run_id], ranked.dependence)
+    runs = {run.run_id: run for run in (ahead, behind, was_ahead, was_behind)}
+    a, b, c, d = (f"{{{'ABCD'[list(runs).index(run.run_id)]}}}" for run in (ahead, behind, was_ahead, was_behind))
     return finding(
         ENTRY,
-        [by_id[run_id] for run_id in runs],
+        list(runs.values()),
         kind=f"order-turned-by-{kebab(transform)}",
         level=Level.CAUTION,
-        sentence=f"Post-processing {'decides' if is_turned else 'does not decide'} which model is better: "
-        f"{letter[ahead.run_id]} is ahead of {letter[behind.run_id]} by {found.value:.3f} MRR"
-        f"{ci(found.interval, '.3f')}, {'but' if is_turned else 'and'} {letter[those[0].run_id]} is ahead of "
-        f"{letter[those[1].run_id]} by {abs(size[0, place]):.3f}.",
+        sentence=f"Post-processing {'decides' if is_turned else 'does not decide'} which model is better: {a} is ahead "
+        f"of {b} by {found.value:.3f} MRR{ci(found.interval, '.3f')}, {'but' if is_turned else 'and'} {c} is ahead of "
+        f"{d} by {abs(leads[1]):.3f}.",
         value=found.value,
         interval=found.interval,
         test=f"sign-flip tests of both differences over {found.independent}, the less sure one"
-        + (f", corrected for {len(before)} pairs of models" if len(before) > 1 else ""),
-        p=min(1.0, float(turned[place]) * len(before)),
+        + (f", corrected for {choices} pairs of models" if choices > 1 else ""),
+        p=min(1.0, p * choices),
         n=max(1, round(found.effective)),
-        severity=float(min(1.0, np.abs(size[:, place]).min())),
+        severity=float(min(1.0, np.abs(leads).min())),
         address={"view": "A against B", str(Picker.BASELINE): str(behind.plan.variant)},
     )
 
