@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -152,7 +152,7 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         own, other = pairs(run, here), similarity[base.run_id][here]
         if len(own.gold) >= 2 and np.ptp(own.gold) and np.ptp(own.similarity) and np.ptp(other):
             both = [moved(r.run_id, here.tobytes()) for r in (run, base)]
-            out += _against_baseline(own, base, both, len(found.baselines))
+            out += _against_baseline(own, pairs(base, here), both, len(found.baselines))
     return out
 
 
@@ -192,22 +192,31 @@ def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
 
 
 def _against_baseline(
-    own: _Pairs, base: RunRecord, both: Sequence[tuple[float, Float64]], baselines: int
+    own: _Pairs, other: _Pairs, both: Sequence[tuple[float, Float64]], baselines: int
 ) -> list[Finding]:
-    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.baselines``."""
+    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.baselines``.
+
+    The pairs that a worse run misjudges and the baseline does not are its examples.
+    """
     (rho, moved), (low, moved_low) = both
     found, p = change_against(rho - low, moved - moved_low, own.known)
     if np.isnan(p):
         return []
     said = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(rho - low, '+.2f')}"
-    return findings_of(
+    p = min(1.0, p * baselines)
+    made = findings_of(
         ENTRY,
-        AgainstBaseline(own.run, base, max(rho, 0.0), max(low, 0.0), found, min(1.0, p * baselines)),
+        AgainstBaseline(own.run, other.run, max(rho, 0.0), max(low, 0.0), found, p),
         "at following people's scores",
         said + ci(found.interval, "+.2f"),
         in_test("t test of the paired difference", found),
         SCORES,
     )
+    if rho >= low:
+        return made
+    telling = own.telling(p, Order.WORST, np.abs(_misjudged(own)) - np.abs(_misjudged(other)))
+    telling["address"] = made[0].address | telling["address"] | {"sim_b": str(other.run.plan.variant)}
+    return [replace(made[0], **telling), *made[1:]]
 
 
 # --- the ends of the scale

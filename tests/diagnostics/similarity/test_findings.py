@@ -91,6 +91,9 @@ def test_a_baseline_that_is_better_is_a_blind_spot(seen: float, level: Level) ->
     (found,) = [f for f in of_model(store, "") if f.kind in {"worse-than-baseline", "better-than-baseline"}]
     assert found.level is level
     assert not [f for f in shown(store, findings) if "baseline" in f.kind and f.variants[0].encoder == "lsa"]
+    if level is Level.BLIND_SPOT:
+        assert found.address["sim_b"] == "lsa~none"
+        assert len(found.examples) == 3
     assert "model" in found.said()
     assert "lsa" in found.said()
 
