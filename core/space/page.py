@@ -19,11 +19,11 @@ from core.settings import prepare_runtime
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
+from core.ui.options import asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import item_search, tables
-from core.ui.widgets.options import asked_for
 from core.ui.widgets.work import encode_button, fetch_button
 
 MOST_SIDE_BY_SIDE = 4

@@ -4,10 +4,10 @@ from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.frame import how_computed, page
 from core.ui.naming import use_names
 from core.ui.navigation import navigate, set_up
+from core.ui.options import options
 from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
-from core.ui.widgets.options import options
 from core.ui.widgets.work import (
     being_computed,
     demo_button,

@@ -7,8 +7,8 @@ import streamlit as st
 from core.diagnostic import DiagnosticEntry
 from core.ui.boundary import tell_failure
 from core.ui.navigation import configure, navigate, ran_through_app
+from core.ui.options import begin_row
 from core.ui.pickers import Picks, stale_link_notice
-from core.ui.widgets.options import begin_row
 from core.ui.widgets.work import job_panel
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.diagnostic import Picker
 from core.store.repository import Repository
 from core.types import Variant
 from core.ui.navigation import pickers_of, sections
 from core.ui.pickers import Picks
-from tests.support.pages import OpenApp, charts
+from tests.support.pages import OpenApp
 from tests.support.store_samples import pair_set, store_run
 
 MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")

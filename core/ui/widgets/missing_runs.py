@@ -16,10 +16,10 @@ from core.store.records import RunRecord, RunState
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
+from core.ui.options import row, runs_asked_for
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
-from core.ui.widgets.options import row, runs_asked_for
 from core.ui.widgets.run_form import run_form
 from core.ui.widgets.work import duration, run_button
 

@@ -10,10 +10,10 @@ import streamlit as st
 from core.diagnostic import DiagnosticEntry, Parameter, named_function
 from core.store.records import Leaderboard, RunRecord, RunState
 from core.texts import counted
+from core.ui.options import asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import repository
 from core.ui.widgets import tables
-from core.ui.widgets.options import asked_for
 from core.ui.widgets.work import being_computed, rerun_button
 
 TOP = 25  # variants per dataset: more cannot be told apart in a figure

@@ -17,8 +17,8 @@ from core.errors import BlindspotError
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.resources import cached
-from core.ui.widgets.options import options
 
 MARKS = {
     Reading.SURPRISING: ":material/error_outline:",

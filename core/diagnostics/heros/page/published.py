@@ -18,10 +18,10 @@ from core.diagnostics.heros.resemblance import Resemblance
 from core.errors import BlindspotError
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.pickers import pick_dataset
 from core.ui.resources import repository
 from core.ui.widgets import dataset_offer
-from core.ui.widgets.options import options
 from core.ui.widgets.work import fetch_button
 
 HOVER_WIDTH = 60

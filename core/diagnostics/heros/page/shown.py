@@ -17,10 +17,10 @@ from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.options import row
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import Keys, cached, repository, settings
 from core.ui.widgets import missing_runs, tables
-from core.ui.widgets.options import row
 from core.ui.widgets.work import run_button
 
 DEFAULT = "demo-minimal"

@@ -13,11 +13,11 @@ from core.diagnostics.transfer.page import classifiers, offer, one_task, tasks
 from core.diagnostics.transfer.page.runs import TransferView
 from core.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
 from core.store.records import RunRecord
+from core.ui.options import runs_asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme
 from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.choices import one_of
-from core.ui.widgets.options import runs_asked_for
 from core.ui.widgets.views import View, choose_view
 
 CLASSIFIERS_IN_WORDS = {

@@ -21,12 +21,12 @@ from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
+from core.ui.options import asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
 from core.ui.widgets.choices import one_of
-from core.ui.widgets.options import asked_for
 from core.ui.widgets.work import run_button
 
 FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered on an empty store

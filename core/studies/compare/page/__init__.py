@@ -20,7 +20,7 @@ from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import Row, Verdict, headline, method_in_words
 from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks, compares
+from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets.doors import doors
@@ -63,7 +63,6 @@ def _compare(picks: Picks) -> None:
     if len(among) < 2:
         _too_few(known, among)
         return
-    compares(*SIDES)
     first, second = two_names([str(variant) for variant in among], SIDES)
     if second is None:
         return
