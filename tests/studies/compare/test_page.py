@@ -14,7 +14,7 @@ from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.world import World
 
-SIDES = {"a": str(A), "b": str(B)}
+SIDES = {"compare_a": str(A), "compare_b": str(B)}
 
 
 def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled: World) -> None:
@@ -42,7 +42,7 @@ def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, fil
 
 
 def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> None:
-    app = open_app(filled.cache, "compare", a=str(A), b=str(C))
+    app = open_app(filled.cache, "compare", compare_a=str(A), compare_b=str(C))
     buttons = {button.key for button in app.button if "compute" in str(button.key)}
     assert buttons == {"compute_all", "compute_0", "compute_1"}
 
@@ -64,7 +64,12 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
 
 @pytest.mark.parametrize(
     "link",
-    [{"a": "gone~none"}, {"changed": "99999"}, {"compare_view": "several models", "pareto_score": "x"}, {"b": str(A)}],
+    [
+        {"compare_a": "gone~none"},
+        {"changed": "99999"},
+        {"compare_view": "several models", "pareto_score": "x"},
+        {"compare_b": str(A)},
+    ],
 )
 def test_a_link_to_what_is_not_there_is_survived(open_app: OpenApp, filled: World, link: dict[str, str]) -> None:
     open_app(filled.cache, "compare", **(SIDES | link))

@@ -18,6 +18,7 @@ from core.studies.compare.page import items, missing, several
 from core.studies.compare.page.reading import compared, cost
 from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import Row, Verdict, headline, method_in_words
+from core.studies.report.page import report_buttons
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -28,7 +29,7 @@ from core.ui.widgets.two_variants import two_names
 from core.ui.widgets.views import View, choose_view
 from core.ui.widgets.work import run_button
 
-SIDES = ("a", "b")  # keys of the two models
+SIDES = ("compare_a", "compare_b")  # keys of the two models; links to other pages have their own
 LINKS = 12  # rows that are linked at once
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
@@ -87,6 +88,10 @@ def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
 def _headline(shown: CompareView) -> None:
     with st.container(border=True, key="headline"):
         st.markdown(f"**{as_text(headline(shown.found, *shown.names))}**")
+    if shown.found.rows:
+        runs = [run.run_id for row in shown.found.rows for run in (row.a, row.b)]
+        with st.container(horizontal=True):
+            report_buttons(shown.picks, (shown.found.a, shown.found.b), runs)
 
 
 def _forest(shown: CompareView) -> None:
@@ -99,11 +104,14 @@ def _forest(shown: CompareView) -> None:
     )
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
+            entry = row.entry
+            # Geometry has no page of its own, and what is said of it on Evidence takes more than two models.
+            address = row.difference.address if entry.page else {"scores": entry.id}
             st.page_link(
-                f"pages/{row.entry.deeper}.py",
-                label=as_text(f"{row.entry.title}: {title_of(row.dataset)}"),
+                f"pages/{entry.page.stem if entry.page else 'overview'}.py",
+                label=as_text(f"{entry.title}: {title_of(row.dataset)}"),
                 icon=":material/arrow_forward:",
-                query_params=shown.link(row.dataset, row.difference.address),
+                query_params=shown.link(row.dataset, address),
             )
 
 
