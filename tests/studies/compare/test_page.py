@@ -66,9 +66,9 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
     "link",
     [
         {"compare_a": "gone~none"},
+        {"compare_b": str(A)},
         {"changed": "99999"},
         {"compare_view": "several models", "pareto_score": "x"},
-        {"compare_b": str(A)},
     ],
 )
 def test_a_link_to_what_is_not_there_is_survived(open_app: OpenApp, filled: World, link: dict[str, str]) -> None:
