@@ -13,12 +13,13 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.datasets import uploads
-from core.datasets.catalog import DATASETS, OWN_PREFIX
+from core.datasets.catalog import DATASETS, OWN_PREFIX, title_of
 from core.diagnostic import Picker
 from core.numerics.similarity import Similarity
 from core.types import Variant
 from core.ui.navigation import pickers_of
 from core.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
+from core.ui.widgets.addressed import names_of_variants, one_named, some_named
 from core.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
@@ -63,6 +64,7 @@ _KEPT = "_kept_picks"  # by picker its value, for the next page that has it
 _PAGE = "_picks_page"
 _STALE = "_stale_link"
 _SIDES = "_sides"  # keys in the session of what a page compares
+WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
 
 
@@ -158,27 +160,28 @@ def _remember(picks: Picks) -> Picks:
 def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[str, Variant]) -> Picks:
     """Draw the wanted pickers; of the others what was picked elsewhere."""
     kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
+    called = names_of_variants(list(known), WIDTH)
     if Picker.DATASET in wanted:
-        kept[Picker.DATASET] = st.selectbox(
+        kept[Picker.DATASET] = one_named(
             "Dataset",
             datasets,
             index=datasets.index(DEFAULT_DATASET),
             key=Picker.DATASET,
-            bind="query-params",
-            format_func=dataset_in_picker,
+            name=title_of,
+            address=dataset_in_picker,
             on_change=_forget_pair,
             help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
             "`python -m core run evalrank --dataset file:PATH`.",
         )
     if Picker.MODELS in wanted:
-        kept[Picker.MODELS] = st.multiselect(
+        kept[Picker.MODELS] = some_named(
             "Models",
             list(known),
             key=Picker.MODELS,
-            bind="query-params",
+            name=called,
             placeholder="All that were run" if known else "None yet",
-            help="A model and the post-processing of its embeddings, as model~post-processing. Empty means all.",
+            help="Models, some with post-processing of their embeddings. Empty means all.",
         )
     if Picker.POSTPROCESSED in wanted and (_value(Picker.POSTPROCESSED) or _hides_postprocessed(known.values())):
         kept[Picker.POSTPROCESSED] = st.toggle(
@@ -189,13 +192,12 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         )
     if Picker.BASELINE in wanted:
         usual = _usual_baseline(known.values())
-        kept[Picker.BASELINE] = st.selectbox(
+        kept[Picker.BASELINE] = one_named(
             "Baseline",
             list(known),
-            None,
             key=Picker.BASELINE,
-            bind="query-params",
-            placeholder=variant_in_picker(usual) if usual else "None yet",
+            name=called,
+            placeholder=usual.label if usual else "None yet",
             on_change=_forget_sides,
             help="The model that the others are compared with. Chosen here, it is shown on every page that compares.",
         )
@@ -243,12 +245,12 @@ def show_postprocessed() -> None:
 
 
 def variant_in_picker(variant: Variant) -> str:
-    """A variant's name in the pickers, which is also its name in the address."""
+    """A variant's id, its name in the address."""
     return str(variant)
 
 
 def dataset_in_picker(reference: str) -> str:
-    """A dataset's name in the picker, which is also its name in the address: the id, or an upload's short name."""
+    """A dataset's name in the address: the id, or an upload's short name."""
     return uploads.short_name(reference, shared_settings())
 
 
@@ -374,9 +376,19 @@ def stale_link_notice() -> None:
         button.button("Dismiss", key="dismiss_stale", on_click=lambda: st.session_state.pop(_STALE))
 
 
+def _called(picker: str, value: str) -> str:
+    """What is called so in an address that is not here, without a path."""
+    if picker == Picker.DATASET:
+        return title_of(value)
+    return Variant.parse(value).label if picker in {Picker.MODELS, Picker.BASELINE} else value
+
+
 def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
     missing = [
-        value for name, values in known.items() for value in st.query_params.get_all(name) if value not in values
+        _called(name, value)
+        for name, values in known.items()
+        for value in st.query_params.get_all(name)
+        if value not in values
     ]
     missing += [f"pair {value}" for value in st.query_params.get_all("pair") if not value.isdecimal()]
     if missing:

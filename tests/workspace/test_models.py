@@ -219,7 +219,9 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     app.button(key="check_upload").click().run()
     assert not app.error
     assert facts(app)["dimension"] == "2"
-    reference = app.selectbox(key="model").options[-1]
+    assert app.selectbox(key="model").options[-1] == "my-words"
+    (stored,) = Repository.at(tmp_path / "results.duckdb").references()
+    reference = stored.reference
     assert reference.startswith(f"vectors:{tmp_path}/uploads/encoders/")
     assert Path(reference.removeprefix("vectors:")).read_bytes() == GLOVE
     app.selectbox(key="model").set_value(reference).run()
@@ -227,7 +229,7 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     assert "This deletes** the uploaded file" in written(app)
     app.button(key="remove_yes").click().run()
     assert list((tmp_path / "uploads" / "encoders").iterdir()) == []
-    assert reference not in app.selectbox(key="model").options
+    assert "my-words" not in app.selectbox(key="model").options
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,15 @@ address; an address that lost the choice on the way to another page gets it back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.types import Variant
 
 
 def one_named(
@@ -42,6 +45,16 @@ def one_named(
     )
     _give(key, () if chosen is None else (chosen,), default, address, chosen)
     return chosen
+
+
+def names_of_variants(variants: Iterable[str], width: int | None = None) -> Callable[[str], str]:
+    """A function from variants' ids to their labels, cut to ``width`` where they stay different."""
+    labels = {one: Variant.parse(one).label for one in variants}
+    if width is not None:
+        short = {one: Variant.parse(one).label_within(width) for one in labels}
+        often = Counter(short.values())
+        labels = {one: short[one] if often[short[one]] == 1 else label for one, label in labels.items()}
+    return lambda one: labels.get(one) or Variant.parse(one).label
 
 
 def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[str], str], **look: Any) -> str:

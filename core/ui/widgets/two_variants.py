@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.store.records import RunRecord
+from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import usual_sides
+from core.ui.widgets.addressed import names_of_variants, one_named
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def two_names(
     """``two_variants`` by the variants' names; B is None where it is A, or none."""
     a, b = keys
     if gone := [str(value) for value in map(_value, keys) if value is not None and value not in names]:
-        missing = ", ".join(as_text(name[:80]) for name in gone)
+        missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
         stands_in = " Another one stands in." if b_at_first and len(names) > 1 else ""
         st.caption(f"Not among the variants shown: {missing}.{stands_in}")
     if len(names) < 2 and b_at_first:
@@ -69,13 +71,14 @@ def two_names(
     if second is None and b in st.session_state:
         st.session_state[b] = None
     left, right = st.columns(2)
-    first = left.selectbox("A", names, None, key=a, bind="query-params", on_change=on_change) or first
-    second = right.selectbox(
+    called = names_of_variants(names)
+    first = one_named("A", names, key=a, name=called, place=left, on_change=on_change) or first
+    second = one_named(
         "B" if b_at_first else "B, to compare with",
         names,
-        None,
         key=b,
-        bind="query-params",
+        name=called,
+        place=right,
         placeholder="none" if len(names) > 1 else "only one variant is shown",
         disabled=len(names) < 2,
         on_change=on_change,

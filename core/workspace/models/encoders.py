@@ -20,6 +20,7 @@ from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, jobs, repository, scheme, settings
+from core.ui.widgets.addressed import one_named
 from core.ui.widgets.renaming import name_field
 from core.ui.widgets.tables import dataset_title
 from core.ui.widgets.work import demo_button, run_button
@@ -138,12 +139,11 @@ def chosen(found: Library) -> EncoderSummary | None:
     if wanted is not None and wanted not in references:
         st.warning("This link names an encoder that is not here:", icon=":material/link_off:")
         st.text(wanted[:200])
-    name = st.selectbox(
+    name = one_named(
         "Look into",
         references,
-        index=None,
         key="model",
-        bind="query-params",
+        name=names.current().model,
         placeholder="Choose an encoder here, or a row of the table",
     )
     return found.find(name) if name else None

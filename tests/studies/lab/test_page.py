@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
+from core.datasets.catalog import title_of
 from core.runs import pipeline
 from core.runs.requests import EncodeRequest
 from core.store.repository import Repository
@@ -109,7 +110,7 @@ def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_a
     assert "center, pca:4: fitted" in written(app)
     (button,) = [b for b in app.button if b.key == "lab_fit_other"]
     button.click().run()
-    assert app.selectbox(key="lab_fit").value in button.label
+    assert title_of(app.selectbox(key="lab_fit").value) in button.label
     assert "Held out. center, pca:4: fitted on the" in written(app)
     assert [b.label for b in app.button if b.key == "lab_run_grid"] == ["Compute 18"], "the rest learns nothing"
     next(b for b in app.button if b.key == "lab_fit_own").click().run()

@@ -27,6 +27,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.turns import turn
+from core.ui.widgets.addressed import names_of_variants, one_named
 from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import has_changed
@@ -78,14 +79,14 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     runs = {str(run.plan.variant): run for run in shown.runs}
     best = next(iter(runs))
     first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
-    variant = first.selectbox(
+    variant = one_named(
         "Take",
         list(runs),
-        index=None,
         key="if_variant",
-        bind="query-params",
+        name=names_of_variants(runs),
+        place=first,
         placeholder=f"the best: {runs[best].plan.variant.label}",
-        help="A stored variant, as encoder~transform. Its embeddings are taken from the cache.",
+        help="A model that was run. Its embeddings are taken from the cache.",
     )
     transform = second.selectbox(
         "and transform it by",

@@ -21,6 +21,7 @@ from core.runs.spaces import Space
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, settings
+from core.ui.widgets.addressed import names_of_variants, one_named
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import duration, task_button
@@ -215,7 +216,7 @@ def _items(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
     by_id = {str(variant): one for variant, one in counted.items()}
-    one = by_id[str(left.selectbox("Variant", list(by_id), key="hubs_of", bind="query-params"))]
+    one = by_id[str(one_named("Model", list(by_id), key="hubs_of", name=names_of_variants(by_id), index=0, place=left))]
     order = one_of("Items", [HUBS, NEVER], "hub_list", place=right)
     if order == HUBS:
         numbers = np.argsort(-one.counts, kind="stable")[:LISTED]

@@ -23,6 +23,8 @@ from core.ui.options import asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import cached, load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.options import asked_for
+from core.ui.widgets.addressed import one_named
 from core.ui.widgets.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4  # where none are picked
@@ -139,12 +141,13 @@ def _pick_counts() -> str:
     """The id of a source of counts; ``AUTO`` is the dataset's own counts where it has some, else wordfreq."""
     catalogued = [e.id for e in DATASETS.values() if e.kind is DatasetKind.VOCABULARY and e.files]
     own = [u.reference for u in uploads.found(settings()) if u.kind is DatasetKind.VOCABULARY]
-    chosen = st.selectbox(
+    chosen = one_named(
         "Counts from",
         [AUTO, WORDFREQ, *catalogued, *own],
+        index=0,
         key="counts",
-        bind="query-params",
-        format_func=lambda source: uploads.short_name(source, settings()),  # also its name in the address
+        name=lambda source: source if source in (AUTO, WORDFREQ) else title_of(source),
+        address=lambda source: uploads.short_name(source, settings()),
         help="How often words occur: by wordfreq, in a vocabulary of the page *Data*, or in one of your own that you "
         "uploaded there (columns word and count). auto: the dataset's own counts where it has some, else wordfreq's.",
     )

@@ -23,6 +23,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import Picks
 from core.ui.resources import cached, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.addressed import names_of_variants, some_named
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.missing_runs import runs_to_compute
 from core.ui.widgets.work import run_button
@@ -118,14 +119,16 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
         placeholder="None",
         help="All variants of a model at once: does a correlation stand on one family alone?",
     )
-    variants = right.multiselect(
-        "Leave variants out",
-        [str(v) for v in every.variants],
+    ids = [str(v) for v in every.variants]
+    variants = some_named(
+        "Leave models out",
+        ids,
         key="ev_out",
-        bind="query-params",
+        name=names_of_variants(ids),
+        place=right,
         wrap=True,
         placeholder="None",
-        help="As encoder~transform. To keep only a few, pick them in the sidebar.",
+        help="To keep only a few, pick them in the sidebar.",
     )
     return every.rows(
         picks.keeps(variant)

@@ -15,6 +15,7 @@ from core.studies.evidence.figures import Column, Line, bump_chart
 from core.studies.evidence.page.choices import EvidenceView, choose
 from core.studies.evidence.scores import Measure, ScoreTable
 from core.types import Float64, Variant
+from core.ui.widgets.addressed import names_of_variants, one_named
 
 # Figure 4's; ids of measures.
 PIVOTS = ("mr", "sst2", "cr")
@@ -33,14 +34,16 @@ def show(shown: EvidenceView) -> None:
         by_id = {m.id: m for m in measures}
         pivot = choose("Pivot", measures, "ev_pivot", next((by_id[i] for i in PIVOTS if i in by_id), measures[0]))
     columns = _columns(middle, table, pivot)
-    highlight = right.selectbox(
+    ids = [str(variant) for variant in table.variants]
+    called = names_of_variants(ids)
+    highlight = one_named(
         "Highlight",
-        [*table.family_list, *map(str, table.variants)],
-        index=None,
+        [*table.family_list, *ids],
         key="ev_highlight",
-        bind="query-params",
+        name=lambda one: called(one) if one in ids else one,
+        place=right,
         placeholder="None",
-        help="A family or one variant (encoder~transform); the others stand back.",
+        help="A family or one model; the others stand back.",
     )
     if not columns:
         st.info("There is nothing else to rank by.", icon=":material/info:")

@@ -17,6 +17,7 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository, settings
 from core.ui.widgets import tables
+from core.ui.widgets.addressed import names_of_variants, one_named
 from core.ui.widgets.work import encode_button, fetch_button
 
 NOBODY = "none"
@@ -25,11 +26,14 @@ NOBODY = "none"
 def choose(judged: Judged) -> Automatic | None:
     """The automatic rater with the reader's choice of a reference; None, with the reason shown, if it cannot answer."""
     variants = [*judged.items.variants, *repository().variants(), *(Variant(e, "none") for e in ENCODERS)]
-    chosen = st.selectbox(
+    ids = list(dict.fromkeys(str(v) for v in variants))
+    called = names_of_variants(ids)
+    chosen = one_named(
         "Automatic rater, going by",
-        [NOBODY, *dict.fromkeys(str(v) for v in variants)],
+        [NOBODY, *ids],
         key="judge_reference",
-        bind="query-params",
+        name=lambda one: one if one == NOBODY else called(one),
+        index=0,
         help="It answers every item by this variant's similarities: the option least similar to the others, or the "
         "candidate most similar to the query. It stands beside people's votes, hollow, and is never counted with them.",
     )

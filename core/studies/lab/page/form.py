@@ -8,8 +8,10 @@ import streamlit as st
 
 from core.datasets import fetch, uploads
 from core.datasets.catalog import DatasetEntry, find_dataset, title_of
+from core.diagnostic import find_diagnostic
 from core.encoders.catalog import canonical_encoder
 from core.errors import BlindspotError
+from core.names import current
 from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
 from core.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
@@ -20,6 +22,7 @@ from core.ui.gone import readable_datasets, usable
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, Picks
 from core.ui.resources import cached, repository, settings
+from core.ui.widgets.addressed import one_named, some_named
 from core.ui.widgets.run_form import encoders_in_words, steps_in_words
 
 # Defaults never enter the address, so they must never change.
@@ -33,12 +36,13 @@ TRIED = 8  # corpora that are compared to find one to offer
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right = st.columns(2)
-    names = left.multiselect(
-        "Encoders",
+    names = some_named(
+        "Models",
         list(dict.fromkeys([*DEFAULT_ENCODERS, *known_references(settings(), repository())])),
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
-        bind="query-params",
+        name=current().model,
+        place=left,
         wrap=True,
         help=f"Whose ranking is watched. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
@@ -56,18 +60,19 @@ def form(picks: Picks) -> Grid | None:
     by_name = {uploads.short_name(name, settings()): name for name in entries}
     tasks = _tasks(entries)
     usual = usual_tasks(picks.dataset if picks.dataset in entries else DEFAULT_DATASET, _available(entries))
-    chosen = left.multiselect(
+    chosen = some_named(
         "Tasks",
         list(tasks),
         key="lab_task",
-        bind="query-params",
+        name=lambda one: _called(tasks[one]) if one in tasks else one,
+        place=left,
         wrap=True,
-        placeholder=", ".join(address(task) for task in usual),
-        help="A diagnostic and a dataset of its kind, as diagnostic@dataset. Empty means: every diagnostic, on the "
+        placeholder=", ".join(_called(task) for task in usual),
+        help="A diagnostic and a dataset of its kind, on which it runs. Empty means: every diagnostic, on the "
         "dataset of the sidebar where it fits, else on what is here.",
     )
     if not chosen:
-        left.caption(as_text(f"Looked at: {', '.join(address(task) for task in usual)}."))
+        left.caption(as_text(f"Looked at: {', '.join(_called(task) for task in usual)}."))
     with right.container(horizontal=True):
         metrics = st.pills(
             "Similarity",
@@ -78,11 +83,12 @@ def form(picks: Picks) -> Grid | None:
             bind="query-params",
             help="Of EvalRank and Similarity. HEROS and Geometry compare by the cosine.",
         )
-        fit_on = st.selectbox(
+        fit_on = one_named(
             "Fit transforms on",
             [OWN_ITEMS, *by_name],
+            index=0,
             key="lab_fit",
-            bind="query-params",
+            name=lambda one: title_of(by_name[one]) if one in by_name else one,
             help="Transforms learn means and directions from items. From the very items that are tested, or, held out, "
             "from those of another dataset.",
         )
@@ -117,6 +123,11 @@ def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
 def address(task: Task) -> str:
     """A task in the address; an upload has its short name."""
     return f"{task.diagnostic}@{uploads.short_name(task.dataset, settings())}"
+
+
+def _called(task: Task) -> str:
+    """A task for people."""
+    return f"{find_diagnostic(task.diagnostic).title} on {title_of(task.dataset)}"
 
 
 def _available(entries: Mapping[str, DatasetEntry]) -> list[str]:
