@@ -128,11 +128,14 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     assert found["prompt"] == "“*q*”"
     assert "link" not in found, "a browser opens no file of the server's"
     assert len(table(app)) == len(ENCODERS) + 1
-    assert app.selectbox(key="model").options[-1] == stored
+    assert app.selectbox(key="model").options[-1] == "model (max length 64, prompt _q_)"
+    assert stored not in written(app)
     assert not app.button(key="run_reference").disabled
     assert Repository.at(tmp_path / "results.duckdb").runs() == [], "nothing has run"
     app = open_app(tmp_path, "evalrank")
-    assert stored in app.selectbox(key="new_encoder").options, "offered before any run, in a new session"
+    assert "model (max length 64, prompt _q_)" in app.selectbox(key="new_encoder").options, (
+        "offered before any run, in a new session"
+    )
 
 
 def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
@@ -278,7 +281,7 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     app.button(key="remove_yes").click().run()
     assert app.selectbox(key="model").value is None
     assert len(table(app)) == len(ENCODERS)
-    assert reference not in open_app(tmp_path, "evalrank").selectbox(key="new_encoder").options
+    assert "model" not in open_app(tmp_path, "evalrank").selectbox(key="new_encoder").options
     assert (Path(MODEL_DIR) / "config.json").exists()
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import streamlit as st
 
+from core import names
 from core.diagnostic import DiagnosticEntry
 from core.encoders.catalog import ENCODERS, SCHEMES
 from core.errors import BlindspotError
@@ -28,12 +29,19 @@ def steps_in_words() -> str:
     return "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values())
 
 
+def names_of_models(known: Collection[str]) -> Callable[[str], str]:
+    """A function from references to names, for a picker in which others can be typed: those stay as they are."""
+    return lambda reference: names.current().model(reference) if reference in known else reference
+
+
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
     """Choose or type an encoder and a transform, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
+    known = known_references(settings(), repository())
     reference = encoder.selectbox(
-        "Encoder",
-        known_references(settings(), repository()),
+        "Model",
+        known,
+        format_func=names_of_models(known),
         key="new_encoder",
         persist_state="session",
         accept_new_options=True,

@@ -37,7 +37,7 @@ def section(entry: DiagnosticEntry, picks: Picks) -> None:
     if not boards:
         tables.none_fit(entry, picks)
         return
-    names = [board.dataset for board in boards]
+    names = [tables.label_of(board.dataset) for board in boards]
     scores = tables.headlines(entry, boards)
     if len(scores):  # a user's own minimal pairs may have no synonym
         chart = figures.score_dots(

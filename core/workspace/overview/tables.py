@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.datasets.catalog import title_of
 from core.diagnostic import DiagnosticEntry, Parameter, named_function
+from core.figures.labels import LABEL_WIDTH, wrapped
 from core.store.records import Leaderboard, RunRecord, RunState
 from core.texts import counted
 from core.ui.options import asked_for
@@ -66,11 +68,16 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     st.info(f"No runs of {entry.title}{asked} for these variants. Change the pickers in the sidebar.")
 
 
+def label_of(dataset: str) -> str:
+    """A dataset's name as a label of an axis."""
+    return wrapped(title_of(dataset), LABEL_WIDTH + 4)
+
+
 def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataFrame:
     """For ``figures.score_dots``."""
     return pd.DataFrame(
         [
-            {"variant": r.plan.variant, "dataset": board.dataset, "score": r.metrics[entry.headline]}
+            {"variant": r.plan.variant, "dataset": label_of(board.dataset), "score": r.metrics[entry.headline]}
             for board in boards
             for r in board.runs
             if entry.headline in r.metrics
@@ -110,8 +117,8 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
     )
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
     st.caption(
-        f"`{board.dataset}`: {_what(entry, runs[0])}. {signs}{more} texts/s: speed of encoding on {devices}; "
-        "poolings of one model share one pass, and each shows the whole pass's speed."
+        f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} texts/s: speed of encoding on "
+        f"{devices}; poolings of one model share one pass, and each shows the whole pass's speed."
     )
 
 

@@ -17,7 +17,7 @@ from core.transforms.chain import READY_CHAINS
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, known_datasets
 from core.ui.resources import jobs, repository, settings
-from core.ui.widgets.run_form import encoders_in_words, steps_in_words
+from core.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from core.ui.widgets.work import duration, submit_each
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
@@ -28,9 +28,11 @@ MANY_RUNS = 500  # more than anybody waits for; the command line has no limit
 def choose() -> Sweep:
     """The widgets; ``planned`` says what was left empty."""
     left, right = st.columns(2)
+    offered = known_references(settings(), repository())
     references = left.multiselect(
-        "Encoders",
-        known_references(settings(), repository()),
+        "Models",
+        offered,
+        format_func=names_of_models(offered),
         default=["minilm"],
         key="run_encoders",
         persist_state="session",

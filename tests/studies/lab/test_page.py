@@ -151,7 +151,7 @@ def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -
 def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
     """The demo's pairs and minimal pairs are of the same sentences."""
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
-    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of demo-minimal" in written(app).replace(
+    assert "Not held out. center, pca:4: fitted on the 1,400 sentences of Demo minimal pairs" in written(app).replace(
         "\\", ""
     )
     assert "100% of Demo pairs" in written(app)

@@ -166,9 +166,11 @@ def _form(
     """Variants by tasks by classifiers; an empty choice means what is shown. ``tasks`` are chosen at first."""
     known = [*repository().variants(), *(Variant(name, "none") for name in known_references(settings(), repository()))]
     left, right = st.columns(2)
+    ids = list(dict.fromkeys(map(str, known)))
     names = left.multiselect(
-        "Variants",
-        list(dict.fromkeys(map(str, known))),
+        "Models",
+        ids,
+        format_func=lambda one: Variant.parse(one).label if one in ids else one,
         key="transfer_run_variants",
         persist_state="session",
         accept_new_options=True,

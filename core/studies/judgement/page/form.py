@@ -107,9 +107,10 @@ def _variants(task: Task) -> tuple[Variant, ...]:
     known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
     offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
     chosen = st.multiselect(
-        "Variants",
+        "Models",
         list(dict.fromkeys(offered)),
         default=DEFAULT_VARIANTS,
+        format_func=lambda one: Variant.parse(one).label if one in offered else one,
         key=f"make_{task}_variants",
         persist_state="session",
         accept_new_options=True,

@@ -207,7 +207,7 @@ def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
 
 def _items(dataset: str) -> str:
     entry = find_dataset(dataset)
-    name = uploads.short_name(dataset, settings())
+    name = title_of(dataset)
     return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"items of {name}"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.datasets.catalog import title_of
 from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
 from core.runs import estimates
@@ -72,7 +73,10 @@ def stored(grid: Grid) -> LabView | None:
     with st.container():
         offer(possible, found, "grid")
     with st.container():
-        reasons = dict.fromkeys(f"{r.variant.encoder} on {r.dataset}: {why}" for r, why in impossible.items())
+        reasons = dict.fromkeys(
+            f"{Variant(r.variant.encoder, 'none').label} on {title_of(r.dataset)}: {why}"
+            for r, why in impossible.items()
+        )
         if reasons:
             st.caption(as_text(f"Left out, since it cannot be: {'; '.join(list(reasons)[:6])}."))
     with st.container():
