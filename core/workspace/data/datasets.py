@@ -24,7 +24,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset, pickable_datasets
 from core.ui.resources import allowed, cached, repository, settings, upload_settings
 from core.ui.widgets.browse_table import choose_row
-from core.ui.widgets.renaming import name_field
+from core.workspace.renaming import name_field
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
 
