@@ -24,9 +24,9 @@ from core.ui.markdown import as_text
 from core.ui.pickers import pick_dataset, pickable_datasets
 from core.ui.resources import allowed, cached, repository, settings, upload_settings
 from core.ui.widgets.browse_table import choose_row
-from core.workspace.renaming import name_field
 from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
+from core.workspace.renaming import name_field
 
 # Signs next to the words: readable without colour or an icon font.
 SIGNS = {

@@ -21,9 +21,9 @@ from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
 from core.ui.resources import allowed, jobs, repository, scheme, settings
 from core.ui.widgets.addressed import one_named
-from core.workspace.renaming import name_field
 from core.ui.widgets.tables import dataset_title
 from core.ui.widgets.work import demo_button, run_button
+from core.workspace.renaming import name_field
 
 KINDS = {
     encoders_here.CATALOG: "built in",

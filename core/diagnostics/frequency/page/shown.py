@@ -24,7 +24,6 @@ from core.ui.pickers import Picks
 from core.ui.resources import cached, load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets.addressed import one_named
-from core.ui.widgets.options import asked_for
 from core.ui.widgets.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4  # where none are picked
