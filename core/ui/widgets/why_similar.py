@@ -109,8 +109,8 @@ _HOW = {
     Way.SUM: "Blue raises the similarity, orange lowers it. A cell is the product of two words' vectors, each by its "
     "share in its text, over the lengths of the texts' vectors. In a transformer, a word's vector also carries its "
     "context, and its tokenizer adds words of its own, such as [CLS].",
-    Way.LEAVING_OUT: "Blue: the two words match each other. Leaving out one of them alone takes away more than leaving "
-    "out both. The margins have what leaving out one word takes away.",
+    Way.LEAVING_OUT: "Blue: the two words match each other; leaving out only one of them takes away more than leaving "
+    "out both. Last row and column: by how much the cosine falls without that word.",
 }
 
 
