@@ -120,6 +120,8 @@ def _marked(text: str, known: set[str]) -> str:
     Where most words are new there is nothing to point out: it is another text altogether.
     """
     words = text.split(" ")
+    if is_long(text):
+        return folded(text)
     is_new = [bool(near_duplicate_key(word)) and near_duplicate_key(word) not in known for word in words]
     if 2 * sum(is_new) > len(words):
         return escape(text)
@@ -140,6 +142,27 @@ def highlighted(text: str, parts: Sequence[tuple[int, int]], scheme: Scheme) -> 
     return Html("".join([*out, escape(text[place:])]))
 
 
+LONG = 60  # words, from which on a text is folded
+SHOWN = 40  # words of a folded text
+
+
+def is_long(text: str) -> bool:
+    """Whether a text is too long to be shown whole among others."""
+    return len(text.split()) > LONG
+
+
+def folded(text: str) -> Html:
+    """A text as HTML; of a long one the first words, and the others behind "more"."""
+    if not is_long(text):
+        return Html(escape(text))
+    words = text.split()
+    return Html(
+        f'{escape(" ".join(words[:SHOWN]))} … <details style="display:inline"><summary style="display:inline;'
+        f'cursor:pointer;text-decoration:underline">more ({len(words) - SHOWN:,} words)</summary> '
+        f"{escape(' '.join(words[SHOWN:]))}</details>"
+    )
+
+
 def facts_table(facts: Mapping[str, str], scheme: Scheme, label: str) -> str:
     """Names and values below each other. A value that starts with https:// becomes a link."""
     columns = (Column("", style="width:8.5rem", names_rows=True), Column("", style=f"{_WRAPS};white-space:pre-wrap"))
@@ -156,6 +179,6 @@ def _linked(value: str, scheme: Scheme) -> str:
 
 def ranks_table(columns: Mapping[str, Sequence[str]], ranks: Sequence[int], scheme: Scheme, label: str) -> str:
     """Neighbors at chosen ranks: for each encoder a column with a text for each of ``ranks``."""
-    rows = [(str(rank), *(texts[i] for texts in columns.values())) for i, rank in enumerate(ranks)]
+    rows = [(str(rank), *(folded(texts[i]) for texts in columns.values())) for i, rank in enumerate(ranks)]
     heads = (Column("rank", names_rows=True), *map(Column, columns))
     return html_table(heads, rows, scheme, label, min_width=60 + 150 * len(columns), has_equal_columns=True)

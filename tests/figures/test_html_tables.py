@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.html_tables import TableRow, facts_table, ranking_table
+from core.figures.html_tables import LONG, SHOWN, TableRow, facts_table, folded, is_long, ranking_table
 from core.figures.theme import Scheme
 
 OURS = {"div", "table", "thead", "tbody", "tr", "th", "td", "span", "b", "u"}
@@ -78,3 +78,16 @@ def test_names_and_values_stand_in_order_and_are_escaped(scheme: Scheme) -> None
 def test_only_addresses_of_the_web_become_links() -> None:
     html = facts_table({"a": 'https://x.org/"y', "b": "javascript:alert(1)", "c": "file:///etc"}, Scheme.LIGHT, "")
     assert re.findall(r'<a href="(.*?)"', html) == ["https://x.org/&quot;y"]
+
+
+def test_long_texts_are_folded_and_whole() -> None:
+    short, long = " ".join(["<b>"] * LONG), " ".join(f"<w{i}>" for i in range(LONG + 140))
+    assert not is_long(short)
+    assert "<details" not in folded(short)
+    html = folded(long)
+    assert html.count("<details") == 1
+    assert html.count("&lt;w") == LONG + 140
+    assert "<w" not in html
+    assert html.index("<details") > html.index(f"&lt;w{SHOWN - 1}&gt;")
+    assert html.index("<details") < html.index(f"&lt;w{SHOWN}&gt;")
+    assert "more (160 words)" in html

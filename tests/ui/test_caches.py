@@ -51,7 +51,7 @@ from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.resources import KEYS, cached
-from core.ui.widgets.why_similar import Asked
+from core.ui.widgets.texts.why_similar import Asked
 from tests.support import store_samples
 from tests.support.judgement_samples import intruder_set
 

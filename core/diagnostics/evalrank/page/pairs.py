@@ -20,7 +20,7 @@ from core.diagnostics.evalrank.page.shown import EvalRankView, features, sources
 from core.diagnostics.evalrank.pairs import RankedItem, around_mate
 from core.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
 from core.errors import InputError
-from core.figures.html_tables import TableRow, ranking_table
+from core.figures.html_tables import TableRow, is_long, ranking_table
 from core.figures.theme import MANY_VARIANTS
 from core.numerics.neighbours.hubness import HUB
 from core.numerics.ranking.problem import Relation
@@ -32,10 +32,11 @@ from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
-from core.ui.widgets import dataset_offer, downloads, why_similar
+from core.ui.widgets import dataset_offer, downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from core.ui.widgets.texts import long_texts, why_similar
 from core.ui.widgets.two_variants import Sides, two_variants
 from core.ui.widgets.work import has_changed, rerun_button
 
@@ -321,7 +322,8 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
     with st.container(border=True, key="drill"):
         query_and_mate(pair)
         _gold(shown, selected)
-        runs = sides.first(shown.runs)[:MAX_SIDE_BY_SIDE]
+        most = 2 if is_long(pair["query"]) or is_long(pair["mate"]) else MAX_SIDE_BY_SIDE
+        runs = sides.first(shown.runs)[:most]
         if len(shown.runs) > len(runs):
             st.caption(f"{len(runs)} of {len(shown.runs)} variants, A and B first; pick others in the sidebar.")
         of_words = "frequency of query" in features(shown.pairs)
@@ -404,7 +406,7 @@ def query_and_mate(pair: pd.Series) -> None:
     for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**{label}**", width="content")
-            st.text(text)  # as text: never as HTML or markdown
+            long_texts.show(text)
 
 
 def draw_ranking(

@@ -22,7 +22,7 @@ from core.texts import word_changes
 from core.types import Float64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, jobs, repository, settings
-from core.ui.widgets import why_similar
+from core.ui.widgets.texts import why_similar
 from core.ui.widgets.two_variants import Sides
 from core.ui.widgets.work import has_changed, rerun_button
 

@@ -16,11 +16,12 @@ from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
-from core.ui.widgets import downloads, why_similar
+from core.ui.widgets import downloads
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from core.ui.widgets.texts import long_texts, why_similar
 from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
@@ -152,8 +153,9 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
     row = rows[rows[PAIR] == number].iloc[0]
     with st.container(border=True, key="sim_pair"):
         left, right = st.columns(2)
-        left.text(row[FIRST])
-        right.text(row[SECOND])
+        for place, text in ((left, row[FIRST]), (right, row[SECOND])):
+            with place:
+                long_texts.show(text)
         st.markdown(f"People gave **{row[SCORE]:.2f}** ({as_text(str(row[SET]))}).")
         st.dataframe(
             pd.DataFrame(

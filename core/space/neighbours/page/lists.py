@@ -27,8 +27,8 @@ from core.ui.markdown import as_text
 from core.ui.options import options
 from core.ui.resources import cached, settings
 from core.ui.turns import turn
-from core.ui.widgets import why_similar
 from core.ui.widgets.browse_table import choose_row
+from core.ui.widgets.texts import why_similar
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing

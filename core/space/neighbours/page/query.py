@@ -10,6 +10,7 @@ import streamlit as st
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
 from core.space.page import Opened, offer_found
+from core.ui.widgets.texts import long_texts
 
 _NOW = "_neighbours_query"  # the dataset and query of the last run
 _WALK = "_neighbours_walk"  # earlier queries
@@ -130,4 +131,4 @@ def show(query: Query) -> None:
     """Show the query, as plain text."""
     with st.container(horizontal=True, gap="small"):
         st.markdown("**Own text**" if query.item is None else f"**Item {query.item}**", width="content")
-        st.text(query.text if len(query.text) <= 1_000 else f"{query.text[:1_000]} …")
+        long_texts.show(query.text)
