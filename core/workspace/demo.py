@@ -34,7 +34,8 @@ def tasks(settings: Settings) -> list[Task]:
     """All work of the demo; what takes a process of its own, UMAP, comes last."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
-    return [*requests(settings), *items, MapRequest(FIRST, "demo-pairs")]
+    maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in UNTRANSFORMED]  # as many as the page Map shows
+    return [*requests(settings), *items, *maps]
 
 
 def first_requests(settings: Settings) -> list[RunRequest]:

@@ -17,7 +17,7 @@ from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
 from core.ui.options import row, runs_asked_for
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks
+from core.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
 from core.ui.widgets.run_form import run_form
@@ -30,6 +30,26 @@ def fits(entry: DiagnosticEntry, dataset: str) -> bool:
         return find_dataset(dataset).kind is entry.dataset_kind
     except BlindspotError:  # a user's file that is gone: its runs tell what it held
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
+
+
+def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
+    """The picked dataset if it fits; else that of the newest run, with a caption that says so; "" without any.
+
+    So a page has something to show whatever was picked for another one.
+    """
+    if fits(entry, picks.dataset):
+        return picks.dataset
+    newest = repository().finished(entry, metrics=[], limit=1)
+    if not newest:
+        return ""
+    found = newest[0].plan.dataset
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.caption(
+        f"{tables.dataset_title(picks.dataset)}, picked above, is no {entry.dataset_kind}. Shown: "
+        f"{tables.dataset_title(found)}."
+    )
+    button.button("Pick it", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
+    return found
 
 
 def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:

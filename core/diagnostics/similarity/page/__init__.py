@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -43,9 +44,11 @@ def show() -> None:
 
 
 def _selected(picks: Picks) -> SimilarityView | None:
-    if not missing_runs.fits(ENTRY, picks.dataset):
+    dataset = missing_runs.dataset_shown(ENTRY, picks)
+    if not dataset:
         _other_kind(picks.dataset)
         return None
+    picks = replace(picks, dataset=dataset)
     runs = runs_of(picks, picks.dataset)
     missing_runs.offer(ENTRY, picks, runs, picks.dataset, picks.params, "scores")
     if not runs:

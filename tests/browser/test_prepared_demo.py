@@ -1,0 +1,82 @@
+"""A hosted demo from an empty cache: not ready before all is there, also after a kill; then no page is empty."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from core.server.routes import READY
+from core.settings import Mode, Settings
+from core.ui.navigation import sections
+from core.workspace import demo
+from tests.browser.conftest import Reader
+from tests.support.app_client import AppServer
+
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
+PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
+# What draws a page's content: figures, tables, lists in HTML, cards for raters.
+CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml], [class*=st-key-judge]"
+EMPTY = ["empty", "doors", "run_demo", "no_scores", "no_runs_of_task", "to_encode"]  # containers and buttons
+
+
+def answer(server: AppServer) -> httpx.Response:
+    return httpx.get(f"{server.address}{READY}", timeout=300)
+
+
+def wait_for(server: AppServer, found: Callable[[httpx.Response], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not found(latest := answer(server)):
+        assert latest.status_code == 503
+        assert latest.json()["reasons"] == ["preparing"]
+        assert not latest.json()["preparing"]["failed"], server.said
+        assert time.monotonic() < deadline, latest.text
+        time.sleep(0.5)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[AppServer, Path]]:
+    """A server that was killed while it prepared the demo, and its successor, which is ready."""
+    folder = tmp_path_factory.mktemp("prepared")
+    cache = folder / "cache"
+
+    def start(name: str) -> AppServer:
+        return AppServer(cache, folder / name, BLINDSPOT_MODE="demo", BLINDSPOT_PREPARE="yes")
+
+    first = start("first.log")
+    wait_for(first, lambda latest: latest.status_code == 503 and latest.json()["preparing"]["done"] >= 3)
+    first.process.kill()
+    first.process.wait(60)
+    servers = [start("second.log"), start("third.log")]
+    for server in servers:
+        wait_for(server, lambda latest: latest.status_code == 200)
+    servers[1].process.terminate()
+    yield servers[0], cache
+    for server in servers:
+        server.process.terminate()
+        server.process.wait(120)
+
+
+def test_each_run_was_computed_once(prepared: tuple[AppServer, Path]) -> None:
+    _, cache = prepared
+    lines = [json.loads(line) for line in (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()]
+    runs = Counter(line["run_id"] for line in lines if line["kind"] == "run" and line["outcome"] == "computed")
+    settings = Settings(cache=cache, mirror="", device="cpu", mode=Mode.DEMO)
+    assert len(runs) == len(demo.requests(settings))
+    assert set(runs.values()) == {1}
+
+
+def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[..., Reader]) -> None:
+    server, _ = prepared
+    visitor = reader()
+    for page in PAGES:
+        visitor.open(f"{server.address}/{page}").healthy()
+        expect(visitor.page.locator(CONTENT).first).to_be_visible()
+        for key in EMPTY:
+            assert visitor.at(key).count() == 0, (page, key)
