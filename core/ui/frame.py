@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.diagnostic import DiagnosticEntry
+from core.ui import tour
 from core.ui.boundary import tell_failure
 from core.ui.navigation import configure, navigate, ran_through_app
 from core.ui.options import begin_row
-from core.ui.pickers import Picks, stale_link_notice
+from core.ui.pickers import Picks, current_page, stale_link_notice
 from core.ui.widgets.work import job_panel
 
 
@@ -25,9 +26,11 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         st.title(title, anchor=False, width="content")
         st.markdown(question, width="content")
     tell_failure()
-    begin_row()
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, greyed, until the whole page is drawn.
+    with st.container():
+        tour.show(current_page())
+    begin_row()
     with st.container():
         stale_link_notice()
     with st.container():

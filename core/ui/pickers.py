@@ -123,6 +123,11 @@ def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str,
     return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: "link"}
 
 
+def current_page() -> str:
+    """The page's stem, as app.py gave it to the pickers; "" for the first."""
+    return str(st.session_state.get(_PAGE, ""))
+
+
 def shared_pickers(page: str) -> Picks:
     """Draw the pickers that change something on a page; app.py calls it before the page, with the page's path.
 
