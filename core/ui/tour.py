@@ -1,7 +1,7 @@
 """Tour: six steps through the demo, a slim line at the top of each page that it leads over.
 
-A link with ``tour=3`` opens a step, also after the tour was dismissed. That it was is noted in the cache, since one's own
-machine has one reader and Streamlit keeps nothing in the browser; on a demo that strangers share, in the session.
+A link with ``tour=3`` opens a step, also after the tour was dismissed. That it was is noted in the cache: one's own
+machine has one reader, and Streamlit keeps nothing in the browser. On a demo that strangers share it is of the session.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import streamlit as st
 
 from core.store.records import RunState
 from core.types import Variant
-from core.ui.navigation import sections
 from core.ui.pickers import DEFAULT_METRIC, link_to
 from core.ui.resources import allowed, repository, shared_settings
 from core.ui.widgets.work import demo_button
@@ -114,12 +113,7 @@ def _invite() -> None:
 def _link(number: int, label: str, icon: str) -> None:
     step = STEPS[number - 1]
     address = {**link_to(DATASET, DEFAULT_METRIC, step.models), **step.address, PARAMETER: str(number)}
-    stem = step.page if step.page in _stems() else "overview"
-    st.page_link(f"pages/{stem}.py", label=label, icon=icon, query_params=address)
-
-
-def _stems() -> set[str]:
-    return {entry.stem for entries in sections().values() for entry in entries}
+    st.page_link(f"pages/{step.page}.py", label=label, icon=icon, query_params=address)
 
 
 def _has_demo() -> bool:

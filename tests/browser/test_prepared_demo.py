@@ -76,7 +76,8 @@ def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[...
     server, _ = prepared
     visitor = reader()
     for page in PAGES:
-        visitor.open(f"{server.address}/{page}").healthy()
+        visitor.open(f"{server.address}/{page}")
         expect(visitor.page.locator(CONTENT).first).to_be_visible()
+        visitor.set_properties().healthy()
         for key in EMPTY:
             assert visitor.at(key).count() == 0, (page, key)
