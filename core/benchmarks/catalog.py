@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking
+from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports
 from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
@@ -116,6 +116,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             True,
             app.cold_start,
             {"cold_start_chart": 6.0},
+        ),
+        Benchmark(
+            "report",
+            "a report of two variants under all diagnostics, from the store to the file; and its size in MB",
+            10.0,
+            True,
+            reports.report,
+            {"report_size": 5.0},
         ),
         Benchmark(
             "bootstrap",

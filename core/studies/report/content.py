@@ -14,6 +14,7 @@ from core.errors import InputError, unknown
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.studies.compare.costs import Cost, cost_of
 from core.studies.compare.rows import MOST_VARIANTS, Comparison, compare
 from core.studies.findings import collection
 from core.studies.findings.collection import Collected, Make, RunsOf, Selection
@@ -33,6 +34,7 @@ class Report:
     Attributes:
         runs: that it rests on, diagnostic by diagnostic.
         comparisons: of the first variant with each of the others.
+        costs: of each variant.
     """
 
     variants: tuple[Variant, ...]
@@ -40,6 +42,7 @@ class Report:
     runs: tuple[RunsOf, ...]
     findings: Collected
     comparisons: tuple[Comparison, ...]
+    costs: tuple[Cost, ...]
 
     @property
     def title(self) -> str:
@@ -78,6 +81,10 @@ class Report:
     def tables(self) -> tuple[Table, ...]:
         """The scores, a table per diagnostic."""
         return tuple(score_table(runs) for runs in self.runs if runs.chosen)
+
+    @property
+    def every_table(self) -> tuple[Table, ...]:
+        return (*self.comparison_tables, cost_table(self), *self.tables)
 
     @cached_property
     def comparison_tables(self) -> tuple[Table, ...]:
@@ -121,7 +128,8 @@ def gather(
     picked = {"metric": selection.metric} if selection.metric else {}
     pairs = [(ordered[0], other) for other in ordered[1:MOST_VARIANTS]]
     comparisons = [_on(compare(a, b, repository, picked), selection.datasets) for a, b in pairs]
-    return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons))
+    costs = tuple(cost_of(variant, repository) for variant in ordered)
+    return Report(tuple(ordered), selection, tuple(runs), findings, tuple(comparisons), costs)
 
 
 def _on(found: Comparison, datasets: Sequence[str]) -> Comparison:
@@ -183,6 +191,20 @@ def comparison_table(found: Comparison) -> Table:
     )
     heads = ("diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
     return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=3)
+
+
+def cost_table(report: Report) -> Table:
+    """What each variant costs; a dash for what is not known."""
+
+    def row(variant: Variant, cost: Cost) -> tuple[str, ...]:
+        numbers = (cost.texts_per_second, cost.dimension, cost.parameters, cost.megabytes_per_million)
+        return variant.label, *("–" if number is None else f"{number:,.0f}" for number in numbers)
+
+    devices = ", ".join(sorted({cost.device for cost in report.costs if cost.device}))
+    caption = f"What each model costs; speed as measured here{f' on {devices}' if devices else ''}."
+    rows = tuple(row(variant, cost) for variant, cost in zip(report.variants, report.costs, strict=True))
+    heads = ("model", "texts/s", "dimension", "parameters", "MB per million texts (float32)")
+    return Table("Cost", heads, rows, caption)
 
 
 def stars(p: float | None) -> str:

@@ -15,6 +15,9 @@ from plotly.offline import get_plotlyjs
 
 from core.datasets.catalog import title_of
 from core.figures.theme import Scheme, styles
+from core.studies.compare.figures import drawn as forest_rows
+from core.studies.compare.figures import forest
+from core.studies.compare.rows import Comparison
 from core.studies.findings.collection import RunsOf
 from core.studies.report.content import Report
 from core.workspace.overview.figures import score_dots
@@ -31,6 +34,18 @@ def library() -> str:
 def in_both_schemes(draw: Draw) -> dict[str, Any]:
     """A figure's specification by scheme, as JSON values."""
     return {scheme.value: json.loads(draw(scheme).to_json()) for scheme in Scheme}
+
+
+def differences(report: Report, found: Comparison) -> Draw | None:
+    """The forest plot of the page Compare; None where it would have no row."""
+    if not forest_rows(found.rows):
+        return None
+
+    def draw(scheme: Scheme) -> go.Figure:
+        looks = styles(report.variants, scheme, report.variants)
+        return forest(found.rows, (found.a.label, found.b.label), (looks[found.a], looks[found.b]), scheme)
+
+    return draw
 
 
 def headline_dots(report: Report, runs: RunsOf) -> Draw | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,10 +17,11 @@ from core.store.records import RunRecord
 from core.studies.compare.rows import Comparison, headline, method_in_words
 from core.studies.findings.collection import Discovery
 from core.studies.report import figures
-from core.studies.report.content import Report, comparison_table, summary
+from core.studies.report.content import Report, comparison_table, cost_table, summary
 from core.studies.report.manifest import ELEMENT, portable
 from core.studies.report.tables import Table, to_html
 from core.texts import p_in_words
+from core.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)", re.DOTALL)
@@ -39,13 +40,17 @@ def render(report: Report) -> str:
         drawn.append(figures.in_both_schemes(draw))
         return f'<div class="figure" id="figure-{len(drawn) - 1}" role="img" aria-label="{escape(label)}"></div>'
 
+    comparisons = "".join(
+        _comparison(found, figure(figures.differences(report, found), "Differences")) for found in report.comparisons
+    )
     sections = {
         "Findings": _findings(report),
-        **({"Comparison": "".join(map(_comparison, report.comparisons))} if report.comparisons else {}),
+        **({"Comparison": comparisons} if report.comparisons else {}),
         "Scores": "".join(
             f"<h3>{escape(table.name)}</h3>{figure(figures.headline_dots(report, runs), table.name)}{to_html(table)}"
             for table, runs in zip(report.tables, (r for r in report.runs if r.chosen), strict=True)
-        ),
+        )
+        + f"<h3>Cost</h3>{to_html(cost_table(report))}",
         "How each number is computed": "".join(_how(entry) for entry in report.entries),
         "Manifest": _manifest(report.every_run),
         "Reproduce it": _commands(report.commands),
@@ -130,8 +135,8 @@ def _marked(text: str, parts: Iterable[tuple[int, int]]) -> str:
 # --- A against B
 
 
-def _comparison(found: Comparison) -> str:
-    """A sentence and a table, and what could not be compared."""
+def _comparison(found: Comparison, figure: str) -> str:
+    """A sentence, a figure and a table, and what could not be compared."""
     said = f"<p>{escape(headline(found, found.a.label, found.b.label))}</p>"
     missing = "".join(
         f"<li>{escape(one.entry.title)} on {escape(title_of(one.dataset))}: {escape(one.why)}</li>"
@@ -141,7 +146,7 @@ def _comparison(found: Comparison) -> str:
         f"{to_html(comparison_table(found))}<p class=faint>{escape(method_in_words(found))}</p>" if found.rows else ""
     )
     title = f"<h3>{escape(found.a.label)} against {escape(found.b.label)}</h3>"
-    return f"{title}{said}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
+    return f"{title}{said}{figure}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
 
 
 # --- how, from what, and by which commands
@@ -172,7 +177,7 @@ def _manifest(runs: Sequence[RunRecord]) -> str:
                 run.run_id,
                 f"{run.plan.diagnostic} {run.plan.diagnostic_version}",
                 f"{portable(run.plan.variant.encoder)} {encoder.get('revision', '')}".strip(),
-                f"{run.plan.variant.transform}, fitted on {transform.get('fitted_on', '–')}",
+                _fitted(run.plan.variant.transform, transform),
                 f"{portable(run.plan.dataset)} {str(dataset.get('digest', ''))[:16]}",
                 seeds or "–",
             )
@@ -184,6 +189,11 @@ def _manifest(runs: Sequence[RunRecord]) -> str:
     )
     said = f"<p>Computed with {escape(', '.join(versions))}.</p>" if versions else ""
     return to_html(Table("Runs", heads, tuple(rows), caption, words=len(heads))) + said
+
+
+def _fitted(chain: str, transform: Mapping[str, Any]) -> str:
+    learns = TransformChain.parse(chain).learns
+    return f"{chain}, fitted on {transform.get('fitted_on', '–')}" if learns else chain
 
 
 def _libraries(run: RunRecord) -> list[str]:

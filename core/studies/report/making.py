@@ -17,12 +17,12 @@ def as_html(report: Report) -> str:
 def as_markdown(report: Report) -> str:
     parts = [f"# {report.title}", summary(report)]
     parts += [f"- {one.finding.level}: {one.finding.said()}" for one in report.findings.discoveries]
-    return "\n\n".join([*parts, *(to_markdown(table) for table in (*report.comparison_tables, *report.tables))]) + "\n"
+    return "\n\n".join([*parts, *(to_markdown(table) for table in report.every_table)]) + "\n"
 
 
 def as_latex(report: Report) -> str:
     head = f"% {latex_text(summary(report))}\n% needs \\usepackage{{booktabs}} and \\usepackage[T1]{{fontenc}}\n\n"
-    return head + "\n".join(to_latex(table) for table in (*report.comparison_tables, *report.tables))
+    return head + "\n".join(to_latex(table) for table in report.every_table)
 
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {".html": as_html, ".md": as_markdown, ".tex": as_latex}
