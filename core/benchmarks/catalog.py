@@ -111,11 +111,11 @@ BENCHMARKS: dict[str, Benchmark] = {
         ),
         Benchmark(
             "cold_start",
-            "streamlit run to the first page's heading in a browser, and to its first chart",
+            "streamlit run to the first page's heading in a browser, and to its first finding",
             4.0,
             True,
             app.cold_start,
-            {"cold_start_chart": 6.0},
+            {"cold_start_finding": 6.0},
         ),
         Benchmark(
             "report",

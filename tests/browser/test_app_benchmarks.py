@@ -46,9 +46,9 @@ def test_clicks_and_a_cold_start_are_measured_in_a_browser(monkeypatch: pytest.M
     (result,) = app.interaction(no_progress)
     assert (result.name, result.unit, len(result.samples)) == ("interaction", "s", 3)
     assert min(result.samples) > 0
-    heading, chart = app.cold_start(no_progress)
-    assert (heading.name, chart.name) == ("cold_start", "cold_start_chart")
-    assert 0 < heading.value <= chart.value
+    heading, finding = app.cold_start(no_progress)
+    assert (heading.name, finding.name) == ("cold_start", "cold_start_finding")
+    assert 0 < heading.value <= finding.value
 
 
 def test_a_rerun_shows_the_page_that_was_opened(store: FilledStore) -> None:
