@@ -13,6 +13,7 @@ def show() -> None:
     queue.queue()
     st.subheader("What to run", anchor=False)
     with ui.errors_shown():
+        form.take_over(picks)
         if expansion := form.planned(form.choose()):
             form.cost_and_start(expansion)
     chosen = history.history(picks)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import psutil
 import streamlit as st
 
-from core.datasets.catalog import title_of
+from core.datasets.catalog import find_dataset, title_of
 from core.diagnostic import all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.numerics.similarity import Similarity
@@ -15,14 +17,51 @@ from core.runs.estimates import Estimate
 from core.runs.sweeps import Expansion, Sweep
 from core.transforms.chain import READY_CHAINS
 from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, known_datasets
+from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, Picks, known_datasets, link_to
 from core.ui.resources import jobs, repository, settings
 from core.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from core.ui.widgets.work import duration, submit_each
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_TRANSFORMS = ("none", "center")
+_ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
+_TAKEN = "_run_taken"  # the picks that the form took over last
 MANY_RUNS = 500  # more than anybody waits for; the command line has no limit
+
+
+def take_over(picks: Picks) -> None:
+    """Put what is picked above into the form, whenever it changes; call it before ``choose``."""
+    picked = (picks.dataset, picks.variants)
+    if st.session_state.get(_TAKEN, (DEFAULT_DATASET, ())) == picked:
+        return
+    st.session_state[_TAKEN] = picked
+    if picks.dataset in known_datasets():
+        st.session_state[_DATASETS] = [picks.dataset]
+        _tick_what_fits()
+    if picks.variants:
+        st.session_state[_ENCODERS] = list(dict.fromkeys(variant.encoder for variant in picks.variants))
+        st.session_state[_TRANSFORMS] = list(dict.fromkeys(variant.transform for variant in picks.variants))
+
+
+def _tick_what_fits() -> None:
+    """Choose the diagnostics that run on the chosen datasets; a callback, too."""
+    st.session_state[_DIAGNOSTICS] = _fitting(st.session_state[_DATASETS])
+
+
+def _fitting(datasets: Sequence[str]) -> list[str]:
+    """Diagnostics with a page of their own that run on one of these datasets; all where a file is gone."""
+    kinds = set()
+    for reference in datasets:
+        try:
+            kinds.add(find_dataset(reference).kind)
+        except BlindspotError:  # ``planned`` says what is wrong
+            return [entry.id for entry in all_diagnostics().values() if entry.page]
+    return [entry.id for entry in all_diagnostics().values() if entry.page and entry.dataset_kind in kinds]
+
+
+def _at_first(key: str, value: Sequence[str]) -> Sequence[str] | None:
+    """The default of a widget that has no state yet; Streamlit warns of a default beside one."""
+    return None if key in st.session_state else value
 
 
 def choose() -> Sweep:
@@ -33,8 +72,8 @@ def choose() -> Sweep:
         "Models",
         offered,
         format_func=names_of_models(offered),
-        default=["minilm"],
-        key="run_encoders",
+        default=_at_first(_ENCODERS, ["minilm"]),
+        key=_ENCODERS,
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a reference",
@@ -43,8 +82,8 @@ def choose() -> Sweep:
     chains = right.multiselect(
         "Transforms",
         READY_CHAINS,
-        default=DEFAULT_TRANSFORMS,
-        key="run_transforms",
+        default=_at_first(_TRANSFORMS, DEFAULT_TRANSFORMS),
+        key=_TRANSFORMS,
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a chain",
@@ -54,8 +93,9 @@ def choose() -> Sweep:
     chosen = left.multiselect(
         "Datasets",
         known_datasets(),
-        default=DEFAULT_DATASETS,
-        key="run_datasets",
+        default=_at_first(_DATASETS, DEFAULT_DATASETS),
+        key=_DATASETS,
+        on_change=_tick_what_fits,
         persist_state="session",
         format_func=title_of,
         help="The page *Data* shows each of them, and takes files of your own.",
@@ -64,8 +104,8 @@ def choose() -> Sweep:
     asked = right.multiselect(
         "Diagnostics",
         list(titles),
-        default=[entry.id for entry in all_diagnostics().values() if entry.page],
-        key="run_diagnostics",
+        default=_at_first(_DIAGNOSTICS, _fitting(DEFAULT_DATASETS)),
+        key=_DIAGNOSTICS,
         persist_state="session",
         format_func=lambda name: titles.get(name, name),
         help="\n".join(f"- **{e.title}**: {e.question}" for e in all_diagnostics().values())
@@ -153,6 +193,8 @@ def cost_and_start(expansion: Expansion) -> None:
         with text:
             st.markdown(_summary(cost, len(cost.wanted) - len(wanted)))
             _warnings(cost)
+            if not cost.wanted:
+                _link_to_result(expansion)
         button.button(
             f"Run {len(wanted)}" if wanted else "Running …" if cost.wanted else "Nothing to run",
             key="run_all",
@@ -178,6 +220,14 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="estimate_runs",
                 column_config={"run": st.column_config.TextColumn(width="large")},
             )
+
+
+def _link_to_result(expansion: Expansion) -> None:
+    first = expansion.requests[0]
+    variants = list(dict.fromkeys(request.variant for request in expansion.requests))
+    address = link_to(first.dataset, dict(first.params).get("metric", DEFAULT_METRIC), variants)
+    page, label = ("compare", "See how they compare") if len(variants) > 1 else ("findings", "See what was found")
+    st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=address)
 
 
 def _summary(cost: Estimate, under_way: int) -> str:

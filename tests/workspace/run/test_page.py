@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -47,7 +48,23 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert app.button(key="run_all").disabled
     assert "No chosen diagnostic runs on Demo minimal pairs." in written(app)
     app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
+    assert app.multiselect(key="run_diagnostics").value == ["heros"], "only what fits is ticked"
+    assert "nothing to run on" not in written(app)
+    app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
+
+
+def test_the_form_takes_over_what_is_picked_and_leads_to_the_result(open_app: OpenApp, demo_copy: Path) -> None:
+    app = open_app(demo_copy, "run", data="demo-pairs", enc="minilm~center")
+    assert app.multiselect(key="run_encoders").value == ["minilm"]
+    assert app.multiselect(key="run_transforms").value == ["center"]
+    assert app.multiselect(key="run_datasets").value == ["demo-pairs"]
+    assert app.multiselect(key="run_diagnostics").value == ["evalrank"]
+    assert "nothing to run on" not in written(app)
+    queries = [unquote(element.proto.query_string) for element in app.get("page_link")]
+    assert any("enc=minilm~center" in query and "data=demo-pairs" in query for query in queries)
+    app.multiselect(key="run_transforms").set_value(["none"]).run()
+    assert app.multiselect(key="run_transforms").value == ["none"], "the reader's own choice stays"
 
 
 @pytest.mark.parametrize(
