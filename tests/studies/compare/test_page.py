@@ -37,7 +37,7 @@ def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, fil
     assert len(listed) == 10
     (details,) = (str(html.proto.body) for html in app.get("html") if "The chosen item" in str(html.proto.body))
     assert all(part.replace("&", "&amp;") in details for part in listed["texts"].iloc[0].split(" · "))
-    other = open_app(filled.cache, "compare", changed_side="won by B", **SIDES)
+    other = open_app(filled.cache, "compare", changed_side="won-by-b", **SIDES)
     assert table(other, "texts", "gain")["texts"].tolist() != listed["texts"].tolist()
 
 

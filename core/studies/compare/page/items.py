@@ -13,11 +13,11 @@ from core.studies.compare.page.shown import CompareView
 from core.texts import counted
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
+from core.ui.widgets.addressed import tab_named
 from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
 
 TABLE = BrowseTable("changed", key="changed", unit="item", number="no.")
-WON_BY_A, WON_BY_B = "won by A", "won by B"
+WON_BY_A, WON_BY_B = "won-by-a", "won-by-b"
 
 
 @fragment  # nothing above is drawn again
@@ -36,7 +36,10 @@ def show(shown: CompareView) -> None:
                 for one in found.of_rows
             )
         )
-    side = one_of("Items", [WON_BY_A, WON_BY_B], "changed_side", on_change=TABLE.to_first_page)
+    counts = {WON_BY_A: f"Won by {a} {found.won:,}", WON_BY_B: f"Won by {b} {found.lost:,}"}
+    side = tab_named(
+        "Items", list(counts), key="changed_side", name=lambda option: counts[option], on_change=TABLE.to_first_page
+    )
     listed = found.items(won=side == WON_BY_A)
     if not listed:
         st.caption("There are none.")
