@@ -92,8 +92,8 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         original, near = texts.loc[(number, ordering.near)]
         said = (
             ("original", original),
-            (ordering.near, near),
-            (ordering.far, texts.loc[(number, ordering.far)]["rewrite"]),
+            (_words(ordering.near), near),
+            (_words(ordering.far), texts.loc[(number, ordering.far)]["rewrite"]),
         )
         words = [_nearer(float(side.outcomes(ordering)[row]), ordering) for side in (a, b)]
         address = {"heros_view": "sentences", "original_no": str(number), **sides}
@@ -103,4 +103,8 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 
 def _nearer(outcome: float, ordering: Ordering) -> str:
-    return "tie" if outcome == 0.5 else f"{ordering.near if outcome else ordering.far} nearer"
+    return "tie" if outcome == 0.5 else f"{_words(ordering.near if outcome else ordering.far)} nearer"
+
+
+def _words(subset: str) -> str:
+    return subset.replace("_", " ")

@@ -10,7 +10,6 @@ from core.figures.html_tables import Column, html_table, quiet
 from core.studies.compare.changed import Item, in_words
 from core.studies.compare.page.reading import changed_items
 from core.studies.compare.page.shown import CompareView
-from core.texts import counted
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.widgets.addressed import tab_named
@@ -28,7 +27,6 @@ def show(shown: CompareView) -> None:
         st.caption("No diagnostic that judges items one by one has both models yet.")
         return
     a, b = shown.names
-    st.markdown(as_text(f"{a} wins {counted(found.won, 'item')}, {b} wins {found.lost:,}."))
     with st.expander("What winning is, and how often", icon=":material/list:"):
         st.markdown(
             "\n".join(

@@ -38,8 +38,8 @@ def show(shown: CompareView) -> None:
         for number, one in enumerate(found[:LISTED]):
             text, button = st.columns([4, 1], vertical_alignment="center")
             names = ", ".join(variant.label for variant in one.lacking)
-            lacks = f", not for {names}" if one.why is Why.ONE_ONLY else ""
-            text.markdown(as_text(f"{one.entry.title} on {title_of(one.dataset)}: {one.why}{lacks}."))
+            why = f"not computed for {names}" if one.why is Why.ONE_ONLY else str(one.why)
+            text.markdown(as_text(f"{one.entry.title} on {title_of(one.dataset)}: {why}."))
             if requests[one]:
                 with button:
                     title = f"{one.entry.title} on {one.dataset}"
