@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from core.errors import InputError
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
-_MARKS = " .,()+@#&/:='%_-"
+_MARKS = " .,()+@#&/:='%_-…"
 _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder that is named by what it holds: see datasets.uploads
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"

@@ -256,3 +256,32 @@ def test_a_file_has_a_row_per_rewrite_in_the_order_of_the_table(rows: pd.DataFra
         again = read(io.BytesIO(as_file(out, ending))).to_pandas()
         pd.testing.assert_frame_equal(again, out, check_dtype=False)
     assert not any(math.isnan(v) for v in out["cosine x~none"])
+
+
+def test_outcomes_count_the_demanded_orders_that_hold_as_a_loop_does() -> None:
+    rng = np.random.default_rng(4)
+    n, subsets = 40, ("synonym", "antonym", "negation_main")
+    cosine = {run: rng.integers(0, 3, (n, len(subsets))) / 10.0 for run in "ab"}  # ties are frequent
+    cosine["a"][0, 1] = math.nan
+    found = Sentences(
+        np.arange(n), [""] * n, np.arange(n), subsets, [[""] * 3] * n, np.zeros((n, 3), dtype=np.int64), cosine, cosine
+    )
+    demanded = [Above("synonym", "antonym"), Above("synonym", "negation_main")]
+    became = browsing.became(found, "a", "b", demanded)
+    expected = []
+    for place in range(n):
+        held = {"a": 0.0, "b": 0.0}
+        for run in held:
+            row = dict(zip(subsets, cosine[run][place].tolist(), strict=True))
+            for order in demanded:
+                lead = row[order.nearer] - row[order.farther]
+                held[run] += math.nan if math.isnan(lead) else 1.0 if lead > TAU else 0.0 if lead < -TAU else 0.5
+        if math.isnan(held["a"] + held["b"]):
+            expected.append("")
+        elif held["a"] == held["b"]:
+            expected.append("both-right" if held["a"] == 2 else "both-wrong")
+        else:
+            expected.append("fixed" if held["b"] > held["a"] else "broken")
+    assert {str(o): n for o, n in became.counts.items()} == {str(o): expected.count(str(o)) for o in became.counts}
+    for outcome in became.counts:
+        assert became.of(outcome).tolist() == [one == str(outcome) for one in expected]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.diagnostics.similarity import intervals
+from core.diagnostics.similarity import intervals, pairs
 from core.diagnostics.similarity.bands import BANDS, QUANTILES, draw, in_bands
 from core.diagnostics.similarity.intervals import ALL, MEAN
 from core.diagnostics.similarity.pairs import DISAGREEMENT, PAIR, Fit, Order, ScoredTable, described, fitted, ordered
@@ -180,3 +180,18 @@ def test_a_band_has_its_own_correlations_and_quantiles() -> None:
         assert found.estimates["spearman"] == correlation(correlations(x, y).spearman, influences(x, y).spearman, known)
     gold, ends = np.array([4.0, 4.5, 0.5]), (np.arange(3), 3 + np.arange(3))
     assert [b.label for b in in_bands(np.array([0.1, 0.2, 0.3]), gold, ends, draw(gold))] == ["[5,3]"]
+
+
+def test_a_pair_is_misjudged_beyond_a_fifth_of_the_scores_range() -> None:
+    scores = [0.0, 5.0, 2.0, 4.0]
+    residuals = {"A": [1.0, -1.01, 0.2, 3.0], "B": [-1.5, 0.5, 0.0, -2.0]}
+    rows = pd.DataFrame({pairs.SCORE: scores} | {f"residual in {side}": values for side, values in residuals.items()})
+    found = pairs.became(rows)
+    right = {side: [abs(value) <= 0.2 * (max(scores) - min(scores)) for value in residuals[side]] for side in "AB"}
+    assert right == {"A": [True, False, True, False], "B": [False, True, True, False]}
+    assert {str(outcome): found.of(outcome).tolist().index(True) for outcome in found.counts} == {
+        "fixed": 1,
+        "broken": 0,
+        "both-wrong": 3,
+        "both-right": 2,
+    }
