@@ -58,6 +58,7 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
     app = open_app(filled.cache, "compare", enc=str(A))
     assert not app.get("plotly_chart")
     assert "second model" in written(app)
+    assert chart_named(app.button(key="all_models").click().run(), "forest")
     nothing = open_app(tmp_path / "cache", "compare")
     assert nothing.button(key="run_demo")
 

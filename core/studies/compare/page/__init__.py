@@ -9,6 +9,7 @@ import streamlit as st
 
 from core import ui
 from core.datasets.catalog import title_of
+from core.diagnostic import Picker
 from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.requests import RunRequest
@@ -176,6 +177,7 @@ def _too_few(known: list[Variant], among: list[Variant]) -> None:
         if len(known) > 1:
             st.subheader("Pick a second model", anchor=False)
             st.markdown("The pickers leave one model or none. Pick two or more, or none for all of them.")
+            st.button("Choose among all models", key="all_models", type="primary", on_click=_pick_all)
             return
         only = among[0] if among else known[0]
         st.subheader("One model has results so far", anchor=False)
@@ -189,6 +191,10 @@ def _too_few(known: list[Variant], among: list[Variant]) -> None:
         if requests:
             run_button(f"Run {other}", f"{other} on the data of {only.label}", requests, key="run_another")
         st.page_link("pages/run.py", label="Choose a model to run", icon=":material/play_circle:")
+
+
+def _pick_all() -> None:
+    st.session_state[Picker.MODELS] = []
 
 
 def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
