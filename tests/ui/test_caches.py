@@ -46,6 +46,7 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.studies.evidence.scores import Measure as EvidenceMeasure
 from core.studies.evidence.scores import ScoreTable
+from core.studies.findings.collection import RunsOf
 from core.studies.judgement.page.votes import Votes
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import ItemSet
@@ -197,6 +198,12 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             replace(crossed, classifiers=("b",)),
         ],
         Outcomes: [outcomes, outcomes.without_overlap(), replace(outcomes, predicted={"1": ONES})],
+        RunsOf: [
+            RunsOf(evalrank, (run,), (), ()),
+            RunsOf(evalrank, (other,), (), ()),
+            RunsOf(evalrank, (run,), (other,), ()),
+            RunsOf(replace(evalrank, version=99), (run,), (), ()),
+        ],
         ItemSet: [items, intruder_set(5)],
         Judgements: [Judgements(Database(path)) for path in stores],
         Votes: [
