@@ -16,7 +16,7 @@ from core.runs.requests import RunRequest
 from core.studies.compare import figures
 from core.studies.compare.costs import CostKind
 from core.studies.compare.page import items, missing, several
-from core.studies.compare.page.reading import compared, cost
+from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import Row, Verdict, headline, method_in_words
 from core.studies.report.page import report_buttons
@@ -118,7 +118,7 @@ def _forest(shown: CompareView) -> None:
 
 def _costs(shown: CompareView) -> None:
     """What either costs, and how many times as much."""
-    one, other = (cost(variant) for variant in (shown.found.a, shown.found.b))
+    one, other = costs_of([shown.found.a, shown.found.b]).values()
     a, b = shown.names
     rows = []
     for kind in CostKind:

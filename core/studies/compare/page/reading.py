@@ -30,8 +30,10 @@ def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:
     return _several(*_place(), names, picks.metric, picks.protocol, _repository=repository())
 
 
-def cost(variant: Variant) -> Cost:
-    return _cost(*_place(), str(variant), _repository=repository())
+def costs_of(variants: Sequence[Variant]) -> dict[Variant, Cost]:
+    """What each costs; the store is asked once whether it changed."""
+    place = _place()
+    return {variant: _cost(*place, str(variant), _repository=repository()) for variant in variants}
 
 
 def _place() -> tuple[str, str]:

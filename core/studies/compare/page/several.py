@@ -8,7 +8,7 @@ from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic
 from core.studies.compare import figures
 from core.studies.compare.costs import CostKind
-from core.studies.compare.page.reading import cost, of_several
+from core.studies.compare.page.reading import costs_of, of_several
 from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import MOST_VARIANTS
 from core.studies.compare.several import ByPair, difference_of, points, scored, wins
@@ -48,7 +48,7 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
         kind = one_of("Cost", CostKind, KEY_COST)
     score = by_id.get(str(chosen), next(iter(by_id.values())))
     one = difference_of(by_pair, score)
-    drawn = points(by_pair, score, {variant: cost(variant) for variant in variants}, kind)
+    drawn = points(by_pair, score, costs_of(variants), kind)
     if one is None or not drawn:
         st.caption("This cost is not known for any of them.")
         return
