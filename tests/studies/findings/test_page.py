@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import cli
 from core.runs.findings import Example, Finding, Level, Material
+from core.store.repository import Repository
 from core.studies.findings import collection
+from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 
 NASTY = "<b>x</b> *not* $a$ :smile:"
@@ -70,6 +72,15 @@ def test_a_link_to_a_finding_shows_it_first_or_says_that_it_is_gone(open_app: Op
     app = open_app(demo_cache, "findings", finding="evalrank-kind-3-00000000")
     assert any("gone" in str(warning.value) for warning in app.warning)
     assert len(cards(app)) == 7
+    (found,) = [one for one in collected(demo_cache).discoveries if one.finding.kind == "kind-9"]
+    app = open_app(demo_cache, "findings", finding=found.finding.id)
+    assert not app.warning
+    assert [text.split(" fails at ")[1][0] for text in cards(app)] == list("90123456")
+
+
+def collected(cache: Path) -> collection.Collected:
+    settings = make_settings(cache)
+    return collection.collect(Repository.at(settings.store), settings)
 
 
 def test_an_empty_store_has_doors(open_app: OpenApp, tmp_path: Path) -> None:

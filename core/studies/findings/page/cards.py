@@ -13,7 +13,7 @@ from core.studies.findings.collection import Discovery
 from core.texts import p_in_words
 from core.ui.markdown import as_text
 from core.ui.navigation import sections
-from core.ui.pickers import link_to
+from core.ui.pickers import Picks, link_to
 from core.ui.resources import scheme
 from core.ui.widgets.tables import dataset_title
 
@@ -80,6 +80,6 @@ def _links(finding: Finding) -> None:
             icon=":material/arrow_forward:",
             query_params=address,
         )
-    st.page_link(
-        "pages/findings.py", label="Link to this", icon=":material/link:", query_params={"finding": finding.id}
-    )
+    picks = Picks.current()
+    again = {**link_to(picks.dataset, picks.metric, picks.variants), "finding": finding.id}
+    st.page_link("pages/findings.py", label="Link to this", icon=":material/link:", query_params=again)
