@@ -1,4 +1,4 @@
-"""HEROS: how similar an encoder finds a sentence and its rewrites, by what was changed."""
+"""HEROS: similarity of a sentence and its rewrites, by what was changed."""
 
 from core.diagnostics.heros.page import show
 

@@ -42,8 +42,8 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     kept = picks.asked_for(here)
     if hidden := len({variant for variant in here if picks.keeps(variant)} - set(kept)):
         with row():
-            what = counted(hidden, "model with post-processing is", "models with post-processing are")
-            st.caption(f"{what} not shown.", width="content")
+            what = counted(hidden, "post-processed model", "post-processed models")
+            st.caption(f"{what} hidden.", width="content")
             st.button("Show", key="show_postprocessed", type="tertiary", on_click=show_postprocessed)
     return kept
 

@@ -81,16 +81,18 @@ def verdict(
         name_of: an ordering in words.
     """
     if not tests:
-        return ["There is nothing to compare: the dataset has one subset only."]
+        return ["Nothing to compare: the dataset has only one kind of rewrite."]
     apart = [test for test in tests if test.is_separable]
     orderings = f"{len(tests)} orderings" if len(tests) > 1 else "1 ordering"
     if not any(test.is_tested for test in tests):
-        return [f"{first} and {second} have the same order on every original: there is nothing to test."]
+        return [f"{first} and {second} have the same order on every sentence: there is nothing to test."]
     if not apart:
         least = p_in_words(min(test.p_corrected for test in tests))
-        return [f"{first} and {second} are not separable: {orderings} tested, smallest corrected {least}."]
-    rest = "" if len(apart) == len(tests) else "; in the rest they are not separable"
-    return [f"{first} and {second} differ by more than chance in {len(apart)} of {orderings}{rest}."] + [
+        return [
+            f"No significant difference between {first} and {second}: {orderings} tested, smallest corrected {least}."
+        ]
+    rest = "" if len(apart) == len(tests) else "; no significant difference in the others"
+    return [f"{first} and {second} differ significantly in {len(apart)} of {orderings}{rest}."] + [
         f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
         f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected)})."
         for t in apart

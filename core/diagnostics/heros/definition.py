@@ -1,4 +1,4 @@
-"""The diagnostic HEROS: which kinds of small change does an encoder take for a change of meaning?
+"""Diagnostic HEROS: which kinds of small change does a model take for a change of meaning?
 
 Chiang 2023, section 3 and appendix D. Cosines are computed in float64; a zero vector's cosine with anything is 0. The
 ordering rates and the intervals are not in the paper.
@@ -247,7 +247,7 @@ def _by_original(columns: Iterable[Float64]) -> Float64:
 
 
 def _metrics() -> Sequence[Score]:
-    means = {subset: f"mean normalised similarity, {what}" for subset, what in SUBSETS.items()}
+    means = {subset: f"mean normalized similarity, {what}" for subset, what in SUBSETS.items()}
     out = [Score(subset, what, None, range=NORMALISED) for subset, what in means.items()]
     for subset, what in SUBSETS.items():
         out.append(Score(f"{subset}_sd", f"standard deviation of it, {what}", None, range=NOT_NEGATIVE))
@@ -263,9 +263,9 @@ def _metrics() -> Sequence[Score]:
         out.append(Score(name, f"{what}, ties counting half", better))
         out += _declared_ends(name, what, better)
     what = "share of originals whose paraphrase is more similar than every other rewrite"
-    out.append(Score(ACCURACY, f"{what}, those that share the first place sharing the point", True))
+    out.append(Score(ACCURACY, f"{what}; ties for the first place share the point", True))
     out += _declared_ends(ACCURACY, what, True)
-    out.append(Score(f"{ACCURACY}_chance", "what guessing gets: one in as many as there are rewrites", None))
+    out.append(Score(f"{ACCURACY}_chance", "chance: one over the number of rewrites", None))
     return (*out, Score("originals", "originals, each with a rewrite per subset", None, is_count=True))
 
 
@@ -294,40 +294,36 @@ ENTRY = DiagnosticEntry(
     id="heros",
     version=3,
     title="HEROS",
-    question="Which small changes to a sentence does the encoder notice: a synonym, an antonym, a negation, a typo?",
+    question="Does the model notice small changes to a sentence: a synonym, an antonym, a negation, a typo?",
     how=r"""
 Every *original* sentence has one *rewrite* per subset that differs from it in at most one content word: the two are a
-*minimal pair*. Their cosine is laid on a scale on which 1 is the same direction and 0 what two unrelated sentences
-have:
+*minimal pair*. Their cosine is normalized, so that 1 is the same direction and 0 the mean of unrelated sentences:
 
 $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 
-- $\cos_{avg}$ is the mean cosine between the first half of the originals and the second, over all pairs; of an odd
-  number the second half has one more.
-- Per subset there are the mean and the (sample) standard deviation of the normalised similarity. No value is right in
-  itself: what matters is how subsets stand to each other.
-- Their 95% **intervals**, and that of $\cos_{avg}$, are over originals: how far each of them moves the mean,
-  $\cos_{avg}$ included, gives its variance, with Student's t. Those of similarities are computed on the scale of
-  $\log(1 - \cos_{norm})$. Of fewer than eight originals there are none. The intervals are not in the paper.
-- **Ordering rates** are the share of originals for which a rewrite of one kind is more similar than that of another,
-  for example `synonym>antonym`; two cosines within $10^{-6}$ count half. Beside them stands a 95% Wilson interval.
-  They are not in the paper. A table of other subsets than these has all its pairs of subsets laid beside each other;
-  the matrix has all of them in any case.
-- The **headline** looks at every subset that changes the meaning (antonym, negations, random word, opposites) beside
-  every one that keeps it (synonym, typo, paraphrase), and names the two whose changed meaning is nearer most often.
-  A typo stands in only where no other subset keeps the meaning. Variants are said to differ where McNemar's p, times
-  the number of such pairs of subsets and of pairs of variants, is below 0.05.
-- **Accuracy** is there where one of the subsets is called `paraphrase`: the share of originals whose paraphrase is
-  more similar than every other rewrite, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar one
-  share the point. Options are put in a random order first, so that their place in the file tells nothing. Chance is
-  one in as many as there are rewrites. In SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) the others are the two
-  sentences that say the opposite.
-- **Two variants** are compared on the same originals by McNemar's exact test. Originals on which one of them puts the
-  two rewrites in this order and the other does not are *discordant*; a tie lies between yes and no. If the two
-  variants were equally good, each would win about half of the discordant ones: p is the probability of a split at
-  least as uneven (two-sided binomial test). As several orderings are tested at once, p is corrected after Holm.
-- All is computed in float64. A zero vector has no direction: its cosine with anything is 0.
-- A transform is fitted on all the sentences, originals and rewrites.
+- $\cos_{avg}$ is the mean cosine between the first and the second half of the originals, over all pairs; if their
+  number is odd, the second half has one more.
+- Each subset has the mean and the sample standard deviation of the normalized similarity. The order of the subsets
+  matters, not their values.
+- 95% **intervals** of these means and of $\cos_{avg}$ are over originals: the variance comes from how much each
+  original moves the mean, $\cos_{avg}$ included, with Student's t; for similarities on the scale of
+  $\log(1 - \cos_{norm})$. Fewer than eight originals have no interval. The intervals are not in the paper.
+- **Ordering rates** are the share of originals for which one kind of rewrite is more similar than another, for example
+  `synonym>antonym`, with a 95% Wilson interval; cosines within $10^{-6}$ count half. They are not in the paper. A
+  dataset with other subsets has a rate for each pair of its subsets; the matrix always has all pairs.
+- The **headline** compares every subset that changes the meaning (antonym, negations, random word, opposites) with
+  every one that keeps it (synonym, typo, paraphrase), and names the pair that is most often in the wrong order. Typos
+  count only if no other subset keeps the meaning. A difference between models is significant if McNemar's p, times
+  the number of pairs of subsets and of pairs of models, is below 0.05.
+- **Accuracy** is computed if a subset is called `paraphrase`: the share of originals whose paraphrase is more similar
+  than every other rewrite, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar one share the
+  point. Chance is one over the number of rewrites. In SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) the others are
+  the two sentences that say the opposite.
+- **Two models** are compared on the same originals by McNemar's exact test: of the originals that only one of the two
+  puts in this order (a tie is half a yes), each would win about half if they were equally good; p is the two-sided
+  binomial probability of a split at least as uneven, Holm-corrected for the number of orderings.
+- Everything is computed in float64. The cosine of a zero vector is 0.
+- Post-processing is fitted on all sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.
 """,
     citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS, "

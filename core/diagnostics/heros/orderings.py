@@ -217,7 +217,7 @@ class Contrast:
 
     @property
     def is_separable(self) -> bool:
-        """Whether the difference is more than chance."""
+        """Whether the difference is significant."""
         return self.p_corrected < ALPHA
 
 
@@ -246,18 +246,18 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     """One sentence; ``name_of`` puts a subset in words."""
     found = finding.rate
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
-    ends = f"95% interval {percent(found.interval.low)} to {percent(found.interval.high)}"
-    highest = f", corrected for being the highest of {finding.out_of} such shares" if finding.out_of > 1 else ""
+    ends = f"95% CI {percent(found.interval.low)} to {percent(found.interval.high)}"
+    highest = f", corrected for {finding.out_of} orders" if finding.out_of > 1 else ""
     if finding.reading is Reading.AS_HOPED:
-        most = "most often, though, " if finding.out_of > 1 else ""
+        most = ", its most frequent error" if finding.out_of > 1 else ""
         return (
-            f"{variant} keeps what changes the meaning farther away than what keeps it: {most}the {near} comes closer "
-            f"than the {far} in {percent(found.value)} of the sentences ({ends}{highest})."
+            f"In only {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} "
+            f"({ends}{highest}){most}."
         )
     said = (
         f"In {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} ({ends}{highest})"
     )
-    return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: about as often as not."
+    return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: no better than a coin toss."
 
 
 def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
@@ -270,10 +270,10 @@ def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that were compared, in their order."""
     if not contrast.is_separable:
-        return f"In none of these shares do the {len(variants)} variants differ by more than chance."
+        return f"No significant difference between the {len(variants)} models in any of these orders."
     ordering = contrast.more_rate.ordering
     near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
-    who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The variants differ"
+    who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"
     more, less = (percent(rate.value) for rate in (contrast.more_rate, contrast.less_rate))
     return (
         f"{who} most in how often the {near} comes closer than the {far}: in {more} of the sentences with "

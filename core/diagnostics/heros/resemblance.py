@@ -287,22 +287,21 @@ def in_words(found: Resemblance, name: str) -> list[str]:
     nearest = found.nearest
     if found.vote is None:
         return [
-            f"{name} resembles none of the {len(found.neighbours)} published encoders, so nothing is guessed: the "
+            f"{name} resembles none of the {len(found.neighbours)} published models, so there is no guess: the "
             f"nearest one, {nearest.profile.model}, is {nearest.distance:.3f} away, while {FAR_QUANTILE:.0%} of the "
-            f"published encoders have another within {trust.far:.3f}.",
-            f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published encoders.",
+            f"published models have another within {trust.far:.3f}.",
+            f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published models.",
         ]
     vote, alike = found.vote, trust.by_votes[found.vote.votes]
     votes = "All" if vote.votes == vote.voters else vote.votes
     return [
-        f"{name} behaves most like encoders trained on {GROUPS[vote.group]} (group {vote.group}). "
-        f"{votes} of its {vote.voters} nearest published encoders belong to that group; the "
+        f"{name} behaves most like models trained on {GROUPS[vote.group]} (group {vote.group}). "
+        f"{votes} of its {vote.voters} nearest published models belong to that group; the "
         f"nearest is {nearest.profile.model}, at a distance of {nearest.distance:.3f}.",
-        f"How often such a guess is right: for {_share(trust.leave_one_out)} of the published encoders, each guessed "
-        f"from all the others; for {alike.right} of the {alike.n} with as clear a vote. Three neighbours were chosen "
-        f"on these same encoders; chosen anew without the one that is guessed, {_share(trust.nested)}.",
-        f"For an encoder whose sister models were not published: {_share(trust.leave_one_family_out)}, each guessed "
-        "from the models of other families.",
+        f"Such a guess is right for {_share(trust.leave_one_out)} of the published models, each guessed from all the "
+        f"others; for {alike.right} of the {alike.n} with as clear a vote. With the number of neighbors chosen without "
+        f"the model that is guessed (nested): {_share(trust.nested)}.",
+        f"For a model of a family that was not published: {_share(trust.leave_one_family_out)}.",
         f"Always saying {trust.largest_group} would be right for {_share(trust.majority)}.",
     ]
 

@@ -48,7 +48,7 @@ def nearest_profiles(
         hovertemplate="%{text}: %{y:.4f}<extra>%{fullData.name}</extra>",
         **common,
     )
-    figure.update_yaxes(title="mean normalised similarity")
+    figure.update_yaxes(title="mean normalized similarity")
     figure.update_xaxes(tickangle=0)
     apply_layout(figure, scheme, height=400 + 22 * (len(nearest) + 1))
     return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "traceorder": "reversed"})

@@ -32,7 +32,7 @@ _MARK = {  # told apart by more than colour: bold and underlined, or struck thro
 
 @dataclass(frozen=True)
 class RewriteRow:
-    """A rewrite: its subset, its words, its normalised similarity per column (or NaN), a note such as ``unchanged``."""
+    """A rewrite: its subset, its words, its normalized similarity per column (or NaN), a note such as ``unchanged``."""
 
     subset: str
     segments: Sequence[Segment]
@@ -115,6 +115,6 @@ def rewrite_dots(
     ticks = [wrapped(label(subset), LABEL_WIDTH) for subset in subsets]
     figure.update_yaxes(tickvals=list(range(len(subsets))), ticktext=ticks, showgrid=False)
     figure.update_yaxes(range=[len(subsets) - 0.5, -0.5])
-    figure.update_xaxes(title="normalised similarity to the original")
+    figure.update_xaxes(title="normalized similarity to the original")
     figure.update_layout(showlegend=True)
     return apply_layout(figure, scheme, height=130 + ROW_HEIGHT * len(subsets) + LEGEND_HEIGHT * len(variants))

@@ -13,11 +13,11 @@ from core.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
 VIEWS: Mapping[str, View[HerosView]] = {
-    "orderings": View("Which rewrite is nearer to the original, and do two encoders differ in it?", orderings.show),
-    "sentences": View("On which sentences does it go wrong?", sentences.show),
-    "spread": View("How far do sentences differ, and what would a transform change?", spread.show),
-    "behaves like": View("Which published encoders does it resemble?", published.show),
-    "the data": View("How much do a sentence and its rewrite share?", lexical_overlap.show),
+    "orderings": View("Which rewrite is closer to the original, and do two models differ?", orderings.show),
+    "sentences": View("Which sentences does the model get wrong?", sentences.show),
+    "spread": View("How much do sentences vary, and what does post-processing change?", spread.show),
+    "behaves like": View("Which published models does it resemble?", published.show),
+    "the data": View("How many words do a sentence and its rewrite share?", lexical_overlap.show),
 }
 
 
@@ -34,5 +34,5 @@ def show() -> None:
         styles = ui.variant_styles(run.plan.variant for run in found)
         shown = HerosView(entry, dataset, found, subsets, rows, styles, ui.scheme())
         profile.show(shown)
-        choose_view(shown, VIEWS, "Look closer", key="heros_view")
+        choose_view(shown, VIEWS, "Details", key="heros_view")
     ui.how_computed(entry)

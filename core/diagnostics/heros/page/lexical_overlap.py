@@ -1,4 +1,4 @@
-"""The view *the data* of the HEROS page: the words that a sentence and its rewrites share (Chiang 2023, table 1)."""
+"""View *the data* of the HEROS page: the words that a sentence and its rewrites share (Chiang 2023, table 1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS_UNSCROLLED = 30
 
 
 def show(shown: HerosView) -> None:
-    """The overlap per subset, then of the data that encoders are usually tested on, measured and published."""
+    """The overlap per subset, then of the data that models are usually tested on, measured and published."""
     found, others = _own(shown), _others()
     mean = mean_of(list(found.values()))
     st.markdown(_reading(found, mean, others.get("STS-B", PUBLISHED["STS-B"])))
@@ -49,15 +49,15 @@ def _reading(found: Mapping[str, Overlap], mean: Overlap, other: Overlap) -> str
     )
     if mean.levenshtein < CLOSE * other.levenshtein:
         said += (
-            "An encoder that goes by words alone finds rewrites similar whatever they mean, so what tells encoders "
-            "apart is the order of the subsets, not how high their similarities are."
+            "A model that only compares words finds all rewrites similar, so look at the order of the rewrites, not at "
+            "how high their similarities are."
         )
     by_words = sorted((o.rouge_1, name) for name, o in found.items() if not math.isnan(o.rouge_1))
     if by_words and by_words[-1][0] - by_words[0][0] > DIFFERENT:
         (least, low), (most, high) = by_words[0], by_words[-1]
         said += (
-            f" Mind that subsets share more or fewer words: {label(high)} {most:.0%}, {label(low)} {least:.0%}. "
-            "Part of what sets their similarities apart may be that alone."
+            f" Kinds of rewrite differ in how many words they share: {label(high)} {most:.0%}, {label(low)} "
+            f"{least:.0%}. This alone may explain part of the difference in similarity."
         )
     return said
 
@@ -126,8 +126,8 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
         height="content" if len(frame) <= ROWS_UNSCROLLED else "auto",
         column_config={
             "R1": column(format="%.1f", help="ROUGE-1: shared words, F1 in percent"),
-            "R2": column(format="%.1f", help="ROUGE-2: shared pairs of neighbouring words, F1 in percent"),
-            "RL": column(format="%.1f", help="ROUGE-L: shared words that stand in the same order, F1 in percent"),
+            "R2": column(format="%.1f", help="ROUGE-2: shared pairs of adjacent words, F1 in percent"),
+            "RL": column(format="%.1f", help="ROUGE-L: shared words in the same order, F1 in percent"),
             "Lev": column(
                 format="%.2f", help="Levenshtein distance over word pieces, by the longer text: 0 is the same"
             ),
@@ -140,15 +140,13 @@ def _table(rows: list[tuple[str, str, Overlap]]) -> None:
 def _how() -> None:
     with st.expander("How are shared words counted?", icon=":material/functions:", key="heros_overlap_how"):
         st.markdown(
-            "- **R1, R2, RL** are the F1 of ROUGE as the package `rouge` 1.0.1 computes it: words are what stands "
-            "between spaces, so case and punctuation count, but for full stops, at which texts are cut; a word or pair "
-            "counts once, however often it stands there.\n"
-            "- **Lev** is the number of word pieces to insert, delete or replace, by the length of the longer text; "
-            "**length** counts word pieces. They are those of uncased BERT, without [CLS] and [SEP].\n"
+            "- **R1, R2, RL** are ROUGE F1 as the package `rouge` 1.0.1 computes it: texts are split at full stops and "
+            "spaces, case and other punctuation count, and a repeated word or pair counts once.\n"
+            "- **Lev** is the number of word pieces to insert, delete or replace, divided by the length of the longer "
+            "text; **length** is the number of word pieces (uncased BERT, without [CLS] and [SEP]).\n"
             "- **Published** are table 1 and appendix B of Chiang, Chuang, Glass and Lee 2023; there HEROS is the mean "
             "of its six subsets, STS-B and SICK-R are test splits.\n"
-            "- On the real files of STS-B and SICK-R, Lev, length and RL come out as published; R1 and R2 are a little "
-            "lower (55.6 and 32.0; 60.4 and 36.1). Words in lower case, without punctuation, and counted as often as "
-            "they stand give the published ones but for one (55.8 and 32.5; 61.2 and 37.5, published 37.4): another "
-            "way of counting must have been used for them than that of the package."
+            "- On STS-B and SICK-R, Lev, length and RL agree with the paper; R1 and R2 are slightly lower (55.6 and "
+            "32.0; 60.4 and 36.1). Lowercase words without punctuation, repeats counted, give the published values "
+            "with one exception (55.8 and 32.5; 61.2 and 37.5, published 37.4): the paper probably counted that way."
         )

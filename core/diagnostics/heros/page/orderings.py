@@ -1,4 +1,4 @@
-"""The view *orderings* of the HEROS page: which rewrite is nearer to the original, and whether A differs from B."""
+"""View *orderings* of the HEROS page: which rewrite is closer to the original, and whether A differs from B."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def show(shown: HerosView) -> None:
     listed = orderings.listed_orderings(shown.subsets)
     if not listed:
         st.info(
-            "One kind of rewrite alone has nothing to be nearer than. Bring a table with two or more rewrite columns "
-            "on the page *Data*.",
+            "This dataset has only one kind of rewrite. Add a table with several rewrite columns on the page *Data*.",
             icon=":material/info:",
         )
         return
@@ -48,20 +47,22 @@ def show(shown: HerosView) -> None:
     rows = _rates(shown.runs, tables, listed)
     st.plotly_chart(figures.ordering_rates(rows, shown.styles, shown.scheme), key="rates")
     originals, pairs = next(iter(tables.values())).originals, math.comb(len(shown.subsets), 2)
-    some = f" Listed are {len(listed)} of {pairs} pairs of subsets; the matrix below has all."
+    some = f" Shown: {len(listed)} of {pairs} pairs of rewrites; the matrix below has all."
     st.caption(
-        f"Share of the {originals:,} originals whose first-named rewrite is the more similar one; ties count half. "
-        f"Bars: 95% Wilson intervals.{some if len(listed) < pairs else ''}"
+        f"Share of the {originals:,} sentences whose first-named rewrite is the more similar one; ties count half. "
+        f"Bars: 95% CI (Wilson).{some if len(listed) < pairs else ''}"
     )
-    st.subheader("Does A differ from B?" if len(shown.runs) > 1 else "Every subset against every other", anchor=False)
+    st.subheader(
+        "Does A differ from B?" if len(shown.runs) > 1 else "Every kind of rewrite against every other", anchor=False
+    )
     sides = two_variants(shown.runs, ("heros_a", "heros_b"))
     if sides.b is None:
         _matrix(sides.a, tables, shown)
         if len(shown.runs) < 2:
-            st.caption("Pick or run a second variant, and the two are tested against each other here.")
+            st.caption("Pick or run a second model to test the two against each other.")
         return
     _difference(sides.a, sides.b, tables)
-    st.subheader("Every subset against every other", anchor=False)
+    st.subheader("Every kind of rewrite against every other", anchor=False)
     _matrices(sides, tables, shown)
 
 
@@ -71,7 +72,7 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
     if not any(worst for _, worst in found):
         kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in (Meaning.KEPT, Meaning.CHANGED))
         st.caption(
-            "No headline: the subsets' names do not tell which rewrites keep the meaning and which change it. Names "
+            "No headline: the names of the columns do not say which rewrites keep the meaning. Names "
             f"that do: {kept} keep it, {changed} change it (* is any ending)."
         )
     lines = [
@@ -80,7 +81,7 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
         if worst
     ]
     if lines:
-        st.markdown("\n".join(["The same for the other variants:", "", *lines]))
+        st.markdown("\n".join(["The other models:", "", *lines]))
 
 
 def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
@@ -100,34 +101,33 @@ def _matrix(run: RunRecord, tables: Mapping[str, Cosines], shown: HerosView) -> 
     figure = figures.win_rate_matrix(orderings.win_rates(tables[run.run_id]), names, shown.scheme)
     st.plotly_chart(figure, key="win_rates")
     st.caption(
-        f"{as_text(run.plan.variant.label)}: in how many of the originals the rewrite of the row is nearer than that "
-        "of the column. Blue: in more than half; orange: in fewer. Ties count half, so that a cell and its mirror add "
-        "up to 100%."
+        f"{as_text(run.plan.variant.label)}: share of sentences whose rewrite of the row is closer than that of the "
+        "column. Blue: more than half; orange: less. Ties count half, so a cell and its mirror add up to 100%."
     )
 
 
 def _matrices(sides: Sides, tables: Mapping[str, Cosines], shown: HerosView) -> None:
     """A's win rates, B's, or their difference, as the reader chooses."""
     runs = sides.by_letter
-    which = one_of("Show", [*runs, DIFFERENCE], "heros_matrix", "A and B are the variants chosen above.")
+    which = one_of("Show", [*runs, DIFFERENCE], "heros_matrix", "A and B are the models chosen above.")
     if which != DIFFERENCE:
         _matrix(runs[which], tables, shown)
         return
     one, other = (orderings.win_rates(tables[run.run_id]) for run in runs.values())
     names = [label(subset) for subset in shown.subsets]
     st.plotly_chart(figures.win_rate_differences(one - other, names, shown.scheme), key="win_rate_differences")
-    labels = " less ".join(as_text(run.plan.variant.label) for run in runs.values())
+    labels = " minus ".join(as_text(run.plan.variant.label) for run in runs.values())
     st.caption(
-        f"{labels}, in percentage points: how much more often A has the row's rewrite nearer than the column's. "
-        "Blue: A more often; orange: B. The deepest colour is the widest difference. Which of them are more than "
-        "chance, the tests above say."
+        f"{labels}, in percentage points: how much more often A has the row's rewrite closer than the column's. "
+        "Blue: A more often; orange: B. The darkest color is the largest difference. The tests above say which "
+        "differences are significant."
     )
 
 
 # --- two variants
 
 
-@cached(64, "Comparing two variants …", keys={Cosines: lambda cosines: cosines.digest})
+@cached(64, "Comparing two models …", keys={Cosines: lambda cosines: cosines.digest})
 def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ...]:
     return comparison.tests_of_orderings(first, second)
 
@@ -151,7 +151,7 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
                 "A − B": 100 * t.difference,
                 "only A": t.test.first_better,
                 "only B": t.test.second_better,
-                "alike": t.test.alike,
+                "same": t.test.alike,
                 "p": t.test.p_value if t.is_tested else None,
                 "p, Holm": t.p_corrected if t.is_tested else None,
             }
@@ -166,20 +166,19 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
         placeholder="–",
         column_config={
             "ordering": text(width="medium"),
-            "A": text(help="Share of originals with this order in A, ties counting half"),
-            "B": text(help="Share of originals with this order in B, ties counting half"),
-            "A − B": column(format="%+.1f", help="How much larger A's share is, in percentage points"),
-            "only A": column(help="Originals with this order in A and not in B; where one has a tie, A is ahead"),
-            "only B": column(help="Originals with this order in B and not in A; where one has a tie, B is ahead"),
-            "alike": column(help="Originals on which A and B agree"),
-            "p": column(format="%.2g", help="McNemar's exact test on the originals on which A and B disagree"),
-            "p, Holm": column(format="%.2g", help="The same, corrected for the number of orderings tested"),
+            "A": text(help="Share of sentences with this order in A; ties count half"),
+            "B": text(help="Share of sentences with this order in B; ties count half"),
+            "A − B": column(format="%+.1f", help="In percentage points"),
+            "only A": column(help="Sentences with this order in A but not in B, half ties included"),
+            "only B": column(help="Sentences with this order in B but not in A, half ties included"),
+            "same": column(help="Sentences on which A and B agree"),
+            "p": column(format="%.2g", help="McNemar's exact test on the sentences on which A and B disagree"),
+            "p, Holm": column(format="%.2g", help="Corrected for the number of orderings tested"),
         },
     )
     untested = [t.ordering.in_words(label) for t in tests if not t.is_tested]
     st.caption(
-        f"p: how likely a split between A and B at least as uneven is, were they equally good (McNemar's exact test). "
-        f"Corrected after Holm for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; more than chance is a "
-        f"corrected p below {ALPHA:g}."
-        + (f" No p where A and B agree on every original: {as_text(', '.join(untested))}." if untested else "")
+        f"p: McNemar's exact test, Holm-corrected for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; "
+        f"significant below {ALPHA:g}."
+        + (f" No p where A and B agree on every sentence: {as_text(', '.join(untested))}." if untested else "")
     )

@@ -1,4 +1,4 @@
-"""The top of the HEROS page: the headline, the profile of every variant, and how often it finds the paraphrase."""
+"""Top of the HEROS page: the headline, the profile of every model, and how often it finds the paraphrase."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MARKS = {
 def show(shown: HerosView) -> None:
     """The headline, the heat map with intervals on demand, and the accuracy where runs have one."""
     _headline(shown)
-    st.markdown("**How similar are a sentence and its rewrite?** 1: the same; 0: like two unrelated sentences.")
+    st.markdown("**Similarity of a sentence and its rewrite** (1: same, 0: as unrelated sentences)")
     ends = _intervals(shown.runs, shown.subsets)
     values = {r.plan.variant: {subset: r.metrics[subset] for subset in shown.subsets} for r in shown.runs}
     if rows := published.rows(shown):
@@ -40,9 +40,8 @@ def show(shown: HerosView) -> None:
         figure = figures.profile(values, shown.scheme, ends)
     st.plotly_chart(figure, key="profile")
     st.caption(
-        f"Mean normalised similarity over {shown.runs[0].metrics['originals']:,.0f} sentences. An encoder that reads "
-        "for meaning puts synonym and typo above antonym and negation; how high a number is in itself matters less "
-        "than their order. HEROS compares by cosine."
+        f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. Synonym and typo keep the "
+        "meaning and should score above antonym and negation. Their order matters more than the values."
     )
     _accuracies(shown.runs)
 
@@ -57,7 +56,7 @@ def _headline(shown: HerosView) -> None:
     if worst is None:
         return
     names = [named(run) for run in shown.runs]
-    with st.container(border=True, key="headline"):
+    with st.container(key="headline", gap="xsmall"):
         st.markdown(f"{MARKS[worst.reading]} {orderings.finding_in_words(worst, names[0], subset_in_words)}")
         if contrast:
             st.markdown(orderings.contrast_in_words(contrast, names, subset_in_words))
@@ -77,7 +76,7 @@ def _intervals(
         "Show 95% intervals",
         key="heros_intervals",
         persist_state="session",
-        help="Below each value: how far it could be off with other sentences like these.",
+        help="Below each value, over sentences.",
     )
     if not wanted:
         return None
@@ -86,10 +85,7 @@ def _intervals(
         for r in runs
     }
     if lacking := [as_text(variant.label) for variant, ends in found.items() if not ends]:
-        st.caption(
-            f"No interval for {', '.join(lacking)}: so many originals have one vector there that some draws of them "
-            "cannot be normalised."
-        )
+        st.caption(f"No interval for {', '.join(lacking)}: too many sentences have the same vector.")
     return found
 
 
@@ -100,17 +96,17 @@ def _accuracies(runs: Sequence[RunRecord]) -> None:
         return
     chance = found[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
-        "**Does it find the paraphrase?** In how many sentences the paraphrase is more similar than every other "
-        f"rewrite. Guessing finds {chance:.0%}{_verdict(found, chance)}"
+        "**Does it find the paraphrase?** Share of sentences whose paraphrase is more similar than every other "
+        f"rewrite. Chance: {chance:.0%}{_verdict(found, chance)}"
     )
     columns = {
-        "accuracy": ("", "Those that share the first place share it"),
+        "accuracy": ("", "Ties for the first place share the point"),
         "from": ("_low", "Lower end of the 95% interval (Wilson)"),
         "to": ("_high", "Upper end of the 95% interval (Wilson)"),
     }
     percents = [{name: 100 * r.metrics[ACCURACY + end] for name, (end, _) in columns.items()} for r in found]
     st.dataframe(
-        pd.DataFrame([{"variant": r.plan.variant.label} | row for r, row in zip(found, percents, strict=True)]),
+        pd.DataFrame([{"model": r.plan.variant.label} | row for r, row in zip(found, percents, strict=True)]),
         hide_index=True,
         key="heros_accuracy",
         column_config={
@@ -124,5 +120,5 @@ def _verdict(found: Sequence[RunRecord], chance: float) -> str:
     below = sum(r.metrics[f"{ACCURACY}_high"] < chance for r in found)
     if not below:
         return "."
-    who = "this variant" if len(found) == 1 else "all of these variants" if below == len(found) else f"{below} of these"
-    return f"; {who} {'does' if below == 1 else 'do'} worse: another rewrite is systematically nearer."
+    who = "this model" if len(found) == 1 else "all of these models" if below == len(found) else f"{below} of these"
+    return f"; {who} {'does' if below == 1 else 'do'} worse: another rewrite is systematically closer."

@@ -1,4 +1,4 @@
-"""The paper's 60 encoders on the HEROS page: rows below the measured profiles, and the view *behaves like*."""
+"""Rows of the paper's 60 encoders on the HEROS page, and the view *behaves like*."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def rows(shown: HerosView) -> list[PublishedRow]:
         return []
     comparable = _are_comparable(shown)
     wanted = options().toggle(
-        "Show published encoders",
+        "Show published models",
         value=comparable,
         key="published_profiles" if comparable else "published_elsewhere",
         bind="query-params",
-        help=f"The 60 encoders of {SOURCE}, below those measured here.",
+        help=f"The 60 models of {SOURCE}, below those measured here.",
     )
     if not wanted:
         return []
     if not comparable:
         st.caption(
-            "The published encoders were measured on HEROS's own 1,000 sentences, not on these: compare how subsets "
-            "stand to each other, not how high numbers are."
+            "The published models were measured on HEROS's own 1,000 sentences, not on these: compare the order of "
+            "rewrites, not the values."
         )
     names = list(blocks())
     picked = options().pills(
@@ -66,9 +66,8 @@ def rows(shown: HerosView) -> list[PublishedRow]:
         wrap=True,
         key="unfold",
         bind="query-params",
-        help="The groups of the paper's figures: by training data (QA to all), then by method (GloVe to AudioCSE). A "
-        "folded group is one row with its mean; of a method there are two where some encoders were trained further on "
-        "inference pairs (NLI).",
+        help="Groups of the paper's figures: by training data (QA to all), then by method (GloVe to AudioCSE). A folded "
+        "group is one row with its mean, or two where some models were also trained on inference pairs (NLI).",
     )
     everything = options().toggle("Unfold all", key="unfold_all", bind="query-params")
     return _folded(names if everything else list(picked), subsets)
@@ -113,7 +112,7 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
         return PublishedRow(name, first.means, _encoder(first, subsets).about)
     values = {subset: [p.means[subset] for p in members] for subset in subsets}
     about = [
-        f"mean of {len(members)} published encoders ({first.group})",
+        f"mean of {len(members)} published models ({first.group})",
         *textwrap.wrap(f"trained on {first.training_data}", HOVER_WIDTH),
         "from the lowest to the highest of them:",
         *(f"{label(subset)}: {min(own):.3f} to {max(own):.3f}" for subset, own in values.items()),
@@ -145,28 +144,26 @@ def show(shown: HerosView) -> None:
         st.warning(as_text(str(error)), icon=":material/report:")
         return
     by_name = {str(variant): variant for variant in found}
-    variant = by_name[st.selectbox("Variant", list(by_name), key="heros_like", persist_state="session")]
+    variant = by_name[st.selectbox("Model", list(by_name), key="heros_like", persist_state="session")]
     own = found[variant]
     _guess(own, variant)
     lines, places = st.columns([2, 3])
     with lines:
-        st.markdown("**Its profile over the nearest published ones**")
+        st.markdown("**Its profile and the nearest published ones**")
         voters = [n.profile for n in own.neighbours[: resemblance.VOTERS]]
         means = dict(zip(SUBSETS, own.means.tolist(), strict=True))
         figure = figures.nearest_profiles(variant, means, voters, shown.styles[variant], shown.scheme)
         st.plotly_chart(figure, key="nearest_profiles")
     with places:
-        st.markdown("**All profiles on a map**")
+        st.markdown("**Map of all profiles**")
         _map({v: r.means for v, r in found.items()}, variant, shown)
-    st.markdown("**The nearest published encoders**")
+    st.markdown("**The nearest published models**")
     _table(own)
     st.caption(
-        f"Published: {SOURCE}. Distance: how far two profiles are apart over all six kinds of rewrite together "
-        "(Euclidean distance of the six means); 0 is the same profile. The guess is the group that most of the "
-        f"{resemblance.VOTERS} nearest have, or the nearest one's where none has most; {resemblance.VOTERS} were "
-        "chosen for being right most often on the published encoders, which flatters that number a little: beside it "
-        "stands what is right where the choice is made without the encoder that is guessed. Published encoders are "
-        "without transforms."
+        f"Published: {SOURCE}, without post-processing. Distance: Euclidean distance of the six means; 0 is the same "
+        f"profile. The guess is the most frequent group among the {resemblance.VOTERS} nearest, or the nearest one's "
+        f"group if there is none. {resemblance.VOTERS} was chosen because it is right most often on the published "
+        "models, which is slightly optimistic; the nested share is without that bias."
     )
 
 
@@ -174,15 +171,15 @@ def _offer_heros() -> None:
     """Why there is nothing to compare with on other sentences, and what to do."""
     entry = DATASETS[resemblance.DATASET]
     st.info(
-        f"The 60 published profiles are of HEROS's own 1,000 sentences. Other sentences move every number, so that a "
-        f"nearest profile or a guess would mean nothing here. Choose the dataset `{entry.id}` for it.",
+        f"The 60 published profiles were measured on HEROS's own 1,000 sentences and cannot be compared with other "
+        f"sentences. Switch to the dataset {as_text(entry.title)}.",
         icon=":material/menu_book:",
     )
     if dataset_offer.is_here(entry):
-        st.button("Pick HEROS", key="pick_heros", type="primary", on_click=pick_dataset, args=(entry.id,))
+        st.button("Switch to HEROS", key="pick_heros", type="primary", on_click=pick_dataset, args=(entry.id,))
         return
     fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_heros")
-    st.caption(f"Or on the command line: `python -m core data fetch {entry.id}`. Then pick it in the sidebar.")
+    st.caption(f"Or on the command line: `python -m core data fetch {entry.id}`. Then pick it under Dataset.")
 
 
 def _guess(found: Resemblance, variant: Variant) -> None:
@@ -201,10 +198,9 @@ def _map(measured: Mapping[Variant, Float64], chosen: Variant, shown: HerosView)
     st.plotly_chart(figure, key="profile_map")
     outside = [as_text(v.label) for v, means in measured.items() if not figures.is_on_map(means, profiles, plane)]
     st.caption(
-        "Hollow: published; filled: measured here. The two directions are those in which the 60 published profiles "
-        f"differ most (principal components); together they hold {plane.shares.sum():.0%} of what sets them apart, so "
-        "that neighbours on the map can still differ in the rest."
-        + (f" Too far away for the map: {', '.join(outside)}." if outside else "")
+        "Hollow: published; filled: measured here. Axes: the first two principal components of the 60 published "
+        f"profiles, {plane.shares.sum():.0%} of their variance."
+        + (f" Outside the map: {', '.join(outside)}." if outside else "")
     )
 
 
@@ -212,7 +208,7 @@ def _table(found: Resemblance) -> None:
     frame = pd.DataFrame(
         [
             {
-                "published encoder": n.profile.model,
+                "published model": n.profile.model,
                 "group": n.profile.group,
                 "distance": n.distance,
                 "mean difference": n.mean_difference,
@@ -226,9 +222,7 @@ def _table(found: Resemblance) -> None:
     number = st.column_config.NumberColumn
     config = {
         "distance": number(format="%.4f", help="Euclidean distance of the six means"),
-        "mean difference": number(
-            format="%.4f", help="How far the two are apart in a kind of rewrite, on average over the six"
-        ),
-        "group": st.column_config.TextColumn(help="What the training data was, as the paper groups encoders"),
+        "mean difference": number(format="%.4f", help="Mean absolute difference over the six kinds of rewrite"),
+        "group": st.column_config.TextColumn(help="Training data, as the paper groups models"),
     }
     st.dataframe(frame, hide_index=True, key="nearest", column_config=config)

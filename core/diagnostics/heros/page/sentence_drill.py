@@ -1,4 +1,4 @@
-"""One original of the HEROS page: its rewrites, how similar each is, and where each ranks among all sentences."""
+"""Details of one sentence on the HEROS page: its rewrites, their similarities and ranks."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def show(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> N
     """Everything about the original in row ``place`` of ``sentences``."""
     with st.container(border=True, key="heros_drill"):
         with st.container(horizontal=True, gap="small"):
-            st.markdown(f"**Original {sentences.numbers[place]}**", width="content")
+            st.markdown(f"**Sentence {sentences.numbers[place]}**", width="content")
             st.text(sentences.originals[place])  # as text: never as HTML or markdown
         _rewrites(shown, sentences, chosen, place)
-        st.markdown("**How similar does each variant find them?**")
+        st.markdown("**Similarity by model**")
         runs = chosen.first(shown.runs)
         similarities = {str(run.plan.variant): sentences.similarity[run.run_id][place] for run in runs}
         texts = dict(zip(sentences.subsets, sentences.rewrites[place], strict=True))
@@ -44,7 +44,7 @@ def show(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> N
         variants = [run.plan.variant for run in runs]
         figure = figures.rewrite_dots(frame, texts, variants, shown.styles, shown.scheme)
         st.plotly_chart(figure, key="rewrite_dots")
-        st.markdown("**Would a search for the original find its rewrites?**")
+        st.markdown("**Would a search for the sentence find its rewrites?**")
         _retrieval(shown, sentences, chosen, place)
 
 
@@ -64,10 +64,7 @@ def _rewrites(shown: HerosView, sentences: Sentences, chosen: Sides, place: int)
     columns = ["similarity"] if chosen.b is None else list(chosen.by_letter)
     st.html(figures.rewrites_table(rows, columns, shown.scheme, f"Rewrites of original {sentences.numbers[place]}"))
     whose = " and ".join(f"{side}: {as_text(run.plan.variant.label)}" for side, run in chosen.by_letter.items())
-    st.caption(
-        "Underlined: words that the original does not have. Struck through: words that the rewrite does not have. "
-        f"Normalised similarity in {whose}, the most similar first."
-    )
+    st.caption(f"Underlined: added. Struck through: removed. Normalized similarity ({whose}), most similar first.")
 
 
 @cached(64, "Comparing with all sentences …")
@@ -106,13 +103,12 @@ def _ranks(sentences: Sentences, place: int, cosines: Mapping[Variant, Float64])
     config = {}
     for i, (variant, values) in enumerate(cosines.items()):
         frame[str(i)] = [retrieval.rank_of(values, original, item).rank for item in items]
-        config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Expected rank")
+        config[str(i)] = st.column_config.NumberColumn(variant.label, format="%,.4g", help="Realistic rank")
     st.dataframe(frame, hide_index=True, key="rewrite_ranks", column_config=config)
     candidates = len(next(iter(cosines.values()))) - 1
     st.caption(
-        f"Rank of each rewrite among all {candidates:,} other sentences of the dataset, originals and rewrites, as "
-        "neighbours of this original; 1 is the nearest. Sentences within 0.000001 of its cosine are tied with it, and "
-        "the rank is what random order among them gives on average."
+        f"Rank of each rewrite among all {candidates:,} other sentences and rewrites of the dataset; 1 is the nearest. "
+        "Cosines within 0.000001 are ties, which count half (realistic rank)."
     )
 
 
@@ -122,7 +118,7 @@ def _above(
     """The sentences above a rewrite that the reader chooses, in A and B."""
     if st.session_state.get("sent_rewrite") not in sentences.subsets:
         st.session_state.pop("sent_rewrite", None)
-    subset = st.selectbox("What stands above the rewrite", sentences.subsets, key="sent_rewrite", bind="query-params")
+    subset = st.selectbox("What ranks above the rewrite", sentences.subsets, key="sent_rewrite", bind="query-params")
     runs = [run for run in chosen.first(shown.runs) if run.plan.variant in cosines][: len(chosen.by_letter)]
     for column, run in zip(st.columns(len(runs)), runs, strict=True):
         with column:
@@ -131,8 +127,8 @@ def _above(
             name = f"Ranking by {run.plan.variant.label}"
             st.html(ranking_table(sentences.originals[place], rows, shown.scheme, name))
     st.caption(
-        "▲ above the rewrite, ● the rewrite, = tied with it, ▽ below it. Underlined: words that the original does not "
-        "have. In brackets: what a sentence is in the dataset. The similarity is the cosine, not normalised."
+        "▲ above the rewrite, ● the rewrite, = tied, ▽ below. Underlined: added words. In brackets: the text's role in "
+        "the dataset. Similarity: cosine, not normalized."
     )
     if why_similar.is_open():
         number = sentences.column(subset)

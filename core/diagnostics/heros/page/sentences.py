@@ -1,5 +1,4 @@
-"""The view *sentences* of the HEROS page: originals found by how similar their rewrites are; all choices are in the
-address."""
+"""View *sentences* of the HEROS page: sentences found by how similar their rewrites are; choices are in the address."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ TELLING = (
     Above("random_mlm", "synonym"),
     Above("random_mlm", "typo"),
 )
-TABLE = BrowseTable("sentences", key="original_no", unit="original", number=browsing.NUMBER)
+TABLE = BrowseTable("sentences", key="original_no", unit="sentence", number=browsing.NUMBER)
 
 
 @fragment  # nothing above is drawn again
@@ -55,11 +54,11 @@ def show(shown: HerosView) -> None:
     listed = browsing.in_order(described[browsing.kept(found, wish, a, b) & in_tab], order, descending=descending)
     _headline(len(listed), len(described), _in_words(wish, sides))
     if listed.empty:
-        st.info("No original is left. Loosen a condition above, or search for something shorter.")
+        st.info("No sentences match. Remove a filter or shorten the search.")
     else:
         _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=b is not None))
         _files(listed, found, shown)
-    left_out = "is not among the originals that all shown variants have"
+    left_out = "is not among the sentences that all shown models cover"
     number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
     if number is not None and (place := found.place(number)) is not None:
         sentence_drill.show(shown, found, sides, place)
@@ -75,13 +74,12 @@ def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
         became,
         sides.a,
         sides.b,
-        "{b} orders more rewrites as their meaning demands than {a} in {fixed} sentences, fewer in {broken}, as many "
-        "in {equal}.",
+        "{b} orders more rewrites by meaning than {a} in {fixed} sentences, fewer in {broken}; equal in {equal}.",
     )
     orders = ", ".join(as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in demanded)
     means = (
-        f"Meaning demands: {orders}.\n\n- **Fixed**: more of these orders hold in B than in A\n- **Broken**: fewer\n"
-        "- **Both right**: all hold in both\n- **Both wrong**: as many in both, not all"
+        f"Expected orders: {orders}.\n\n- **Fixed**: B has more of them right than A\n- **Broken**: B has fewer\n"
+        "- **Both right**: both have all of them\n- **Both wrong**: both have equally many, not all"
     )
     return outcome_tabs(became, means, on_change=TABLE.to_first_page)
 
@@ -105,10 +103,13 @@ def _warn_of_stale_link(subsets: Sequence[str]) -> None:
     address, state = st.query_params, st.session_state
     missing = [v for key, names in known.items() if key not in state for v in address.get_all(key) if v not in names]
     if "original_no" not in state:
-        missing += [f"original {v}" for v in address.get_all("original_no") if not v.isdecimal()]
+        missing += [f"sentence {v}" for v in address.get_all("original_no") if not v.isdecimal()]
     if missing:
         names = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)
-        st.warning(f"This link names what is not here: {names}. The rest is shown.", icon=":material/link_off:")
+        st.warning(
+            f"This link asks for what this dataset does not have: {names}. The rest is shown.",
+            icon=":material/link_off:",
+        )
 
 
 def _orders(subsets: Sequence[str]) -> dict[str, Above]:
@@ -154,10 +155,10 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         state["sent_subset"] = None
     left, middle, right = st.columns([3, 4, 2])
     wanted = left.text_input(
-        "Search in originals and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
+        "Search sentences and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
     )
     above = middle.multiselect(
-        "Which is nearer to the original",
+        "Which rewrite is closer",
         list(known),
         key="sent_above",
         bind="query-params",
@@ -165,8 +166,8 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         placeholder="for example negation_main above synonym"
         if "negation_main above synonym" in known
         else "X above Y",
-        help="X above Y: rewrite X is more similar to the original than rewrite Y. Of several, all must hold. Two "
-        "cosines within 0.000001 are a tie: neither is above the other.",
+        help="X above Y: rewrite X is more similar to the sentence than rewrite Y. All chosen orders are required. "
+        "Cosines within 0.000001 are ties.",
     )
     where = Where.A
     if b:
@@ -177,24 +178,24 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
                 key="sent_where",
                 bind="query-params",
                 on_change=TABLE.to_first_page,
-                help="In which of the two variants this must hold.",
+                help="In which of the two models.",
             )
         )
     else:
-        right.text_input("Where", "in A", disabled=True, help="Choose a B to ask for what holds in one of them alone.")
+        right.text_input("Where", "in A", disabled=True, help="Choose a B to filter by one model alone.")
     return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
 
 
 def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:
     """A rewrite, the bounds of its similarity in A, and how far its similarities in A and B must be apart."""
     boxes = (
-        ("Similarity from", "sent_low", False, "Normalised similarity of the rewrite in A, at least."),
-        ("to", "sent_high", False, "Normalised similarity of the rewrite in A, at most."),
+        ("Similarity from", "sent_low", False, "Normalized similarity of the rewrite in A, at least."),
+        ("to", "sent_high", False, "Normalized similarity of the rewrite in A, at most."),
         ("A and B apart by", "sent_apart", not b, "Difference of the rewrite's similarities in A and B, at least."),
     )
     keys = ["sent_subset", *(key for _, key, *_ in boxes)]
     is_set = any(st.session_state.get(key, st.query_params.get(key)) not in (None, "") for key in keys)
-    with st.expander("One rewrite, and how similar it must be", expanded=is_set, icon=":material/tune:"):
+    with st.expander("Filter by similarity", expanded=is_set, icon=":material/tune:"):
         columns = st.columns([3, 2, 2, 2])
         subset = columns[0].selectbox(
             "Rewrite",
@@ -204,7 +205,7 @@ def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float 
             bind="query-params",
             placeholder="any of them",
             on_change=TABLE.to_first_page,
-            help="Which one the bounds beside are about. With a B, its similarities stand in the table.",
+            help="The rewrite to filter by. With a B, the table shows its similarities.",
         )
         low, high, apart = (
             column.number_input(
@@ -255,7 +256,7 @@ def _in_words(wish: Filter, sides: Sides) -> list[str]:
     if wish.apart is not None:
         said.append(f"similarity of {which} at least {wish.apart:g} apart in {a} and {b}")
     if wish.wanted:
-        said.append(f"“{as_text(wish.wanted)}” in original or rewrite")
+        said.append(f"“{as_text(wish.wanted)}” in sentence or rewrite")
     return said
 
 
@@ -264,10 +265,10 @@ def _in_words(wish: Filter, sides: Sides) -> list[str]:
 
 def _headline(found: int, total: int, conditions: Sequence[str]) -> None:
     if not conditions:
-        st.markdown(f"All **{total:,}** originals.")
+        st.markdown(f"All **{total:,}** sentences.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        share = f"**{found:,} of {total:,} originals ({found / total:.1%})**"
+        share = f"**{found:,} of {total:,} sentences ({found / total:.1%})**"
         st.markdown(f"{share}: {'; '.join(conditions)}.", width="stretch")
         st.button("Clear filters", key="sent_clear", on_click=_clear, icon=":material/filter_alt_off:")
 
@@ -295,25 +296,25 @@ def _columns(wish: Filter, order: str, subsets: Sequence[str], *, b: bool) -> li
 def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequence[str]) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     config: dict[str, ColumnConfig | str | None] = {
-        browsing.NUMBER: number(width="small", help="Number of the original in the dataset"),
+        browsing.NUMBER: number(width="small", help="Number of the sentence in the dataset"),
         browsing.ORIGINAL: text(width=280),
-        browsing.LARGEST: number(format="%.3f", help="Of a rewrite's similarities in A and B, over all rewrites"),
+        browsing.LARGEST: number(format="%.3f", help="Largest difference between A and B over all rewrites"),
         browsing.DIFFERS_IN: text(help="The rewrite with the largest difference"),
         browsing.TURNED: number(
             format="%g",
-            help="Pairs of rewrites that A and B put in a different order; a tie in one of them counts half",
+            help="Pairs of rewrites that A and B order differently; ties count half",
         ),
     }
     for side, run in sides.by_letter.items():
         about = as_text(run.plan.variant.label)
         config[browsing.lead(side)] = number(
             format="%.3f",
-            help=f"{side}, {about}: by how much the nearer rewrite is above the other one; of several, the least",
+            help=f"{side}, {about}: how much more similar the closer rewrite is; of several, the least",
         )
         for subset in shown.subsets:
             title = label(subset) if sides.b is None else f"{side}: {label(subset)}"
             config[browsing.in_run(side, subset)] = number(
-                title, format="%.3f", help=f"{side}, {about}: normalised similarity"
+                title, format="%.3f", help=f"{side}, {about}: normalized similarity"
             )
     for subset in shown.subsets:
         difference = number("A − B", format="%+.3f", help="Similarity in A minus similarity in B")
@@ -325,7 +326,7 @@ def _table(found: pd.DataFrame, shown: HerosView, sides: Sides, columns: Sequenc
             out[browsing.DIFFERS_IN] = out[browsing.DIFFERS_IN].map(label)
         return out
 
-    TABLE.show(found, shown.dataset, config, hint="Choose a row to read its rewrites.", view=view)
+    TABLE.show(found, shown.dataset, config, hint="Select a row to read its rewrites.", view=view)
 
 
 def _files(found: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:
@@ -336,6 +337,6 @@ def _files(found: pd.DataFrame, sentences: Sentences, shown: HerosView) -> None:
         Holds(shown.dataset, tuple(variants)),
         stem=downloads.stem_of("heros", shown.dataset, "sentences"),
         key="sent_download",
-        help=f"All {len(found):,} originals of the table in its order, a row per rewrite, with its similarity "
-        "and cosine in every shown variant.",
+        help=f"All {len(found):,} sentences of the table in its order, one row per rewrite, with similarity and cosine "
+        "in every shown model.",
     )

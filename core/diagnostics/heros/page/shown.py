@@ -31,7 +31,7 @@ class HerosView:
     """What a view shows.
 
     Attributes:
-        dataset: reference of the minimal-pair set; it may differ from the sidebar's.
+        dataset: reference of the minimal-pair set; it may differ from the picked one.
         runs: one per variant, all on that dataset.
         subsets: those that all runs have, in the order of display.
         rows: a row per run, original and subset: run_id, item_no, subset, cosine, similarity, original, rewrite.
@@ -57,23 +57,24 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
         return picks.dataset
     with row():
         st.caption(
-            f"{tables.dataset_title(picks.dataset)} has no minimal pairs. Shown: {tables.dataset_title(DEFAULT)}.",
+            f"{tables.dataset_title(picks.dataset)} has no minimal pairs: this is {tables.dataset_title(DEFAULT)}.",
             width="content",
         )
-        st.button("Pick it", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))
+        st.button("Switch dataset", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))
     return DEFAULT
 
 
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
-    """The newest run of each picked variant, the best by its headline first."""
+    """The newest run of each picked variant: the baseline, then the others, the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     found = missing_runs.stored(entry, picks, dataset, {})
     newest = {r.plan.variant: r for r in reversed(found)}
-    return sorted(newest.values(), key=lambda r: -r.metrics.get(entry.headline_of(r.metrics), -math.inf))
+    score = {r.run_id: r.metrics.get(entry.headline_of(r.metrics), -math.inf) for r in newest.values()}
+    return sorted(newest.values(), key=lambda r: (r.plan.variant != picks.baseline, -score[r.run_id]))
 
 
 def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
-    """Offer to compute what is missing: picked variants, a first run, another variant."""
+    """Offer to compute what is missing: picked models, a first run, another model."""
 
     def two_poolings() -> None:
         requests = [pipeline.request(entry.id, e, "none", dataset, {}, settings()) for e in ("minilm", "minilm-cls")]
@@ -96,7 +97,7 @@ def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], rows: pd.DataF
     return [name for name in names if all(name in run.metrics for run in runs)]
 
 
-@cached(16, "Laying rewrites beside each other …", keys=BY_RUNS)
+@cached(16, "Comparing rewrites …", keys=BY_RUNS)
 def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
     own = dict(tuple(shown.rows.groupby("run_id")))

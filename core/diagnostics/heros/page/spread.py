@@ -1,4 +1,4 @@
-"""The view *spread* of the HEROS page: how far a subset's sentences differ, and the profile under the transforms."""
+"""View *spread* of the HEROS page: distribution of similarities, and the profile under post-processing."""
 
 from __future__ import annotations
 
@@ -36,37 +36,36 @@ def show(shown: HerosView) -> None:
         "Similarity on the axis",
         (NORMALISED, RAW),
         "heros_scale",
-        "raw cosine: as the encoder gives it. normalised: moved and stretched so that two unrelated sentences "
-        "have 0 and the same direction has 1; only so can encoders be compared.",
+        "raw cosine: the model's own. normalised: rescaled so that unrelated sentences score 0 and the same "
+        "direction 1, to compare models.",
     )
     near = st.toggle(
-        "Zoom in on the hills",
+        "Zoom to the data",
         key="heros_near",
         persist_state="session",
-        help="The axis then begins where they do; the marks of two unrelated sentences may lie outside.",
+        help="The marks of unrelated sentences may then be outside.",
     )
     runs = shown.runs[:MAX_VARIANTS]
     if len(runs) < len(shown.runs):
-        st.caption(f"The first {MAX_VARIANTS} of {len(shown.runs):,} variants. Pick others in the sidebar.")
+        st.caption(f"The first {MAX_VARIANTS} of {len(shown.runs):,} models. Pick others under Models.")
     subsets = _chosen(shown.subsets, MAX_RIDGES // len(runs))
     if not subsets:
-        st.info("Choose a subset to see how its sentences are spread.", icon=":material/info:")
+        st.info("Choose a kind of rewrite.", icon=":material/info:")
     else:
         rows = _ridges(shown, runs, subsets, scale == RAW)
-        axis = "cosine" if scale == RAW else "normalised similarity"
+        axis = "cosine" if scale == RAW else "normalized similarity"
         figure = figures.ridges(
             rows, shown.styles, shown.scheme, axis=axis, baseline="two unrelated sentences", near=near
         )
         st.plotly_chart(figure, key="spread")
         st.caption(
-            f"A hill per variant and subset, over {rows[0].n:,} sentences: where it is high, many sentences have this "
-            "similarity (Gaussian kernel density of all of them, Silverman's bandwidth; every hill is scaled to the "
-            "same height). Dot: median; bar: the middle half; point at a dot for 5% and 95%. Dotted mark: "
+            f"Density of {rows[0].n:,} similarities per model and rewrite (Gaussian kernel, Silverman's bandwidth, "
+            "scaled to equal height). Dot: median; bar: quartiles; hover for 5% and 95%. Dotted mark: "
             + (
-                "the mean cosine of two unrelated sentences (cos_avg), the baseline of that variant. The farther right "
-                "it stands, the more all sentences look alike to the encoder (anisotropy)."
+                "mean cosine of unrelated sentences (cos_avg). The higher it is, the more similar all sentences look "
+                "to the model (anisotropy)."
                 if scale == RAW
-                else "0, where two unrelated sentences stand on average."
+                else "0, the mean of unrelated sentences."
             )
         )
     _transforms(shown)
@@ -77,7 +76,7 @@ def _chosen(subsets: Sequence[str], most: int) -> list[str]:
     if len(subsets) <= most:
         return list(subsets)
     chosen = st.multiselect(
-        f"Subsets (at most {most} at a time)",
+        f"Rewrites (at most {most} at a time)",
         subsets,
         default=subsets[:most],
         max_selections=most,
@@ -88,7 +87,7 @@ def _chosen(subsets: Sequence[str], most: int) -> list[str]:
     return [subset for subset in subsets if subset in chosen]
 
 
-@cached(16, "Drawing the spread …", keys=BY_RUNS)
+@cached(16, "Computing distributions …", keys=BY_RUNS)
 def _ridges(shown: HerosView, runs: Sequence[RunRecord], subsets: Sequence[str], is_raw: bool) -> list[figures.Ridge]:
     column = "cosine" if is_raw else "similarity"
     values = {key: group.to_numpy(np.float64) for key, group in shown.rows.groupby(["run_id", "subset"])[column]}
@@ -116,7 +115,7 @@ def _ridges(shown: HerosView, runs: Sequence[RunRecord], subsets: Sequence[str],
 
 def _transforms(shown: HerosView) -> None:
     """One encoder's profile per transform, whatever the sidebar picks, and a button for those not run yet."""
-    st.subheader("How does the profile move under the transforms?", anchor=False)
+    st.subheader("What does post-processing change?", anchor=False)
     encoder = _encoder(shown.runs)
     # Without parameters: fitted on its own sentences.
     found = repository().finished(shown.entry, encoder=encoder, dataset=shown.dataset, params={})
@@ -128,8 +127,8 @@ def _transforms(shown: HerosView) -> None:
             st.warning(as_text(str(error)))
     elif runs:
         st.info(
-            f"Of {as_text(encoder)} only {as_text(next(iter(runs)))} was run on this dataset: nothing to lay beside it "
-            "yet.",
+            f"{as_text(encoder)} was run on this dataset with only one post-processing "
+            f"({as_text(next(iter(runs)))}): nothing to compare it with yet.",
             icon=":material/info:",
         )
     _offer(shown, encoder, not_yet_run(list(runs)))
@@ -142,10 +141,10 @@ def _encoder(runs: Sequence[RunRecord]) -> str:
         return encoders[0]
     if st.session_state.get("heros_encoder", encoders[0]) not in encoders:  # the sidebar has left it out since
         st.session_state["heros_encoder"] = encoders[0]
-    return str(st.selectbox("Encoder", encoders, key="heros_encoder", persist_state="session"))
+    return str(st.selectbox("Model", encoders, key="heros_encoder", persist_state="session"))
 
 
-@cached(16, "Reading the runs of all transforms …")
+@cached(16, "Reading runs …")
 def _profiles(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> list[ChainProfile]:
     rows = repository().items(entry, [run.run_id for run in runs], texts=False)
     subsets = subsets_of(entry, runs, rows)
@@ -159,12 +158,10 @@ def _draw(profiles: Sequence[ChainProfile], shown: HerosView, encoder: str) -> N
     looks = dict(zip(profiles[0].means, theme.looks(len(profiles[0].means), shown.scheme), strict=True))
     st.plotly_chart(figures.chains(profiles, looks, ordering, shown.scheme), key="chains")
     st.caption(
-        f"{as_text(encoder)} on this dataset, a row per transform, also of those that the sidebar leaves out. A "
-        "transform that only spreads similarities moves all subsets alike; where lines cross, it changes what is "
-        "nearer."
+        f"{as_text(encoder)} on this dataset, one row per post-processing, whatever is picked. Where lines cross, "
+        "post-processing changes which rewrite is closer."
         + (
-            f" On the right: in how many originals *{as_text(ordering)}* holds, with a 95% Wilson interval; dotted: "
-            "half."
+            f" Right: share of sentences with *{as_text(ordering)}* and 95% CI (Wilson); dotted: half."
             if ordering
             else ""
         )
@@ -180,17 +177,14 @@ def _offer(shown: HerosView, encoder: str, missing: Sequence[str]) -> None:
             pipeline.request(shown.entry.id, encoder, chain, shown.dataset, {}, settings()) for chain in missing
         ]
     except BlindspotError as error:  # an encoder or a file that is gone
-        st.caption(f"More transforms cannot be run: {as_text(str(error))}")
+        st.caption(f"More post-processing cannot be run: {as_text(str(error))}")
         return
-    several = f"{len(missing)} transforms" if len(missing) > 1 else "1 transform"
+    several = f"{len(missing)} kinds of post-processing" if len(missing) > 1 else "1 kind of post-processing"
     run_button(
-        f"Run {several} of {as_text(encoder)}: {', '.join(missing)}",
-        f"Transforms of {encoder} on {title_of(shown.dataset)}",
+        f"Run {several} for {as_text(encoder)}: {', '.join(missing)}",
+        f"Post-processing of {encoder} on {title_of(shown.dataset)}",
         requests,
         key="run_chains",
         primary=False,
     )
-    st.caption(
-        "Each is fitted on this dataset's own sentences. The sentences are encoded only if their embeddings are no "
-        "longer in the cache; the new variants then stand in the sidebar's picker too."
-    )
+    st.caption("Fitted on this dataset's own sentences. Cached embeddings are reused.")

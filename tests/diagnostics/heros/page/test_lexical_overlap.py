@@ -77,9 +77,9 @@ def test_the_accuracy_of_finding_the_paraphrase(
     run_small(monkeypatch, settings, "options", originals, rewrites, "trigrams", "bigrams")
     app = open_app(settings.cache, "heros", data="options", heros_view="the data")
     (frame,) = (f.value for f in app.dataframe if "accuracy" in f.value)
-    assert frame["variant"].tolist() == ["trigrams", "bigrams"] or frame["accuracy"].is_monotonic_decreasing
+    assert frame["model"].tolist() == ["trigrams", "bigrams"] or frame["accuracy"].is_monotonic_decreasing
     assert set(frame["accuracy"]) == {0.0}, "a rewrite that drops a word is nearer than one that drops them all"
-    assert "Guessing finds 50%; all of these variants do worse" in written(app)
+    assert "Chance: 50%; all of these models do worse" in written(app)
 
 
 def test_the_published_file_runs_from_pipeline_to_page(

@@ -60,11 +60,11 @@ def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
 
 def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, store: Store) -> None:
     app = open_app(store[0], "heros")
-    assert "holds no minimal pairs. Shown: Demo minimal pairs" in written(app)
+    assert "has no minimal pairs: this is Demo minimal pairs" in written(app)
     assert len(app.get("plotly_chart")) == 3
     app.button(key="pick_minimal").click().run()
     assert app.sidebar.selectbox(key="data").value == "demo-minimal"
-    assert "holds no minimal pairs" not in written(app)
+    assert "has no minimal pairs" not in written(app)
 
 
 def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -> None:
@@ -91,7 +91,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert rows["only A"].tolist() == [t.test.first_better for t in tests]
     assert rows["only B"].tolist() == [t.test.second_better for t in tests]
     assert rows["p, Holm"].tolist() == [t.p_corrected for t in tests]
-    assert "**minilm** and **minilm-cls** differ by more than chance in" in written(app)
+    assert "**minilm** and **minilm-cls** differ significantly in" in written(app)
     assert "synonym over negation of the clause: in 83.0% of the sentences with **minilm**" in written(app)
 
     app.selectbox(key="heros_a").set_value("minilm-cls~none").run()
@@ -159,5 +159,5 @@ def test_where_there_can_be_no_interval_it_is_said(
     run_small(monkeypatch, settings, "some", originals, rewrites, "trigrams")
     app = open_app(settings.cache, "heros", data="some")
     app.toggle(key="heros_intervals").set_value(True).run()
-    assert "No interval for trigrams: so many originals have one vector" in written(app)
+    assert "No interval for trigrams" in written(app)
     assert "–" not in heat_map(app)["text"][0][0]

@@ -75,7 +75,7 @@ def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: Worl
     gtr = [p for p in heros_profiles() if p.block == "GTR"]
     expected = [f"{sum(p.means[s] for p in gtr) / 4:.3f}" for s in SUBSETS]
     assert figure["data"][2]["text"][6:12] == expected
-    assert "mean of 4 published encoders" in figure["data"][1]["hovertext"][6]
+    assert "mean of 4 published models" in figure["data"][1]["hovertext"][6]
     assert "synonym: 0.893 to 0.903" in figure["data"][1]["hovertext"][6]
     assert "not on these" not in written(app)
 
@@ -132,11 +132,11 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros", heros_view="behaves like")
     assert not app.error
     said = written(app)
-    assert "twin behaves most like encoders trained on a billion pairs of 32 datasets of every kind (group all)" in said
+    assert "twin behaves most like models trained on a billion pairs of 32 datasets of every kind (group all)" in said
     for accuracy in ("44 of 60 (73%;", "32 of 60 (53%;", "21 of 60 (35%;"):
         assert accuracy in said
-    nearest = table(app, "published encoder")
-    assert nearest["published encoder"].iloc[0] == TWIN
+    nearest = table(app, "published model")
+    assert nearest["published model"].iloc[0] == TWIN
     assert nearest["distance"].iloc[0] == pytest.approx(0.0, abs=1e-5)
     assert nearest["distance"].is_monotonic_increasing
     assert len(nearest) == 10
@@ -145,11 +145,11 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     assert lines["data"][-1]["name"] == "twin, measured"
     assert sum(len(trace["x"]) for trace in places["data"] if trace["marker"]["symbol"].endswith("-open")) == 60
     assert [trace["name"] for trace in places["data"][7:]] == ["twin"]
-    assert "Too far away for the map: stranger." in said
+    assert "Outside the map: stranger." in said
 
     app.selectbox(key="heros_like").set_value("stranger~none").run()
     said = written(app)
-    assert "stranger resembles none of the 60 published encoders, so nothing is guessed" in said
+    assert "stranger resembles none of the 60 published models" in said
     assert "Where there is a guess, it is right for 44 of 60" in said
     assert "behaves most like" not in said
     assert "32 of 60" not in said
@@ -161,7 +161,7 @@ def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
     settings = settings_with_heros(tmp_path)
     run_heros(settings, "trigrams", "demo-minimal")
     app = open_app(settings.cache, "heros", data="demo-minimal", heros_view="behaves like")
-    assert "published profiles are of HEROS's own 1,000 sentences" in written(app)
+    assert "HEROS's own 1,000 sentences" in written(app)
     assert len(app.get("plotly_chart")) == 1, "no nearest profile, no map"
     assert not app.button(key="fetch_heros").disabled
     assert "python -m core data fetch heros" in written(app)

