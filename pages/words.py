@@ -1,4 +1,4 @@
-"""Words: do word vectors hold relations and categories: related words, analogies, kinds of things?"""
+"""Words: relations and categories in word vectors."""
 
 from core.diagnostics.words.page import show
 

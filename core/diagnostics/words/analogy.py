@@ -191,24 +191,24 @@ ENTRY = DiagnosticEntry(
     id="analogy",
     version=2,
     title="Analogy",
-    question="Is a relation between words the same step in space: Athens to Greece as Oslo to Norway?",
+    question="How many analogies does the model solve, such as Athens is to Greece as Oslo is to Norway?",
     how=rf"""
-A question *a is to b as c is to what?* is answered by the candidate $d$ with the highest score; vectors are brought to
+The answer to *a is to b as c is to what?* is the candidate $d$ with the highest score; vectors are normalized to
 length 1 first.
 
-- **3CosAdd** (Mikolov, Yih and Zweig 2013): $\cos(d,b) - \cos(d,a) + \cos(d,c)$, which the candidate nearest to
-  $b - a + c$ has highest.
+- **3CosAdd** (Mikolov, Yih and Zweig 2013): $\cos(d,b) - \cos(d,a) + \cos(d,c)$, highest for the
+  candidate nearest to $b - a + c$.
 - **3CosMul** (Levy and Goldberg 2014): $\cos'(d,b)\,\cos'(d,c) / (\cos'(d,a) + {EPSILON})$ with
   $\cos' = (\cos + 1)/2$.
-- **Candidates** are the words of all the questions and the 30,000 most frequent English words (as many as word2vec's
-  own test takes; the built-in questions have 5,000), so that an encoder of sentences can be asked too. Published
-  scores have the whole vocabulary of a file: more candidates are harder. Scores compare on the same candidates only.
-  A frequent word that differs from a question's word by its capitals only is no other candidate.
-- The three words of the question are no candidates, as in every published score: the answer would often be b or c.
+- **Candidates** are the words of all questions and the 30,000 most frequent English words (as in word2vec's own test;
+  5,000 for the built-in questions), so that sentence encoders can be tested too. Published scores use the whole
+  vocabulary of a file, which is harder. Compare scores on the same candidates only. Frequent words that differ from a
+  word of a question only in capitals are left out.
+- The three words of the question are not candidates, as in all published scores: the answer would often be b or c.
 - Scores within $10^{{-6}}$ are tied: accuracy and mean reciprocal rank are *expected* values under random tie order,
   as on the page EvalRank.
-- A question with a word that the encoder has no vector for is left out, and such words are no candidates
-  (*coverage*). Compare encoders on the words that all of them have.
+- Questions with a word without a vector are left out, and such words are not candidates (*coverage*). Compare models
+  on the words that all of them cover.
 - **Semantic** and **syntactic** accuracies are shares of all questions of the group, not means of sections. All
   questions of MSR are syntactic.
 """,

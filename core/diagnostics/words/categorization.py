@@ -153,24 +153,23 @@ ENTRY = DiagnosticEntry(
     id="categorization",
     version=1,
     title="Categorization",
-    question="Do words of one kind stand together: illnesses with illnesses, tools with tools?",
+    question="Does clustering recover categories of words, such as illnesses and tools?",
     how=rf"""
 The distinct words of a dataset are clustered by k-means on vectors of length 1, into as many clusters as there are
-classes. The **purity** is the share of words that are of the class which most words of their cluster are of:
+classes. The **purity** is the share of words that belong to the most frequent class of their cluster:
 
 $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text{{class}}_c|$$
 
 - k-means (scikit-learn's, k-means++ starts) is started {len(SEEDS)} times, with the seeds {SEEDS[0]} to {SEEDS[-1]};
-  the solution with the lowest inertia counts, whatever its purity. The mean and the range over all starts stand
-  beside it.
+  the solution with the lowest inertia counts, whatever its purity. The mean and the range over all starts are
+  reported too.
 - Every distinct word counts once. One that is in several classes (Battig's *orange*) is right if its cluster's class is
   one of them.
-- **Chance** is the mean purity of {SHUFFLES} shuffles of the words' classes, the clusters staying what they are. It is
-  above 0: the fewer words in a cluster, the purer it is by accident. Purities of datasets with other numbers of words
-  and classes do not compare.
-- Words without a vector are left out, and so is a class that has no word left. Compare encoders on the words that all
-  of them have.
-- Published purities are of another clustering program (Baroni et al. 2014 took CLUTO); k-means is what is usual now.
+- **Chance** is the mean purity of {SHUFFLES} shuffles of the words' classes with the same clusters. It is above 0:
+  small clusters are purer by accident. Purities of datasets with different numbers of words and classes are not
+  comparable.
+- Words without a vector and classes without words are left out. Compare models on the words that all of them cover.
+- Published purities come from another program (Baroni et al. 2014 used CLUTO); k-means is usual now.
 """,
     citation="Baroni, Dinu and Kruszewski 2014, Don't count, predict!; Schnabel, Labutov, Mimno and Joachims 2015, "
     "section 3.1",

@@ -55,7 +55,7 @@ def table_dots(
         )
     figure.update_xaxes(title="score × 100: Spearman's rho, purity or accuracy")
     figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(tasks)))
-    apply_layout(figure, scheme, height=170 + ROW_HEIGHT * len(tasks))
+    apply_layout(figure, scheme, height=150 + ROW_HEIGHT * len(tasks))
     return figure.update_layout(
         margin={"t": 8}, showlegend=True, legend={"orientation": "h", "yanchor": "top", "y": -0.16, "yref": "paper"}
     )

@@ -21,8 +21,8 @@ RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN = "relatedness", "categorisation"
 GROUPS = (RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN)
 # Published columns that do not compare with computed ones, and why.
 NOT_COMPARABLE = {
-    "esslli": "the file that can be had, 45 verbs in 9 classes, is not the one behind the published purities",
-    "batt": "the file that can be had, 5,231 rows in 56 classes, is not the one behind the published purities",
+    "esslli": "the available file (45 verbs in 9 classes) is not the one of the paper",
+    "batt": "the available file (5,231 rows in 56 classes) is not the one of the paper",
 }
 
 

@@ -31,7 +31,7 @@ def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], reposi
     rows = repository.items(entry, ids, texts=False)
     rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
     wide = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
-    known = Dependence.of(*_word_pairs(asked.loc[wide.index]))
+    known = Dependence.of(*word_pairs(asked.loc[wide.index]))
     if known.refusal:  # that sentence is about pairs of texts
         few = f"{len(wide):,} questions that share word pairs are worth fewer than {FEWEST + 1:.0f} independent ones"
         known = replace(known, refusal=few)
@@ -58,7 +58,7 @@ def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], reposi
     ]
 
 
-def _word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
+def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
     """Numbers of the two pairs of words that each question joins, ``[m]`` each."""
     m = len(asked)
     names = [*zip(asked["a"], asked["b"], strict=True), *zip(asked["c"], asked["d"], strict=True)]

@@ -12,6 +12,7 @@ from core.datasets.published.word_relations import Question, analogies, categori
 from core.diagnostics.words.analogy import ENTRY
 from core.runs import pipeline
 from core.store.records import RunRecord
+from core.texts import percent
 from tests.support.pages import OpenApp, chart, table, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -52,40 +53,42 @@ def cache(module_world: World, runs: dict[str, RunRecord]) -> Path:
 
 def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "words")
-    assert "No word relation was measured yet" in written(app)
+    assert "**minilm** solves" not in written(app)
     assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run", "Run", "Run", "Run the demo"]
-    assert table(app, "embedding")["embedding"].tolist()[0] == "○ CBOW, published"
-    assert len(table(app, "embedding")) == 6
-    assert table(app, "embedding")[["esslli", "batt"]].isna().all().all()
+    assert table(app, "rg")["model"].tolist()[0] == "○ CBOW, published"
+    assert len(table(app, "rg")) == 6
+    assert table(app, "rg")[["esslli", "batt"]].isna().all().all()
     assert "esslli has no published cell" in written(app)
 
 
 def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     app = open_app(cache, "words", words_support="own")
     assert "not comparable" in written(app)
-    frame = table(app, "embedding")
-    assert frame["embedding"].tolist()[:3] == ["lacks", "trigrams", "○ CBOW, published"]
+    frame = table(app, "demo an")
+    assert frame["model"].tolist()[:3] == ["lacks", "trigrams", "○ CBOW, published"]
     assert frame["demo an"].tolist()[1] == pytest.approx(100 * runs["analogy trigrams"].metrics["accuracy"])
     assert frame["demo classes"].tolist()[0] == pytest.approx(100 * runs["categorization lacks"].metrics["purity"])
     assert frame["rg"].isna().tolist()[:2] == [True, True]
     traces = chart(app, 0)["data"]
-    assert [t["marker"]["symbol"].endswith("-open") for t in traces] == [False, False, *[True] * 6]
-    assert "on 2 datasets some encoder lacks words" in written(app)
-    assert "Too few to tell encoders apart: demo classes (5 words), demo an (3 questions)" in written(app)
+    assert [t["name"] for t in traces] == ["lacks", "trigrams"], "of published ones none has a score of these sets"
+    assert "on 2 datasets some model lacks words" in written(app)
+    assert "Too few for significant differences: demo classes (5 words), demo an (3 questions)" in written(app)
     assert "answered among 12 to 13 words" in written(app)
     app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
-    assert table(app, "embedding")["embedding"].tolist() == ["trigrams"]
+    assert table(app, "demo an")["model"].tolist() == ["trigrams"]
+    for run, score in (("analogy", "accuracy"), ("categorization", "purity")):
+        assert f"**{percent(runs[f'{run} trigrams'].metrics[score], 1)}**" in written(app)
 
 
 def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "words")
-    assert table(app, "embedding")["demo an"].notna().sum() == 1
-    assert "they were tested on other words" in written(app)
+    assert table(app, "demo an")["demo an"].notna().sum() == 1
+    assert "on other words are not shown" in written(app)
     request = replace(module_world.request("analogy", "trigrams", ASKED.id), support=("lacks",))
     common = pipeline.run(request, module_world.settings, module_world.repository).record
     module_world.repository.database.close()
     app = open_app(cache, "words")
-    both = table(app, "embedding")["demo an"].tolist()[:2]
+    both = table(app, "demo an")["demo an"].tolist()[:2]
     assert both[1] == pytest.approx(100 * common.metrics["accuracy"])
     assert not np.isnan(both[0])
 

@@ -66,8 +66,8 @@ def rows(shown: HerosView) -> list[PublishedRow]:
         wrap=True,
         key="unfold",
         bind="query-params",
-        help="Groups of the paper's figures: by training data (QA to all), then by method (GloVe to AudioCSE). A folded "
-        "group is one row with its mean, or two where some models were also trained on inference pairs (NLI).",
+        help="Groups of the paper's figures: by training data (QA to all), then by method (GloVe to AudioCSE). A "
+        "folded group is one row with its mean, or two where some models were also trained on inference pairs (NLI).",
     )
     everything = options().toggle("Unfold all", key="unfold_all", bind="query-params")
     return _folded(names if everything else list(picked), subsets)

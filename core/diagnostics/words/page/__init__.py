@@ -10,7 +10,7 @@ import streamlit as st
 from core import ui
 from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic
-from core.diagnostics.words.page import drill_down, table
+from core.diagnostics.words.page import drill_down, headline, table
 from core.diagnostics.words.page.table import WordsView
 from core.diagnostics.words.schnabel_table import TASKS
 from core.ui.widgets.views import View, choose_view
@@ -18,15 +18,16 @@ from core.ui.widgets.views import View, choose_view
 
 def show() -> None:
     """The page."""
-    picks = ui.page(
-        "Words", "Do word vectors hold relations and categories: related words, analogies, kinds of things?"
-    )
+    picks = ui.page("Words", "Can the model solve analogies and group words by category?")
     shown = table.selected(picks)
+    if shown.runs:
+        with ui.errors_shown():
+            headline.show(shown)
     table.show(shown)
+    if shown.runs:
+        choose_view(shown, VIEWS, "Details", key="words_view")
     with ui.errors_shown():
         table.offer(shown)
-    if shown.runs:
-        choose_view(shown, VIEWS, "Look closer", key="words_view")
     for entry in map(find_diagnostic, ("similarity", "analogy", "categorization")):
         st.markdown(f"**{entry.title}**: {entry.question}")
         ui.how_computed(entry)
@@ -41,29 +42,29 @@ def _coverage(shown: WordsView) -> None:
             rows.append(
                 {
                     "dataset": title_of(task.dataset),
-                    "variant": variant.label,
+                    "model": variant.label,
                     "words": f"{c['items_covered']:,} of {c['items']:,}",
                     "questions or pairs": f"{c[f'{unit}_covered']:,} of {c[unit]:,}" if unit else "–",
                     "share": 100 * (c[f"{unit}_covered"] / c[unit] if unit else c["items_covered"] / c["items"]),
                 }
             )
-    share = st.column_config.NumberColumn("looked at, %", format="%.1f")
+    share = st.column_config.NumberColumn("covered, %", format="%.1f")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="words_coverage", column_config={"share": share})
-    st.caption("Common words: of each set what all the encoders cover that its runs were made for.")
+    st.caption("Common words: the words of each set that all of its models cover.")
 
 
 def _relatedness(_shown: WordsView) -> None:
     st.markdown(
-        "Scores of pairs, residuals and the pairs that an encoder misjudges are on the page *Similarity*: pick there "
-        "one of rg65, ws353, ws353-sim, ws353-rel and men, or another of the thirteen word sets."
+        "The page *Similarity* shows the scores of word pairs, and the pairs that a model judges differently from "
+        "people. Choose a word set there, for example RG-65, WordSim-353 or MEN."
     )
     st.page_link("pages/similarity.py", label="To Similarity", icon=":material/compare_arrows:")
 
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[WordsView]] = {
-    "analogies": View("Which questions are answered wrong, and with what?", drill_down.analogies),
-    "categories": View("Which classes does an encoder keep together?", drill_down.categories),
-    "relatedness": View("Which pairs of words does it misjudge?", _relatedness),
-    "coverage": View("Of how many words does it have a vector?", _coverage),
+    "analogies": View("Which questions does the model get wrong, and what does it answer?", drill_down.analogies),
+    "categories": View("Which classes end up in one cluster?", drill_down.categories),
+    "relatedness": View("Which pairs of words does the model misjudge?", _relatedness),
+    "coverage": View("How many words have a vector?", _coverage),
 }

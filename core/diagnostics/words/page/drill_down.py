@@ -1,4 +1,4 @@
-"""The views *analogies* and *categories* of the page Words: the questions or clusters of one dataset."""
+"""Views *analogies* and *categories* of the page Words: the questions or clusters of one dataset."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PREFIX = "accuracy@"
 def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
     """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note and None.
 
-    By default it is the sidebar's dataset, or the first one with runs.
+    By default it is the picked dataset, or the first one with runs.
     """
     found = {t.dataset: shown.of(t) for t in TASKS if t.diagnostic == diagnostic and shown.of(t)}
     if not found:
-        st.info("Nothing was run yet: see *Run what is missing*.", icon=":material/play_circle:")
+        st.info("No results yet: see *Run what is missing* below.", icon=":material/play_circle:")
         return None
     usual = shown.picks.dataset if shown.picks.dataset in found else next(iter(found))
     chosen = st.segmented_control(
@@ -45,7 +45,7 @@ def _choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
     by_name = {str(variant): run for variant, run in runs.items()}
     first = next(iter(by_name))
     name = st.selectbox(
-        "Variant", list(by_name), index=None, key=key, bind="query-params", placeholder=f"the first: {first}"
+        "Model", list(by_name), index=None, key=key, bind="query-params", placeholder=f"the first: {first}"
     )
     return by_name.get(name or first, by_name[first])
 
@@ -64,7 +64,7 @@ def analogies(shown: WordsView) -> None:
         for name, value in run.metrics.items()
         if name.startswith(PREFIX)
     ]
-    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="questions answered right, %")
+    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="accuracy, %")
     st.plotly_chart(figure, key="words_sections")
     _questions(_choose_variant(runs, "analogies_by"))
 
@@ -98,11 +98,11 @@ def _questions(run: RunRecord) -> None:
         words = found[["a", "b", "c", "d", "predicted"]].map(same_text)
         found = found[(words == word).any(axis=1)]
     st.caption(
-        f"{wrong:,} questions are answered wrong"
-        + (f", {tied:,} are tied for the first place" if tied else "")
-        + f". {len(found):,} are listed"
+        f"{wrong:,} wrong answers"
+        + (f", {tied:,} ties for the first place" if tied else "")
+        + f". {len(found):,} questions listed"
         + (f", the first {ROWS:,} shown" if len(found) > ROWS else "")
-        + ". The rank is that of the right word, the question's own words left out."
+        + ". Rank: of the right word, without the question's own words."
     )
     table = found.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
     st.dataframe(
@@ -129,9 +129,9 @@ def categories(shown: WordsView) -> None:
     run = _choose_variant(runs, "categories_by")
     m = run.metrics
     st.markdown(
-        f"Purity **{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes; over the starts of "
-        f"k-means {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean {m['purity_mean']:.1%}. By chance it would be "
-        f"{m['chance']:.1%}."
+        f"Purity **{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes (chance: "
+        f"{m['chance']:.1%}). Over the starts of k-means: {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean "
+        f"{m['purity_mean']:.1%}."
     )
     rows = _members(run.run_id)
     numbers, classes = pd.factorize(rows["class"])
@@ -157,8 +157,8 @@ def _words(rows: pd.DataFrame, clusters: int) -> None:
         step=1,
         key="cluster",
         bind="query-params",
-        placeholder="all: words outside of their class",
-        help="A number below the figure. Empty: the words whose cluster is named for another class than theirs.",
+        placeholder="all: words in the wrong cluster",
+        help="A number on the x axis. Empty: words in a cluster named after another class.",
     )
     by_word = rows.groupby("item_no", sort=True).agg(
         word=("word", "first"),

@@ -1,4 +1,4 @@
-"""The table of the page Words: the runs that it shows, its published rows, and buttons for what is missing."""
+"""Table of the page Words: the runs that it shows, its published rows, and buttons for what is missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
-from core.ui.options import asked_for
+from core.ui.options import asked_for, options, row
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme, settings
 from core.ui.variant_looks import variant_styles
@@ -66,16 +66,16 @@ class WordsView:
 
 def selected(picks: Picks) -> WordsView:
     """The controls, and the newest comparable runs of every task."""
-    left, right = st.columns(2)
-    about = "3cosadd: the candidate nearest to b - a + c, as the paper does. 3cosmul: products in place of sums."
-    rule = one_of("Analogies answered by", Rule, "rule", about, place=left)
+    more = options()
+    about = "3CosAdd: the candidate nearest to b - a + c, as in the paper. 3CosMul: products instead of sums."
+    rule = one_of("Analogy rule", Rule, "rule", about, place=more)
     support = one_of(
-        "Words looked at",
+        "Words",
         ["common", "own"],
         "words_support",
-        "Word vectors lack some words. common: per task the words that all the encoders cover, so that their "
-        "scores can be compared. own: each encoder on the words that it covers itself.",
-        place=right,
+        "common: compare on the words that all models cover. own: each model on the words that it covers itself, not "
+        "comparable.",
+        place=more,
     )
     found: dict[tuple[str, str], list[RunRecord]] = {}
     for diagnostic in dict.fromkeys(task.diagnostic for task in TASKS):
@@ -84,7 +84,8 @@ def selected(picks: Picks) -> WordsView:
             if run.plan.dataset in wanted and picks.keeps(run.plan.variant):
                 found.setdefault((diagnostic, run.plan.dataset), []).append(run)
     with_runs = {run.plan.variant for runs in found.values() for run in runs}
-    variants = picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs))
+    variants = list(picks.variants or asked_for(picks, (v for v in repository().variants() if v in with_runs)))
+    variants.sort(key=lambda variant: variant != picks.baseline)
     found = {place: [run for run in runs if run.plan.variant in variants] for place, runs in found.items()}
     own = support == "own"
     shown = {
@@ -100,21 +101,21 @@ def _params_of(diagnostic: str, rule: Rule) -> dict[str, str]:
 
 
 def show(shown: WordsView) -> None:
-    """Dots, then the table: measured rows, then the six published ones."""
+    """Dots of the tasks that were run, then the table: measured rows, then the six published ones."""
     tasks = [t for t in TASKS if t.group != BUILT_IN or shown.of(t)]
+    drawn = [t for t in tasks if shown.of(t)] or tasks
     if shown.own:
         st.warning(
-            "Each encoder is tested on the words that it covers itself: these scores are **not comparable**.",
+            "Each model is tested on the words that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",
         )
     elif shown.hidden:
         st.info(
-            f"Scores of {as_text(', '.join(v.label for v in shown.hidden))} are missing where they were tested on "
-            "other words than the others: some encoder lacks words. *Run what is missing* tests all on the words that "
-            "all of them have; *own* shows every score there is.",
+            f"Scores of {as_text(', '.join(v.label for v in shown.hidden))} on other words are not shown. *Run what is "
+            "missing* compares on words that all models cover; *own* (under Options) shows every score.",
             icon=":material/balance:",
         )
-    with_published = st.toggle(
+    with_published = options().toggle(
         "Show published embeddings",
         value=True,
         key="words_published",
@@ -124,7 +125,12 @@ def show(shown: WordsView) -> None:
     measured = [figures.Line(v.label, _scores(shown, v, tasks), v) for v in shown.variants]
     others = [figures.Line(model, scores) for model, scores in published().items()] if with_published else []
     if lines := [*(line for line in measured if line.values), *others]:
-        figure = figures.table_dots(lines, [t.name for t in tasks], shown.styles, shown.scheme)
+        figure = figures.table_dots(
+            [line for line in lines if line.values.keys() & {t.name for t in drawn}],
+            [t.name for t in drawn],
+            shown.styles,
+            shown.scheme,
+        )
         st.plotly_chart(figure, key="words_table_dots")
         _table(shown, measured, others, tasks)
         _notes(shown, with_published)
@@ -138,7 +144,7 @@ def _scores(shown: WordsView, variant: Variant, tasks: Sequence[Task]) -> dict[s
 def _table(
     shown: WordsView, measured: Sequence[figures.Line], others: Sequence[figures.Line], tasks: Sequence[Task]
 ) -> None:
-    frame = pd.DataFrame({"embedding": [*(r.name for r in measured), *(f"○ {r.name}, published" for r in others)]})
+    frame = pd.DataFrame({"model": [*(r.name for r in measured), *(f"○ {r.name}, published" for r in others)]})
     for task in tasks:
         values = [100 * r.values.get(task.name, float("nan")) for r in (*measured, *others)]
         frame[task.name] = pd.Series(values, dtype=float)
@@ -152,9 +158,9 @@ def _table(
     marked = tables.mark_highest(frame, len(measured))
     st.dataframe(marked, hide_index=True, column_config=columns, placeholder="–", key="words_table")
     if part := _incomplete(shown):
-        st.caption(as_text(f"In part only: {part}."))
+        st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):
-        st.warning(as_text(f"Too few to tell encoders apart: {', '.join(few)}."), icon=":material/data_alert:")
+        st.warning(as_text(f"Too few for significant differences: {', '.join(few)}."), icon=":material/data_alert:")
 
 
 def _incomplete(shown: WordsView) -> str:
@@ -168,8 +174,8 @@ def _incomplete(shown: WordsView) -> str:
         return ""
     least, dataset = min(parts)
     return (
-        f"on {len({name for _, name in parts})} datasets some encoder lacks words, most on {dataset}, where "
-        f"{least:.0%} of the words are left; the view coverage has the counts"
+        f"on {len({name for _, name in parts})} datasets some model lacks words, most on {title_of(dataset)}, where "
+        f"{least:.0%} of the words are left; see the view coverage"
     )
 
 
@@ -184,18 +190,18 @@ def _few(shown: WordsView, tasks: Sequence[Task]) -> list[str]:
 
 
 def _notes(shown: WordsView, with_published: bool) -> None:
-    said = [f"{tables.HIGHEST} highest measured score of its column; not tested whether the others are worse."]
+    said = [f"{tables.HIGHEST} highest measured score of its column (not a test)."]
     of_analogies = [run for (name, _), runs in shown.runs.items() if name == "analogy" for run in runs.values()]
     if candidates := [int(run.metrics["candidates"]) for run in of_analogies]:
         low, high = min(candidates), max(candidates)
         said.append(
-            f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; the fewer, the easier."
+            f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; fewer are easier."
         )
     if with_published:
         said.append(
-            f"Published rows: {SOURCE}, hollow marks. The paper does not say whether its correlations are "
-            "Spearman's or Pearson's (section 3.1 names both); measured ones are Spearman's. It does not say "
-            "among which words its analogies were answered: its vocabularies have more than 100,000."
+            f"Hollow marks: published, {SOURCE}. The paper does not say whether its correlations are Spearman's or "
+            "Pearson's (section 3.1 names both); measured ones are Spearman's. Its candidates for analogies are not "
+            "given either: its vocabularies have more than 100,000 words."
         )
         said += [f"{name} has no published cell: {why}." for name, why in NOT_COMPARABLE.items()]
     st.caption(as_text(" ".join(said)))
@@ -214,11 +220,11 @@ def offer(shown: WordsView) -> None:
         if (lacking := [t for t in tasks if any(v not in shown.of(t) for v in variants)])
     }
     if shown.variants:
-        st.page_link("pages/run.py", label="Run other encoders or transforms", icon=":material/add:")
+        with row():
+            st.page_link("pages/run.py", label="Run another model", icon=":material/add:", width="content")
     else:
         st.info(
-            "No word relation was measured yet. Choose what to run below, for "
-            f"{' and '.join(v.label for v in FIRST)}; pick other variants in the sidebar once they were run.",
+            f"No results yet. Choose below what to run for {' and '.join(v.label for v in FIRST)}.",
             icon=":material/spellcheck:",
         )
     if not missing:
@@ -242,9 +248,8 @@ def offer(shown: WordsView) -> None:
                     primary=group == BUILT_IN or bool(shown.variants),
                 )
         st.caption(
-            f"For {as_text(', '.join(v.label for v in variants))}. All but the built-in sets are downloaded first, "
-            "where they are not here yet. An analogy set has some 30,000 words to encode: seconds for word vectors, "
-            "minutes for a transformer."
+            f"For {as_text(', '.join(v.label for v in variants))}. Missing datasets are downloaded first. An analogy "
+            "set has about 30,000 words to encode: seconds for word vectors, minutes for a transformer."
         )
 
 

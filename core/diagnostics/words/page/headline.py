@@ -1,0 +1,87 @@
+"""Headline of the page Words: the first model's scores with their intervals, then those of the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.catalog import title_of
+from core.diagnostics.words import analogy
+from core.diagnostics.words.page.table import WordsView
+from core.diagnostics.words.schnabel_table import TASKS, Task
+from core.diagnostics.words.versus import word_pairs
+from core.numerics.ranking.ranks import expected_hit
+from core.numerics.statistics.against import bounded_against, change_against, of_ends
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA, Interval, holm
+from core.store.records import RunRecord
+from core.texts import percent
+from core.ui.markdown import as_text
+from core.ui.resources import cached, repository
+
+
+def show(shown: WordsView) -> None:
+    """A sentence on analogies and one on categories: the first set of each that the first model was run on."""
+    said = []
+    for diagnostic, sentence in (("analogy", _analogies), ("categorization", _categories)):
+        tasks = (t for t in TASKS if t.diagnostic == diagnostic and t.metric in {"accuracy", "purity"})
+        task = next((t for t in tasks if shown.variants[0] in shown.of(t)), None)
+        if task is not None:
+            runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
+            said.append(sentence(task, runs))
+    with st.container(key="words_headline", gap="xsmall"):
+        for one in said:
+            st.markdown(one)
+
+
+def _analogies(task: Task, runs: list[RunRecord]) -> str:
+    estimates, p_values = _of_analogies(tuple(run.run_id for run in runs))
+    said = f"{_name(runs[0], bold=True)} solves **{percent(estimates[0].value, 1)}** of the analogies in "
+    said += f"{as_text(title_of(task.dataset))}{_ends(estimates[0].interval)}"
+    others = [
+        f"{_name(run)} {percent(found.value, 1)}{'' if p < ALPHA else ' (no significant difference)'}"
+        for run, found, p in zip(runs[1:], estimates[1:], p_values, strict=True)
+    ]
+    return f"{'; '.join([said, *others])}."
+
+
+def _categories(task: Task, runs: list[RunRecord]) -> str:
+    first = runs[0].metrics
+    said = f"{_name(runs[0], bold=True)} groups **{percent(first['purity'], 1)}** of the words in "
+    said += f"{as_text(title_of(task.dataset))} by category (purity; starts of k-means: {percent(first['purity_low'])} "
+    said += f"to {percent(first['purity_high'])}, chance {percent(first['chance'])})"
+    others = [f"{_name(run)} {percent(run.metrics['purity'], 1)}" for run in runs[1:]]
+    return f"{'; '.join([said, *others])}."
+
+
+def _name(run: RunRecord, *, bold: bool = False) -> str:
+    name = as_text(run.plan.variant.label)
+    return f"**{name}**" if bold else name
+
+
+def _ends(interval: Interval | None) -> str:
+    return f" (95% CI {percent(interval.low)} to {percent(interval.high)})" if interval else ""
+
+
+@cached(32)
+def _of_analogies(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]]:
+    """Of each run the share of questions answered right, and Holm's p of each but the first against the first.
+
+    Pairs of words are independent, as in ``findings``. A p that cannot be computed is 1.
+    """
+    rows = repository().items(analogy.ENTRY, run_ids, texts=True)
+    rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
+    own = {run_id: part.set_index("item_no") for run_id, part in rows.groupby("run_id")}
+    estimates, p_values = [], []
+    first = own[run_ids[0]]
+    for run_id in run_ids:
+        moved, known = of_ends(own[run_id]["hit"].to_numpy(np.float64), *word_pairs(own[run_id]))
+        estimates.append(bounded_against(float(own[run_id]["hit"].mean()), moved, known, known.units, 0.5)[0])
+        if run_id != run_ids[0]:
+            shared = first.index.intersection(own[run_id].index)
+            apart = (own[run_id].loc[shared, "hit"] - first.loc[shared, "hit"]).to_numpy(np.float64)
+            _, p = change_against(float(apart.mean()), *of_ends(apart, *word_pairs(first.loc[shared])))
+            p_values.append(1.0 if math.isnan(p) else p)
+    return estimates, holm(np.array(p_values)).tolist() if p_values else []
