@@ -119,7 +119,7 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     for visitor in (first, second):
         visitor.see("dots_evalrank")
-        visitor.at("scores").get_by_role("radio", name="heros").click()
+        visitor.at("scores").get_by_role("radio", name="HEROS").click()
         visitor.see("dots_heros")
         expect(visitor.at("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     lines = (cache / "logs" / "jobs.jsonl").read_text("utf-8").splitlines()

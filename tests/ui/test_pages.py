@@ -52,7 +52,7 @@ def test_overview_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, 
     runs = {r.plan.variant: r for r in Repository.at(demo_cache / "results.duckdb").runs(dataset="demo-pairs")}
     frame = app.dataframe[0].value
     for variant in (Variant("minilm", "none"), Variant("minilm", "center")):
-        row = frame[frame["variant"] == variant.label].iloc[0]
+        row = frame[frame["model"] == variant.label].iloc[0]
         assert row["MRR"] == runs[variant].metrics["mrr"]
         assert row["dimension"] == 384
         assert row["parameters"] == 22_713_216
@@ -259,7 +259,7 @@ def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_co
     assert variant in repository.variants()
     app = open_app(demo_copy, "overview", enc=str(variant))
     row = app.dataframe[0].value.iloc[0]
-    assert (row["variant"], row["dimension"]) == (variant.label, 64)
+    assert (row["model"], row["dimension"]) == (variant.label, 64)
     app = open_app(demo_copy, "evalrank", enc=str(variant), pair="3")
     assert variant.label in written(app)
 

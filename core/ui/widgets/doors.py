@@ -13,30 +13,30 @@ EXAMPLE = ASSETS / "demo" / "report.html"  # where somebody made one: ``python -
 def doors(*, key: str = "doors") -> None:
     """Draw the doors; ``key`` is of their container, and the demo's button has ``run_demo``."""
     with st.container(key=key):
-        st.subheader("Nothing has been run yet", anchor=False)
+        st.subheader("No results yet", anchor=False)
         demo, own, example = st.columns(3)
         with demo.container(border=True, height="stretch"):
             st.markdown(
-                "**The demo**  \nFour encoders on Blindspot's own texts: a sentence transformer, its bare word pieces, "
-                "LSA and random vectors. Nothing is downloaded. The first findings take about 20 seconds, all pages "
+                "**The demo**  \nFour models on built-in texts: a sentence transformer, its bare word pieces, LSA and "
+                "random vectors. No download. The first findings appear after about 20 seconds, the rest within "
                 "two minutes."
             )
             demo_button(key="run_demo")
         with own.container(border=True, height="stretch"):
             st.markdown(
-                "**Compare two models on my data**  \nBring a file of texts: pairs, rewrites, scored pairs or labels. "
-                "Then choose the models on *Run*; a model of your own is added on *Models*."
+                "**Compare two models on my data**  \nUpload a file of texts: pairs, rewrites, scored pairs or labels. "
+                "Then choose the models on *Run*; add your own model on *Models*."
             )
-            st.page_link("pages/data.py", label="Bring your texts", icon=":material/upload_file:")
+            st.page_link("pages/data.py", label="Upload your texts", icon=":material/upload_file:")
             st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
         with example.container(border=True, height="stretch"):
             if EXAMPLE.is_file():
                 st.markdown(
-                    "**A finished example**  \nA report as you would hand it on: what two models get wrong, side by "
-                    "side, in one file that any browser opens."
+                    "**A finished example**  \nA report to share: what two models get wrong, side by side, in one "
+                    "file that any browser opens."
                 )
                 st.download_button(
-                    "Get the report",
+                    "Download the report",
                     EXAMPLE.read_bytes,
                     file_name="blindspot-example.html",
                     mime="text/html",
@@ -45,8 +45,8 @@ def doors(*, key: str = "doors") -> None:
                 )
             else:
                 st.markdown(
-                    "**A finished example**  \nWhat papers found with these methods: which scores foretell how well "
-                    "encoders do on a task, and over which models."
+                    "**A finished example**  \nWhat papers found with these methods: which scores predict how well "
+                    "models do on a task, and how well."
                 )
                 st.page_link(
                     "pages/evidence.py",

@@ -1,6 +1,7 @@
 """Tables of scores: the best is marked by a sign and bold type, not by colour alone.
 
-A star means tested: best, or not separable from the best. Without a test an arrow means highest or lowest, no more.
+A star means tested: best, or not significantly worse than the best. Without a test an arrow means highest or lowest,
+no more.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def mark_best(
     """``frame`` with the best value of every score marked, and all that tie with it.
 
     Args:
-        alike: per tested metric the rows (from 0) that are not separable from the best; they get the star, too.
+        alike: per tested metric the rows (from 0) not significantly worse than the best; they get the star, too.
         written: text of a cell (row, metric), where it is not the bare number.
     """
     plain = f"{{:.{_DECIMALS}f}}"
@@ -128,10 +129,10 @@ def signs_in_words(
     """Legend of the signs of ``mark_best`` that these columns can have."""
     better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}
     untested = [is_higher for name, is_higher in better.items() if name not in (alike or {})]
-    said = [f"{TESTED} best of its column, or not separable from the best."] if len(untested) < len(better) else []
+    said = [f"{TESTED} best, or not significantly worse than the best."] if len(untested) < len(better) else []
     plain = [f"{HIGHEST} highest"] * any(untested) + [f"{LOWEST} lowest"] * (not all(untested))
     if plain:
-        said.append(f"{', '.join(plain)} of its column; not tested whether the others are worse.")
+        said.append(f"{', '.join(plain)} in its column (differences not tested).")
     return " ".join(said)
 
 

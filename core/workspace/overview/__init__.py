@@ -1,4 +1,4 @@
-"""The page *Overview*: a view per diagnostic; only the chosen one is read and drawn."""
+"""The page *Overview*: the best model on a dataset, by one diagnostic; only the chosen one is read and drawn."""
 
 from __future__ import annotations
 
@@ -6,52 +6,77 @@ import streamlit as st
 
 from core import ui
 from core.diagnostic import DiagnosticEntry, all_diagnostics
+from core.store.records import Leaderboard
+from core.ui.boundary import errors_shown
 from core.ui.frame import how_computed
+from core.ui.markdown import as_text
+from core.ui.options import row
 from core.ui.pickers import Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.addressed import tab_named
 from core.ui.widgets.doors import doors
-from core.ui.widgets.views import View, choose_view
-from core.workspace.overview import figures, tables
+from core.workspace.overview import best, figures, tables
+
+DRAWN = 11  # models in the figure: as many as have a color of their own
 
 
 def show() -> None:
-    picks = ui.page("Overview", "Which encoder puts texts next to what means the same, and what does it cost?")
+    picks = ui.page("Overview", "Which model is best on your data, and what does it cost to run?")
     with ui.errors_shown():
         tables.interrupted()
     finished = {count.diagnostic for count in ui.repository().counts() if count.finished}
-    if finished:
-        found = {name: _view(entry) for name, entry in all_diagnostics().items() if name in finished}
-        choose_view(picks, found, "Scores of", key="scores")
-    else:
+    entries = {name: entry for name, entry in all_diagnostics().items() if name in finished}
+    if not entries:
         doors()
-
-
-def _view(entry: DiagnosticEntry) -> View[Picks]:
-    return View(entry.question, lambda picks: section(entry, picks))
+        return
+    with row():
+        chosen = tab_named(
+            "Diagnostic",
+            list(entries),
+            key="scores",
+            name=lambda name: entries[name].title,
+            label_visibility="collapsed",
+            help="\n".join(f"- **{entry.title}**: {entry.question}" for entry in entries.values()),
+        )
+    with errors_shown():
+        section(entries[chosen], picks)
 
 
 def section(entry: DiagnosticEntry, picks: Picks) -> None:
-    """Every variant's headline in one figure, and a table per dataset."""
+    """The best model on the picked dataset in a sentence and a figure, then a table per dataset."""
     boards = tables.leaderboards(entry, picks)
     if not boards:
         tables.none_fit(entry, picks)
         return
-    names = [tables.label_of(board.dataset) for board in boards]
-    scores = tables.headlines(entry, boards)
-    if len(scores):  # a user's own minimal pairs may have no synonym
-        chart = figures.score_dots(
-            scores,
-            names,
-            entry.overview.axis,
-            variant_styles(scores["variant"]),
-            scheme(),
-            is_at_most_one=not entry.headline_is_lower_better,
-        )
-        st.plotly_chart(chart, key=f"dots_{entry.id}")
     tested = tables.tested(boards)
+    _best(entry, boards[0])
     for board in boards:
         tables.board_table(entry, board, test=board.dataset in tested)
     tables.which_parameters(entry, picks)
     st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
     how_computed(entry)
+
+
+def _best(entry: DiagnosticEntry, board: Leaderboard) -> None:
+    """The sentence and the figure of the first dataset."""
+    found = tables.best_of(entry, board)
+    if found is None:  # a user's own minimal pairs may have no synonym
+        return
+    with st.container(border=True, key="headline"):
+        st.markdown(f"**{as_text(best.verdict(found))}** {as_text(best.cost(found))}")
+    scores = tables.headlines(found).head(DRAWN)
+    chart = figures.score_dots(
+        scores,
+        entry.overview.axis,
+        variant_styles(scores["variant"]),
+        scheme(),
+        is_at_most_one=not entry.headline_is_lower_better,
+    )
+    st.plotly_chart(chart, key=f"dots_{entry.id}", config={"displayModeBar": False})
+    said = "Bars: 95% intervals of each score alone." if found.intervals else ""
+    if board.variants > len(scores):
+        end = "lowest" if entry.headline_is_lower_better else "highest"
+        said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {found.label}. {said}"
+    if said:
+        st.caption(as_text(said))

@@ -1,52 +1,62 @@
-"""The Overview's figure: every variant's headline score on every dataset."""
+"""The Overview's figure: a row per model, best first, its headline score with the interval."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from html import escape
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.figures.dots import error_bars, interval_text
+from core.figures.labels import wrapped
 from core.figures.theme import Scheme, Style, apply_layout
 from core.types import Variant
 
-SIZES = (18, 13, 9)  # pixels: of variants that score alike, each still shows behind the next
+ROW = 26  # pixels of a model whose name takes one line
+LINE = 16  # of each further line
+FRAME = 62  # of the axis
+NAME_WIDTH = 24  # characters of a line of a name: what a phone has room for
 
 
 def score_dots(
     scores: pd.DataFrame,
-    datasets: Sequence[str],
     axis: str,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     *,
     is_at_most_one: bool = True,
 ) -> go.Figure:
-    """One row per dataset, one mark per variant at its score.
+    """A row per model at its score, its name beside it: no two overlap, and no legend is needed.
 
     Args:
-        scores: columns ``variant, dataset, score``; at least one row.
-        datasets: the rows, first on top.
-        axis: title of the axis.
-        is_at_most_one: the axis ends at 1, so that the distance to it shows.
+        scores: columns ``variant, score, low, high``, first on top; low and high are NaN without an interval. At least
+            one row.
+        axis: its title.
+        is_at_most_one: the score cannot exceed 1.
     """
     figure = go.Figure()
-    for i, variant in enumerate(dict.fromkeys(scores["variant"])):
-        rows = scores[scores["variant"] == variant]
-        style = styles[variant]
+    names = [wrapped(variant.label, NAME_WIDTH) for variant in scores["variant"]]
+    for place, variant in enumerate(scores["variant"]):
+        own, style = scores.iloc[[place]].rename(columns={"score": "value"}), styles[variant]
+        row = own.iloc[0]
         figure.add_scatter(
-            x=rows["score"],
-            y=rows["dataset"],
+            x=[row["value"]],
+            y=[place],
+            error_x=error_bars(own, style.colour),
             mode="markers",
-            name=variant.label,
-            marker={"color": style.colour, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
-            hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
+            name=escape(variant.label, quote=False),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+            hovertemplate=f"%{{x:.4f}}{interval_text(row['low'], row['high'])}<extra>%{{fullData.name}}</extra>",
         )
-    figure.update_layout(showlegend=True)
-    low, high = float(scores["score"].min()), float(scores["score"].max())
-    room = 0.08 if is_at_most_one else 0.1 * (high - low) or 0.1
-    start = low - room
-    end = 1.005 if is_at_most_one else high + room
-    figure.update_xaxes(title=axis, range=[max(0.0, start) if low >= 0 else start, end])
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
-    return apply_layout(figure, scheme, height=130 + 46 * len(datasets))
+    low = float(scores["low"].fillna(scores["score"]).min())
+    high = float(scores["high"].fillna(scores["score"]).max())
+    room = 0.05 * (high - low) or 0.05
+    end = min(high + room, 1.0 + room / 4) if is_at_most_one else high + room
+    figure.update_xaxes(title=axis, range=[max(0.0, low - room) if low >= 0 else low - room, end], fixedrange=True)
+    figure.update_yaxes(
+        tickvals=list(range(len(names))), ticktext=names, range=[len(names) - 0.5, -0.5], fixedrange=True
+    )
+    lines = max(name.count("<br>") for name in names)
+    apply_layout(figure, scheme, height=FRAME + (ROW + LINE * lines) * len(names))
+    return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 8, "b": 8})

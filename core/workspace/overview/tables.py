@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import title_of
 from core.diagnostic import DiagnosticEntry, Parameter, named_function
-from core.figures.labels import LABEL_WIDTH, wrapped
 from core.store.records import Leaderboard, RunRecord, RunState
+from core.store.repository import Repository
 from core.texts import counted
 from core.ui.options import asked_for
 from core.ui.pickers import Picks
-from core.ui.resources import repository
+from core.ui.resources import cached, repository
 from core.ui.widgets import tables
 from core.ui.widgets.work import being_computed, rerun_button
+from core.workspace.overview import best
+from core.workspace.overview.best import Best
 
-TOP = 25  # variants per dataset: more cannot be told apart in a figure
+TOP = 25  # models per dataset: tests of each against the best take time
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new
 
 
@@ -30,20 +32,20 @@ def interrupted() -> None:
         return
     with st.container(border=True, key="interrupted"):
         what = counted(len(lost), "run was", "runs were")
-        st.warning(f"{what} interrupted. What was encoded is kept.", icon=":material/report:")
+        st.warning(f"{what} interrupted. Computed embeddings are kept.", icon=":material/report:")
         rerun_button("Continue", "Interrupted runs", lost, key="resume")
 
 
 def _value(parameter: Parameter, picks: Picks) -> str:
-    """As picked in the sidebar, or the default."""
+    """As picked, or the default."""
     return picks.params.get(parameter.name, parameter.default)
 
 
 def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
-    """Name the values of parameters that the sidebar has no picker for."""
+    """Name the values of parameters without a picker."""
     chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
     if chosen:
-        st.caption(f"All with {', '.join(chosen)}. Other values stand on the page below.")
+        st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked below.")
 
 
 def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
@@ -65,24 +67,52 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     said = {"metric": "similarity"}
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
-    st.info(f"No runs of {entry.title}{asked} for these variants. Change the pickers in the sidebar.")
+    st.info(f"No {entry.title} results{asked} for these models. Change the selection on the left.")
 
 
-def label_of(dataset: str) -> str:
-    """A dataset's name as a label of an axis."""
-    return wrapped(title_of(dataset), LABEL_WIDTH + 4)
+def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:
+    """The best of a dataset's models, tested against the others; None where no run has the headline score."""
+    if not any(entry.headline in run.metrics for run in board.runs):
+        return None
+    ids = tuple(run.run_id for run in board.runs)
+    return _best_of(entry, ids, tuple(names_shown(board.runs)), _runs=board.runs, _repository=repository())
 
 
-def headlines(entry: DiagnosticEntry, boards: Sequence[Leaderboard]) -> pd.DataFrame:
+def names_shown(runs: Sequence[RunRecord]) -> list[str]:
+    """Labels of the runs' models."""
+    return [run.plan.variant.label for run in runs]
+
+
+@cached(64, "Comparing with the best …", shared=True)
+def _best_of(
+    entry: DiagnosticEntry,
+    ids: tuple[str, ...],  # noqa: ARG001 - runs do not change
+    labels: tuple[str, ...],  # noqa: ARG001 - but their models' names do
+    _runs: Sequence[RunRecord],
+    _repository: Repository,
+) -> Best:
+    return best.best_of(entry, _runs, _repository, _alike(entry, _runs))
+
+
+def _alike(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, Collection[int]] | None:
+    """For ``tables.mark_best``."""
+    found: Mapping[str, Collection[int]] | None = named_function(entry.tested)(entry, runs) if entry.tested else None
+    return found
+
+
+def headlines(found: Best) -> pd.DataFrame:
     """For ``figures.score_dots``."""
+    ends = {run.run_id: found.intervals.get(run.run_id) for run in found.runs}
     return pd.DataFrame(
         [
-            {"variant": r.plan.variant, "dataset": label_of(board.dataset), "score": r.metrics[entry.headline]}
-            for board in boards
-            for r in board.runs
-            if entry.headline in r.metrics
-        ],
-        columns=["variant", "dataset", "score"],
+            {
+                "variant": run.plan.variant,
+                "score": run.metrics[found.entry.headline],
+                "low": interval.low if (interval := ends[run.run_id]) else np.nan,
+                "high": interval.high if interval else np.nan,
+            }
+            for run in found.runs
+        ]
     )
 
 
@@ -101,30 +131,31 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
 
 
 def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> None:
-    """One dataset's table, without scores that some run lacks; ``test`` marks what is not separable from the best."""
+    """One dataset's table, without scores that some run lacks; ``test``: mark what is not significantly worse."""
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
     st.subheader(tables.dataset_title(board.dataset), anchor=False)
-    frame = pd.concat([tables.score_table(runs, shared), tables.cost_table(runs)], axis=1)
-    alike = named_function(entry.tested)(entry, runs) if test and entry.tested else None
+    scores = tables.score_table(runs, shared).rename(columns={"variant": "model"})
+    frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
+    alike = _alike(entry, runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
     more = (
-        f" The best {len(runs)} of {board.variants:,} variants; pick others in the sidebar."
+        f" {board.variants:,} models; showing the {len(runs)} with the best score. Pick others on the left."
         if board.variants > len(runs)
         else ""
     )
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
     st.caption(
-        f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} texts/s: speed of encoding on "
-        f"{devices}; poolings of one model share one pass, and each shows the whole pass's speed."
+        f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} texts/s: encoding speed on "
+        f"{devices}; poolings of one model are encoded in one pass, so each shows the speed of that pass."
     )
 
 
 def _what(entry: DiagnosticEntry, run: RunRecord) -> str:
     metric, things = entry.overview.counted
-    found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "items"
-    among = f" among {run.metrics['background']:,.0f} items" if "background" in run.metrics else ""
-    known = " that all of them have a vector for" if run.plan.support_digest else ""
+    found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
+    among = f" among {run.metrics['background']:,.0f} texts" if "background" in run.metrics else ""
+    known = " that all models cover" if run.plan.support_digest else ""
     return f"{found}{among}{known}"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from core.benchmarks import app_store
-from core.diagnostic import all_diagnostics, find_diagnostic
+from core.diagnostic import all_diagnostics, find_diagnostic, named_function
 from core.store.repository import Repository
 from core.types import no_progress
-from tests.support.pages import OpenApp, chart, values
+from core.workspace import overview
+from tests.support.pages import OpenApp, chart, values, written
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp,
     assert marks == {label: pytest.approx([score]) for label, score in expected.items()}
     (table,) = (frame.value for frame in app.dataframe)
     heading = entry.overview.columns[entry.headline]
-    assert dict(zip(table["variant"], table[heading], strict=True)) == pytest.approx(expected)
+    assert dict(zip(table["model"], table[heading], strict=True)) == pytest.approx(expected)
     best = (min if entry.headline_is_lower_better else max)(expected.values())
     assert table[heading].iloc[0] == pytest.approx(best), "the best one first"
 
@@ -58,6 +59,29 @@ def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, f
 
 
 def test_only_what_was_run_is_offered(open_app: OpenApp, demo_cache: Path) -> None:
-    choice = open_app(demo_cache, "overview").segmented_control(key="scores")
-    assert choice.options == ["evalrank"]
+    app = open_app(demo_cache, "overview")
+    choice = app.segmented_control(key="scores")
+    assert choice.options == ["EvalRank"]
     assert choice.value == "evalrank"
+
+
+def test_the_first_sentence_has_the_best_score_and_its_interval(open_app: OpenApp, demo_cache: Path) -> None:
+    app = open_app(demo_cache, "overview", post="true")
+    repository = Repository.at(demo_cache / "results.duckdb")
+    picked = {"metric": "cos", "protocol": "definition"}
+    runs = [r for r in repository.runs(diagnostic="evalrank", dataset="demo-pairs") if r.plan.params == picked]
+    best = max(runs, key=lambda run: run.metrics["mrr"])
+    pairs = [(best, run) for run in runs if run is not best]
+    interval = named_function(find_diagnostic("evalrank").difference)(pairs, repository)[0].a_interval
+    repository.database.close()
+    said = next(part.value for part in app.markdown if best.plan.variant.label in part.value)
+    assert f"{best.metrics['mrr']:.3f} (95% CI {interval.low:.3f} to {interval.high:.3f})" in said
+
+
+def test_of_many_models_the_best_are_drawn_and_the_others_counted(
+    open_app: OpenApp, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "DRAWN", 1)
+    app = open_app(filled, "overview", scores="transfer")
+    assert len(chart(app, 0)["data"]) == 1
+    assert "2 models; showing the 1 with the highest" in written(app)

@@ -169,7 +169,7 @@ def test_pages_of_other_diagnostics_say_that_a_vocabulary_is_not_theirs(open_app
 def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "overview", post="true")
     boards = [d.value for d in app.dataframe if "shuffled labels" in d.value]
-    assert any({"trigrams", "trigrams + center"} <= set(board["variant"]) for board in boards)
+    assert any({"trigrams", "trigrams + center"} <= set(board["model"]) for board in boards)
     assert "60 words" in written(app)
     assert "★" not in written(app)
 

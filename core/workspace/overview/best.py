@@ -1,0 +1,150 @@
+"""The best of some runs on one dataset: its score, which of the others are significantly worse, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.datasets.catalog import title_of
+from core.diagnostic import DiagnosticEntry, GridRole, named_function
+from core.numerics.statistics.intervals import Interval
+from core.runs.comparison import Difference
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.studies.compare.rows import Verdict, corrected
+from core.texts import counted
+
+TIMES_AS_FAST = 1.5  # from here on a model that is as good is worth a word
+NAMED = 2  # models that the sentence names
+
+
+@dataclass(frozen=True)
+class Best:
+    """The first of some runs, which are sorted best first, against the others.
+
+    Attributes:
+        label: of the score.
+        intervals: 95% intervals of the scores, by run id, where there are any.
+        alike: runs without a significant difference from the best; None where that was not tested.
+        refusal: why it was not tested, or "".
+    """
+
+    entry: DiagnosticEntry
+    runs: tuple[RunRecord, ...]
+    label: str
+    intervals: Mapping[str, Interval]
+    alike: tuple[RunRecord, ...] | None
+    refusal: str
+
+    @property
+    def best(self) -> RunRecord:
+        return self.runs[0]
+
+    @property
+    def others(self) -> tuple[RunRecord, ...]:
+        return self.runs[1:]
+
+
+def best_of(
+    entry: DiagnosticEntry,
+    runs: Sequence[RunRecord],
+    repository: Repository,
+    marked: Mapping[str, Collection[int]] | None,
+) -> Best:
+    """The best run by the headline score, tested against every other on the same items.
+
+    Args:
+        runs: finished runs on one dataset with the same parameters, best first; at least one has the headline score.
+        marked: per score the places in ``runs`` without a significant difference from the best, where the diagnostic
+            has tested that (``DiagnosticEntry.tested``); else p-values are corrected after Holm over the others.
+    """
+    scored = [run for run in runs if entry.headline in run.metrics]
+    best, *others = scored
+    label = entry.overview.columns.get(entry.headline, entry.headline)
+    paired = [run for run in others if _items(run) == _items(best)]
+    known = repository.with_items(entry, [run.run_id for run in (best, *paired)]) if paired else frozenset()
+    if not entry.difference or best.run_id not in known:
+        refusal = "their items are not in the store" if paired else ""
+        return Best(entry, tuple(scored), label, {}, None, refusal)
+    paired = [run for run in paired if run.run_id in known]
+    differences = named_function(entry.difference)([(best, run) for run in paired], repository) if paired else []
+    rows = corrected([(best, run, one) for run, one in zip(paired, differences, strict=True)])
+    intervals = _intervals(best, paired, differences)
+    tested = len(paired) == len(others) and all(row.p_corrected is not None for row in rows)
+    if marked is not None and entry.headline in marked:
+        places = marked[entry.headline]
+        alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
+        return Best(entry, tuple(scored), label, intervals, alike, "")
+    if not tested:
+        refusal = next((one.refusal for one in differences if one.refusal), "they were computed on different items")
+        return Best(entry, tuple(scored), label, intervals, None, refusal)
+    return Best(
+        entry, tuple(scored), label, intervals, tuple(row.b for row in rows if row.verdict is not Verdict.BETTER), ""
+    )
+
+
+def _items(run: RunRecord) -> tuple[str, str]:
+    return run.plan.dataset_digest, run.plan.support_digest
+
+
+def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[Difference]) -> dict[str, Interval]:
+    out = {run.run_id: one.b_interval for run, one in zip(others, found, strict=True)}
+    out |= {best.run_id: found[0].a_interval} if found else {}
+    return {run_id: interval for run_id, interval in out.items() if interval is not None}
+
+
+# --- in words
+
+
+def verdict(found: Best) -> str:
+    """One sentence: the best model, its score with the interval, and whether the others are significantly worse."""
+    best = found.best
+    name, dataset = best.plan.variant.label, title_of(best.plan.dataset)
+    value = f"{found.label} {best.metrics[found.entry.headline]:.3f}{_ci(found.intervals.get(best.run_id))}"
+    if not found.others:
+        return f"{name}: {value} on {dataset}. Run another model to compare it with."
+    if not _ranks(found.entry):
+        end = "lowest" if found.entry.headline_is_lower_better else "highest"
+        return f"{name} has the {end} {value} on {dataset}. This score describes a model; it does not rank models."
+    if found.alike is None:
+        why = f": {found.refusal}" if found.refusal else ""
+        return f"{name} has the best score on {dataset}: {value}. The differences are not tested{why}."
+    worse = len(found.others) - len(found.alike)
+    if not found.alike:
+        rest = "the other model" if worse == 1 else f"all {worse} others"
+        return f"{name} is the best model on {dataset}: {value}, significantly better than {rest}."
+    named = [run.plan.variant.label for run in found.alike[:NAMED]]
+    if more := len(found.alike) - len(named):
+        named.append(f"{more} more")
+    rest = f" It is significantly better than the other {worse}." if worse else ""
+    names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    return f"{name} has the best score on {dataset}: {value}, with no significant difference from {names}.{rest}"
+
+
+def _ranks(entry: DiagnosticEntry) -> bool:
+    """Whether the headline says which model is better."""
+    declared = entry.declared(entry.headline)
+    return declared is not None and declared.higher_is_better is not None and entry.grid is not GridRole.DESCRIPTION
+
+
+def _ci(interval: Interval | None) -> str:
+    return "" if interval is None else f" (95% CI {interval.low:.3f} to {interval.high:.3f})"
+
+
+def cost(found: Best) -> str:
+    """What the best model costs, and a model as good that is faster; "" where nothing is known."""
+    best = found.best
+    parts = [f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}"] * bool(best.texts_per_second)
+    if best.memory_bytes:
+        parts.append(f"{best.memory_bytes / 1e6:,.0f} MB")
+    dimension = best.manifest.get("encoder", {}).get("dimension", best.dimension)
+    if dimension:
+        parts.append(counted(int(dimension), "dimension"))
+    said = f"Cost: {', '.join(parts)}." if parts else ""
+    speed = best.texts_per_second or 0.0
+    fast = [run for run in found.alike or () if (run.texts_per_second or 0.0) >= TIMES_AS_FAST * speed > 0.0]
+    if not fast or not _ranks(found.entry):
+        return said
+    fastest = max(fast, key=lambda run: run.texts_per_second or 0.0)
+    times = (fastest.texts_per_second or 0.0) / speed
+    return f"{said} {fastest.plan.variant.label} encodes {times:,.1f} times as many texts per second."

@@ -1,0 +1,134 @@
+"""The best of several runs: who is significantly worse, after Holm by hand; intervals as the diagnostic gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.numerics.statistics.intervals import Interval
+from core.runs.comparison import Difference
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.workspace.overview.best import Best, best_of, cost, verdict
+from tests.support.finding_runs import run_record
+
+P: dict[str, float] = {}  # by variant, of the made-up test against the best
+
+
+def made_up(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    def one(a: RunRecord, b: RunRecord) -> Difference:
+        first, other = (run.metrics["accuracy"] for run in (a, b))
+        p = P.get(str(b.plan.variant))
+        near = [Interval(value - 0.05, value + 0.05) for value in (first, other)]
+        return Difference(
+            *("accuracy", "accuracy", True, (0.0, 1.0), first, other, 100, "examples", "made up"),
+            p=p,
+            refusal="" if p is not None else "none in common",
+            a_interval=near[0],
+            b_interval=near[1],
+        )
+
+    return [one(*pair) for pair in pairs]
+
+
+ENTRY = replace(find_diagnostic("transfer"), difference=f"{__name__}.made_up")
+ACCURACY = {"a~none": 0.9, "b~none": 0.85, "c~none": 0.8, "d~none": 0.6}
+
+
+class Rows:
+    """A store that has the rows of every run but ``gone``."""
+
+    def __init__(self, gone: Sequence[str] = ()) -> None:
+        self.gone = gone
+
+    def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(set(run_ids) - set(self.gone))
+
+
+def runs(**speeds: float) -> list[RunRecord]:
+    found = [run_record("transfer", name, metrics={"accuracy": value}) for name, value in ACCURACY.items()]
+    return [replace(run, texts_per_second=speeds.get(run.plan.variant.encoder, 10.0)) for run in found]
+
+
+def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY, marked: Any = None, **speeds: float) -> Best:
+    P.clear()
+    P.update(p)
+    return best_of(entry, runs(**speeds), cast("Repository", Rows()), marked)
+
+
+def names(found: Sequence[RunRecord] | None) -> list[str] | None:
+    return None if found is None else [run.plan.variant.encoder for run in found]
+
+
+@pytest.mark.parametrize(
+    ("p", "alike"),
+    [
+        ({"b~none": 0.001, "c~none": 0.001, "d~none": 0.001}, []),
+        ({"b~none": 0.04, "c~none": 0.04, "d~none": 0.001}, ["b", "c"]),  # 0.08 and 0.08 after Holm
+        ({"b~none": 0.04, "c~none": 0.02, "d~none": 0.001}, []),  # 0.04 and 0.04
+        ({"b~none": 0.06, "c~none": 0.001, "d~none": 0.001}, ["b"]),
+    ],
+)
+def test_who_is_as_good_is_decided_after_holm_over_the_others(p: dict[str, float], alike: list[str]) -> None:
+    found = found_with(p)
+    assert names(found.alike) == alike
+    said = verdict(found)
+    assert "0.900 (95% CI 0.850 to 0.950)" in said
+    assert said.startswith("a is the best model" if not alike else "a has the best score")
+    assert str(3 - len(alike)) in said
+    for name in alike:
+        assert f" {name}" in said.partition("no significant difference")[2]
+    assert {run_id: interval.low for run_id, interval in found.intervals.items()} == pytest.approx(
+        {run.run_id: run.metrics["accuracy"] - 0.05 for run in found.runs}
+    )
+
+
+def test_the_diagnostics_own_test_comes_first() -> None:
+    found = found_with(dict.fromkeys(ACCURACY, 0.001), marked={"accuracy": {0, 2}})
+    assert names(found.alike) == ["c"]
+
+
+def test_without_a_test_nothing_is_called_significant() -> None:
+    found = found_with({"b~none": 0.001})
+    assert found.alike is None
+    assert "significant" not in verdict(found)
+    assert "not tested: none in common" in verdict(found)
+    rows_gone = best_of(ENTRY, runs(), cast("Repository", Rows([runs()[0].run_id])), None)
+    assert (rows_gone.alike, dict(rows_gone.intervals)) == (None, {})
+    assert "not tested" in verdict(rows_gone)
+    untested = found_with({}, replace(ENTRY, difference=""))
+    assert untested.alike is None
+
+
+def test_runs_on_other_items_are_not_tested() -> None:
+    apart = [
+        replace(run, plan=replace(run.plan, dataset_digest="other" if place else "one"))
+        for place, run in enumerate(runs())
+    ]
+    assert best_of(ENTRY, apart, cast("Repository", Rows()), None).alike is None
+
+
+def test_one_model_alone_has_nothing_to_be_compared_with() -> None:
+    found = best_of(ENTRY, runs()[:1], cast("Repository", Rows()), None)
+    assert "best" not in verdict(found)
+    assert "0.900" in verdict(found)
+
+
+def test_a_score_that_only_describes_ranks_nobody() -> None:
+    entry = replace(find_diagnostic("geometry"), difference="")
+    records = [run_record("geometry", name, metrics={"align": 0.2}) for name in ("a~none", "b~none")]
+    said = verdict(best_of(entry, records, cast("Repository", Rows()), None))
+    assert "lowest" in said
+    assert "best" not in said
+
+
+def test_a_model_as_good_and_faster_is_named_and_no_other() -> None:
+    close = {"b~none": 0.5, "c~none": 0.001, "d~none": 0.001}
+    assert "b encodes 3.0 times" in cost(found_with(close, b=30.0))
+    assert "times" not in cost(found_with(close, c=1_000.0)), "it is significantly worse"
+    assert "times" not in cost(found_with(close, b=11.0))
+    assert "10 texts/s" in cost(found_with(close))
