@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -14,15 +15,16 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from core.datasets.catalog import title_of
-from core.figures.theme import Scheme, styles
+from core.figures.theme import Scheme, Style, apply_layout, styles
 from core.studies.compare.figures import drawn as forest_rows
 from core.studies.compare.figures import forest
 from core.studies.compare.rows import Comparison
 from core.studies.findings.collection import RunsOf
 from core.studies.report.content import Report
-from core.workspace.overview.figures import score_dots
+from core.types import Variant
 
 Draw = Callable[[Scheme], go.Figure]
+SIZES = (18, 13, 9)  # pixels: of models that score alike, each still shows behind the next
 
 
 @cache
@@ -75,3 +77,42 @@ def headline_dots(report: Report, runs: RunsOf) -> Draw | None:
         )
 
     return draw
+
+
+def score_dots(
+    scores: pd.DataFrame,
+    datasets: Sequence[str],
+    axis: str,
+    styles: Mapping[Variant, Style],
+    scheme: Scheme,
+    *,
+    is_at_most_one: bool = True,
+) -> go.Figure:
+    """One row per dataset, one mark per model at its score.
+
+    Args:
+        scores: columns ``variant, dataset, score``; at least one row.
+        datasets: the rows, first on top.
+        axis: title of the axis.
+        is_at_most_one: the axis ends at 1, so that the distance to it shows.
+    """
+    figure = go.Figure()
+    for i, variant in enumerate(dict.fromkeys(scores["variant"])):
+        rows = scores[scores["variant"] == variant]
+        style = styles[variant]
+        figure.add_scatter(
+            x=rows["score"],
+            y=rows["dataset"],
+            mode="markers",
+            name=escape(variant.label, quote=False),
+            marker={"color": style.colour, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
+            hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(showlegend=True)
+    low, high = float(scores["score"].min()), float(scores["score"].max())
+    room = 0.08 if is_at_most_one else 0.1 * (high - low) or 0.1
+    start = low - room
+    end = 1.005 if is_at_most_one else high + room
+    figure.update_xaxes(title=axis, range=[max(0.0, start) if low >= 0 else start, end])
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(datasets)))
+    return apply_layout(figure, scheme, height=130 + 46 * len(datasets))
