@@ -19,6 +19,7 @@ Bool = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 Int8 = NDArray[np.int8]
+UInt8 = NDArray[np.uint8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 

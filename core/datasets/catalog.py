@@ -320,7 +320,7 @@ def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
         licence="yours",
         citation="your own file",
         revision=file.sha256,
-        load=lambda dataset_id, _: file.dataset(dataset_id),
+        load=lambda dataset_id, _: file.loaded(dataset_id),
         own=file,
         pairs=file.rows,
         texts=file.distinct_texts,

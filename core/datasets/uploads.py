@@ -1,7 +1,7 @@
 """Texts that users uploaded: kept under the cache, each with the original file beside it.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
-``file:PATH`` recognizes: see ``OwnFile.kept_rows``), ``original/<name>``, and ``upload.json``.
+``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     limits.check_file(contents.path.name, len(data))
     name = safe_name(contents.path.name)
     path = Path(f"{Path(name).stem}.jsonl")
-    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in contents.kept_rows()).encode()
+    written = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in contents.written_rows()).encode()
     as_read_back = own.parse(path, written)  # the limits hold for it too
     folder = settings.uploads / _folder_name(name, contents.sha256, as_read_back.sha256)
     upload = Upload(

@@ -153,6 +153,8 @@ def run(
         planned = _plan(named, work)
         line.run_id = planned.plan.run_id
         stored = _stored(planned, work)
+        if stored:
+            repository.remember_own_columns(named.dataset)
         if stored and not again:
             _keep(planned, work, keep_embeddings)
             line.outcome = FOUND

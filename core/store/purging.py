@@ -69,7 +69,8 @@ def purge(dataset: str, database: Database) -> StoredContent:
         for table in _tables_with("run_seq", "run", cursor):
             cursor.execute(f'DELETE FROM "{table}" WHERE run_seq {_AMONG_NUMBERS}', [runs])
         for table in _tables_with("dataset_seq", "dataset", cursor):
-            _rewrite_without(table, sets, cursor)
+            _rewrite_without(table, f"dataset_seq {_AMONG_NUMBERS}", sets, cursor)
+        _rewrite_without("own_column", f"dataset {_AMONG_TEXTS}", [dataset], cursor)
         cursor.execute(f"DELETE FROM run WHERE run_seq {_AMONG_NUMBERS}", [runs])
         cursor.execute(f"DELETE FROM dataset WHERE dataset_seq {_AMONG_NUMBERS}", [sets])
         cursor.execute("DELETE FROM dataset_alias WHERE dataset = ?", [dataset])
@@ -85,9 +86,8 @@ def purge(dataset: str, database: Database) -> StoredContent:
     return found
 
 
-def _rewrite_without(table: str, sets: list[int], cursor: duckdb.DuckDBPyConnection) -> None:
-    """Delete the rows of some datasets and rewrite the rest: DuckDB keeps a deleted row while a row near it lives."""
-    chosen = f"dataset_seq {_AMONG_NUMBERS}"
+def _rewrite_without(table: str, chosen: str, sets: Sequence[Any], cursor: duckdb.DuckDBPyConnection) -> None:
+    """Delete the chosen rows and rewrite the rest: DuckDB keeps a deleted row while a row near it lives."""
     if not _count(f'SELECT count(*) FROM "{table}" WHERE {chosen}', sets, cursor):
         return
     cursor.execute(f'CREATE TEMP TABLE others AS SELECT * FROM "{table}" WHERE NOT {chosen}', [sets])
@@ -159,5 +159,5 @@ def _first_column(sql: str, values: Sequence[Any], cursor: duckdb.DuckDBPyConnec
     return [row[0] for row in cursor.execute(sql, [values]).fetchall()]
 
 
-def _count(sql: str, numbers: list[int], cursor: duckdb.DuckDBPyConnection) -> int:
+def _count(sql: str, numbers: Sequence[Any], cursor: duckdb.DuckDBPyConnection) -> int:
     return int(_first_column(sql, numbers, cursor)[0])

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import Dataset, Part
+from core.datasets.kinds.own_columns import OwnColumn
 from core.diagnostic import DiagnosticEntry, DiagnosticResult
 from core.encoders.base import EncoderInfo
 from core.encoders.cache import EmbeddingFacts
@@ -220,6 +221,11 @@ class Repository:
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
         return frozenset(row[0] for row in self._rows("datasets/mates", params))
 
+    def own_columns(self, dataset: str, dataset_digest: str) -> tuple[OwnColumn, ...]:
+        """The own columns of a user's file, as they were when a run on it was last computed or looked for."""
+        rows = self._rows("datasets/own_columns", {"dataset": dataset, "dataset_digest": dataset_digest})
+        return tuple(OwnColumn(name, tuple(v), np.frombuffer(codes, dtype=np.uint8)) for name, v, codes in rows)
+
     def support(self, support_digest: str) -> Bool:
         """Per item of its dataset, whether a run ranked it, ``[n] bool``; for a ``support_digest`` that is not ""."""
         items, ranked = self._rows("runs/support", {"support_digest": support_digest})[0]
@@ -253,6 +259,16 @@ class Repository:
     def remember_alias(self, dataset: str, dataset_digest: str) -> None:
         """Note another name of a stored dataset's content: its runs are this name's too."""
         self._write("datasets/remember_alias", {"dataset": dataset, "dataset_digest": dataset_digest})
+
+    def remember_own_columns(self, dataset: Dataset) -> None:
+        """Keep the own columns of a dataset in place of those that its name and content had."""
+        known = self.own_columns(dataset.id, dataset.content_digest)
+        if [(c.name, c.values, c.codes.tobytes()) for c in known] == [
+            (c.name, c.values, c.codes.tobytes()) for c in dataset.own_columns
+        ]:
+            return
+        with self.database.transaction() as cursor:
+            _store_own_columns(cursor, dataset)
 
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
         """Keep an encoder with what looking at it found; also one that was removed before."""
@@ -331,6 +347,7 @@ class Repository:
                 f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
             )
             store_dataset(cursor, dataset)
+            _store_own_columns(cursor, dataset)
             if ranked is not None and ranked.digest:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
@@ -391,6 +408,16 @@ def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
     if dataset.stored_as:
         stored = pa.table(dataset.stored_rows())
         cursor.from_arrow(_numbered("dataset_seq", seq, stored)).insert_into(f"dataset_{dataset.stored_as}")
+
+
+def _store_own_columns(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
+    digest = dataset.content_digest
+    cursor.execute("DELETE FROM own_column WHERE dataset = ? AND dataset_digest = ?", [dataset.id, digest])
+    for number, column in enumerate(dataset.own_columns):
+        cursor.execute(
+            "INSERT INTO own_column VALUES (?, ?, ?, ?, ?, ?)",
+            [dataset.id, digest, number, column.name, list(column.values), column.codes.tobytes()],
+        )
 
 
 def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:

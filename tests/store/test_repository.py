@@ -130,6 +130,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset": 2,
         "dataset_alias": 0,
         "display_name": 0,
+        "own_column": 0,
         "dataset_analogy": 0,
         "dataset_category": 0,
         "dataset_labelled_text": 0,

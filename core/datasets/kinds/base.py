@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
+from core.datasets.kinds.own_columns import OwnColumn
 from core.errors import InputError
 from core.texts import are_words
 from core.types import Bool, Int32, Int64, digest_of_strings
@@ -72,6 +73,7 @@ class Dataset(ABC):
     Attributes:
         id: dataset id.
         items: the distinct texts, ``n`` of them; everything else speaks of them by their numbers.
+        own_columns: of a user's file, an entry per row; not part of the content, since no diagnostic reads them.
 
         headings: of ``rows``.
         counted: name of its rows in the coverage of a run ("pairs"); "" where they are its items.
@@ -84,6 +86,7 @@ class Dataset(ABC):
 
     id: str
     items: tuple[str, ...]
+    own_columns: tuple[OwnColumn, ...] = field(default=(), kw_only=True)
 
     kind: ClassVar[DatasetKind]
     headings: ClassVar[tuple[str, ...]]
@@ -156,7 +159,13 @@ class Dataset(ABC):
             raise TypeError(f"a {self.kind} has no parts")
         columns = {name: getattr(self, name) for name in (*self.item_columns, *self.row_columns)}
         kept: dict[str, Any] = {name: column[rows] if len(column) else column for name, column in columns.items()}
-        return replace(self, items=items, **kept | {name: numbers[kept[name]] for name in self.item_columns})
+        own_columns = tuple(column.part(rows) for column in self.own_columns)
+        return replace(
+            self,
+            items=items,
+            own_columns=own_columns,
+            **kept | {name: numbers[kept[name]] for name in self.item_columns},
+        )
 
     # --- its rows
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from core.datasets.kinds.base import Dataset, DatasetKind, Rows
+from core.datasets.kinds.own_columns import OwnColumn
+from core.datasets.own import attributes
 from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from core.errors import InputError
 from core.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
@@ -33,7 +35,9 @@ SCORE = "score"
 TEXT = "text"
 LABEL = "label"
 SPLIT = "split"
+GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
+NO_ROLE = (GROUPS, UNUSED)
 _SHOWN_FIRST = (QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, ORIGINAL, *SUBSETS)
 
 
@@ -46,7 +50,7 @@ class ColumnReading:
     """How one column is read, for people to confirm.
 
     Attributes:
-        use: ``QUERY``, ``LABEL`` or another of these, ``UNUSED``, ``original``, or the name of a subset.
+        use: ``QUERY``, ``LABEL`` or another of these, ``GROUPS``, ``UNUSED``, ``original``, or the name of a subset.
         why: the reason for the use, or for none; "" where there is nothing to say.
         examples: its first cells, as text.
     """
@@ -93,6 +97,7 @@ class OwnFile(ABC):
         separator: between the cells of a .csv or .tsv; "" elsewhere.
         sha256: of the file's bytes.
         columns: all of them, in the file's order.
+        own_columns: those that are read as ``GROUPS``.
 
         title: name of the kind, in the plural.
         form: its columns, for the command line's help.
@@ -104,6 +109,7 @@ class OwnFile(ABC):
         optional: the roles that may be named besides.
         pickers: lines of pickers of the upload form.
         choose: asks for the columns that are not picked yet.
+        has_groups: whether further columns are kept: its rows are the dataset's.
     """
 
     path: Path
@@ -111,6 +117,7 @@ class OwnFile(ABC):
     separator: str
     sha256: str
     columns: tuple[ColumnReading, ...]
+    own_columns: tuple[OwnColumn, ...]
 
     kind: ClassVar[DatasetKind]
     title: ClassVar[str]
@@ -123,6 +130,7 @@ class OwnFile(ABC):
     optional: ClassVar[tuple[str, ...]] = ()
     pickers: ClassVar[tuple[tuple[Picker, ...], ...]] = ()
     choose: ClassVar[str] = ""
+    has_groups: ClassVar[bool] = False
 
     # --- which columns
 
@@ -148,14 +156,31 @@ class OwnFile(ABC):
         Args:
             asked: per use the number of its column, where the user named them; by the header if left out.
         """
-        return read_as(table, as_asked(table, asked) if asked else cls.by_header(table))
+        return cls._read(table, asked)[0]
+
+    @classmethod
+    def _read(
+        cls, table: FileTable, asked: Mapping[str, int] | None = None
+    ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
+        """The readings, and the columns that are kept besides."""
+        found = read_as(table, as_asked(table, asked) if asked else cls.by_header(table))
+        if not cls.has_groups:
+            return found, ()
+        kept, whys = attributes.kept(table, [number for number, one in enumerate(found) if one.use != UNUSED])
+        readings = list(found)
+        for number, column in kept.items():
+            why = f"{len(column.values)} different values, to group and filter by"
+            readings[number] = replace(found[number], use=GROUPS, why=why)
+        for number, why in whys.items():
+            readings[number] = replace(found[number], why="; ".join(filter(None, [found[number].why, why])))
+        return tuple(readings), tuple(kept.values())
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         """Per use the number of the column that the upload form starts with; uses that nothing speaks for are left
         out."""
         try:
-            return {r.use: number for number, r in enumerate(cls.readings(table)) if r.use != UNUSED}
+            return {r.use: number for number, r in enumerate(cls.readings(table)) if r.use not in NO_ROLE}
         except InputError:
             return {}
 
@@ -170,9 +195,9 @@ class OwnFile(ABC):
     @classmethod
     def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
         """Read the columns, ``asked`` as in ``readings``."""
-        columns = cls.readings(table, asked)
-        numbers = {reading.use: number for number, reading in enumerate(columns) if reading.use != UNUSED}
-        file = (table.path, table.format, table.separator, table.sha256, columns)
+        columns, own_columns = cls._read(table, asked)
+        numbers = {reading.use: number for number, reading in enumerate(columns) if reading.use not in NO_ROLE}
+        file = (table.path, table.format, table.separator, table.sha256, columns, own_columns)
         return cls(*file, *cls.cells(table, numbers))
 
     @classmethod
@@ -184,7 +209,7 @@ class OwnFile(ABC):
     def used(self) -> dict[str, ColumnReading]:
         """The columns that are read as something: the original first, then the subsets in the order in which they are
         shown; subsets that HEROS does not have follow in the file's order."""
-        found = {column.use: column for column in self.columns if column.use != UNUSED}
+        found = {column.use: column for column in self.columns if column.use not in NO_ROLE}
         return {use: found[use] for use in dict.fromkeys([*_SHOWN_FIRST, *found]) if use in found}
 
     @property
@@ -237,9 +262,20 @@ class OwnFile(ABC):
     def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
         """Its rows as an upload keeps them: under column names that ``matches_header`` recognizes."""
 
+    def written_rows(self) -> Iterator[Mapping[str, str | float]]:
+        """As ``kept_rows``, with its own columns."""
+        if not self.own_columns:
+            return self.kept_rows()
+        further = attributes.as_cells(self.own_columns)
+        return ({**row, **more} for row, more in zip(self.kept_rows(), further, strict=True))
+
     @abstractmethod
     def dataset(self, dataset_id: str) -> Dataset:
         """What diagnostics compute on."""
+
+    def loaded(self, dataset_id: str) -> Dataset:
+        """As ``dataset``, with its own columns."""
+        return replace(self.dataset(dataset_id), own_columns=self.own_columns)
 
 
 def as_asked(table: FileTable, asked: Mapping[str, int]) -> dict[int, tuple[str, str]]:

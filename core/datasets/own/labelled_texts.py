@@ -26,6 +26,7 @@ from core.datasets.kinds.labelled_texts import (
     LabelledTexts,
     same_examples,
 )
+from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.own.columns import (
     FIRST,
     LABEL,
@@ -126,6 +127,7 @@ class OwnLabelledTexts(OwnFile):
             ),
         ),
     )
+    has_groups = True
     choose = "Choose the column of the texts and that of their labels, each column once."
 
     @classmethod
@@ -156,8 +158,10 @@ class OwnLabelledTexts(OwnFile):
         return {number: (_text_use(use, found), why.get(use, "by its name")) for use, number in found.items()}
 
     @classmethod
-    def readings(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> tuple[ColumnReading, ...]:
-        return super().readings(table, asked and {_text_use(use, asked): number for use, number in asked.items()})
+    def _read(
+        cls, table: FileTable, asked: Mapping[str, int] | None = None
+    ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
+        return super()._read(table, asked and {_text_use(use, asked): number for use, number in asked.items()})
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.own.columns import UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
 from core.datasets.own.guess import ABOUT
 from core.datasets.own.pairs import known_columns
@@ -114,6 +115,12 @@ class OwnMinimalPairs(OwnFile):
                 )
         _, left_out = _others(table, numbers[ORIGINAL], numbers.values(), known_columns(table) or ())
         return read_as(table, {number: (UNUSED, why) for number, why in left_out.items()} | uses)
+
+    @classmethod
+    def _read(
+        cls, table: FileTable, asked: Mapping[str, int] | None = None
+    ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
+        return cls.readings(table, asked), ()
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:

@@ -68,6 +68,7 @@ class OwnPairs(OwnFile):
     roles = (Role("query", QUERY, "the query"), Role("mate", MATE, "the text that should be found for it"))
     forms = (("query", "mate"),)
     pickers = ((Picker(QUERY), Picker(MATE)),)
+    has_groups = True
     choose = "Choose the query and mate columns."
 
     @classmethod

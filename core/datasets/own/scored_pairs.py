@@ -62,6 +62,7 @@ class OwnScoredPairs(OwnFile):
     )
     forms = (("text1", "text2", "score"),)
     pickers = ((Picker(FIRST), Picker(SECOND), Picker(SCORE)),)
+    has_groups = True
     choose = "Choose the columns of the two texts, and that of the score that people gave them."
 
     @classmethod

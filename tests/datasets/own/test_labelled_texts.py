@@ -15,7 +15,7 @@ from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
 from core.datasets.own import files as own
-from core.datasets.own.columns import FIRST, LABEL, SECOND, SPLIT, TEXT, UNUSED
+from core.datasets.own.columns import FIRST, GROUPS, LABEL, SECOND, SPLIT, TEXT, UNUSED
 from core.datasets.own.labelled_texts import MIN_ROWS, TOO_MANY_CLASSES, OwnLabelledTexts
 from core.datasets.published.labelled_texts import Example
 from core.errors import InputError
@@ -290,7 +290,7 @@ def test_columns_can_be_asked_for(tmp_path: Path) -> None:
     assert read.kind is DatasetKind.PAIR_SET
     found = read_as(OwnLabelledTexts, read, text="b", label="kind", split="when")
     assert found.examples[1] == Example("no", "b text 1", None, TRAIN)
-    assert [column.use for column in found.columns] == [UNUSED, TEXT, LABEL, UNUSED, SPLIT]
+    assert [column.use for column in found.columns] == [UNUSED, TEXT, LABEL, GROUPS, SPLIT]
     pairs = read_as(OwnLabelledTexts, read, text1="b", text2="a", label="part")
     assert pairs.examples[2] == Example("2", "b text 2", "a text 2")
     with pytest.raises(InputError, match=r"has no text and label: .*; expected a column text \(or text1 and text2\)"):

@@ -1,0 +1,41 @@
+"""Own columns of a user's file: a value per row, to group, filter and color by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.types import Bool, Int64, UInt8
+
+EMPTY = "(empty)"  # the value of a cell in which there is nothing
+
+
+@dataclass(frozen=True, eq=False)
+class OwnColumn:
+    """A categorical column that no diagnostic reads.
+
+    It is no part of a dataset's content: what is computed does not depend on it, so runs stay the same with and
+    without it, and the store keeps it per name of a dataset, not per content.
+
+    Attributes:
+        values: the distinct ones, in order of appearance; at most 256.
+        codes: ``[m] uint8`` into ``values``, one per row of the dataset.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: UInt8
+
+    def part(self, rows: Int64) -> OwnColumn:
+        """That of some rows."""
+        return replace(self, codes=self.codes[rows])
+
+    def inside(self, value: str) -> Bool:
+        """Which rows have a value, ``[m] bool``."""
+        return np.asarray(self.codes == self.values.index(value))
+
+    @property
+    def cells(self) -> list[str]:
+        """The value of each row."""
+        return [self.values[code] for code in self.codes.tolist()]
