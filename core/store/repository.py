@@ -188,7 +188,11 @@ class Repository:
         return found[0]
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
-        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset."""
+        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset.
+
+        Raises:
+            BlindspotError: the store has no table of this diagnostic's rows.
+        """
         if not run_ids:
             return pd.DataFrame()
         stored_as = KINDS[entry.dataset_kind].stored_as
@@ -196,7 +200,15 @@ class Repository:
         sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
         sql = sql.replace("{ranks}", _RANKS if "greater_filtered" in entry.schema.names else "")
         with self.database.cursor() as cursor:
-            table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
+            try:
+                table: pa.Table = cursor.sql(sql, params={"run_ids": list(run_ids)}).to_arrow_table()
+            except duckdb.CatalogException as error:
+                if entry.table in tables_of(cursor):
+                    raise
+                raise BlindspotError(
+                    f"the store has scores of {entry.title}, but not its items",
+                    remedy="delete these runs and run them again",
+                ) from error
         return pd.DataFrame(table.to_pandas())
 
     def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:

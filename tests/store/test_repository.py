@@ -26,7 +26,17 @@ from core.store.db import CONFINED
 from core.store.records import RunState
 from core.store.repository import Repository
 from core.types import Variant
-from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, only_run, pair_set, plan, result, store_run
+from tests.support.store_samples import (
+    ENTRY,
+    MANIFEST,
+    TIMINGS,
+    only_run,
+    pair_set,
+    plan,
+    result,
+    store_many,
+    store_run,
+)
 
 SPAWN = get_context("spawn")
 DATASET = pair_set()
@@ -531,3 +541,11 @@ def test_the_file_holds_what_the_design_says(repository: Repository) -> None:
         ("greater_filtered", "INTEGER"),
         ("ties_filtered", "INTEGER"),
     ]
+
+
+def test_items_of_a_diagnostic_that_has_no_table_are_said_to_be_missing(repository: Repository) -> None:
+    store_many(repository, 3, variants=1)
+    run_ids = [run.run_id for run in repository.runs()]
+    assert repository.with_items(ENTRY, run_ids) == frozenset()
+    with pytest.raises(BlindspotError, match=ENTRY.title):
+        repository.items(ENTRY, run_ids, texts=False)

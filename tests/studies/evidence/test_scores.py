@@ -230,6 +230,6 @@ def test_copies_of_a_file_are_one_family_and_files_of_one_name_are_two() -> None
     encoders = ["vectors:/a/glove.txt", "vectors:/b/copy.txt", "vectors:/c/glove.txt", "minilm", "minilm-static"]
     revisions = {encoders[0]: "1111", encoders[1]: "1111", encoders[2]: "2222"}
     names = family_names(encoders, revisions)
-    assert names[0] == names[1] == "vectors:glove.txt"
-    assert names[2] == "vectors:glove.txt (2222)"
+    assert names[0] == names[1] == Variant(encoders[0], "none").label
+    assert names[2] == f"{names[0]} (2222)"
     assert names[3] == names[4] == "sentence-transformers/all-MiniLM-L6-v2"

@@ -37,7 +37,7 @@ def test_variants_have_a_row_each_with_people_filled_and_the_automatic_rater_hol
     found = traces(figure)
     assert list(found["a"].x) == [0.7]
     np.testing.assert_allclose([found["a"].error_x.array[0], found["a"].error_x.arrayminus[0]], [0.05, 0.1])
-    other = found["&lt;i&gt;b&lt;/i&gt; + center"]
+    other = found[OTHER.label]
     assert (list(other.y), list(other.error_x.array)) == ([1], [0.0])
     assert "nan" not in str(other.customdata)
     automatic = found["automatic rater: a"]
@@ -59,7 +59,7 @@ def test_groups_have_a_row_each_with_variants_below_each_other() -> None:
     found = traces(own_votes(table, STYLES, Scheme.LIGHT, Task.COMPARATIVE, legend=True))
     assert "automatic rater" not in found
     assert list(found["a"].x) == [0.7], "nobody voted in the other group: no point"
-    assert list(found["&lt;i&gt;b&lt;/i&gt; + center"].x) == [0.5, 0.2]
-    assert found["a"].y[0] < found["&lt;i&gt;b&lt;/i&gt; + center"].y[0]
+    assert list(found[OTHER.label].x) == [0.5, 0.2]
+    assert found["a"].y[0] < found[OTHER.label].y[0]
     assert list(found["guessing"].x) == [0.3, 0.3, None, 0.5, 0.5, None]
     assert all(trace.showlegend is not False for trace in found.values())
