@@ -1,4 +1,4 @@
-"""Map: the items in two dimensions, per variant, and how far the pictures can be believed."""
+"""Map: the embedding space in two dimensions, per model, and how reliable the picture is."""
 
 from core.space.maps.page import show
 

@@ -1,4 +1,4 @@
-"""Neighbours: what stands nearest to a query in every encoder, and where encoders disagree."""
+"""Neighbours: nearest neighbors of a query in every model, and where models disagree."""
 
 from core.space.neighbours.page import show
 

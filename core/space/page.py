@@ -66,10 +66,7 @@ def open_picked(picks: Picks) -> Opened | None:
         st.warning(as_text(str(error)), icon=":material/report:")
         return None
     if len(spaces[0].items) < len(dataset.items):
-        st.caption(
-            f"Looked at: the {len(spaces[0].items):,} of {len(dataset.items):,} items that all of these variants have "
-            "a vector for."
-        )
+        st.caption(f"Only the {len(spaces[0].items):,} of {len(dataset.items):,} items that all of these models cover.")
     return Opened(picks, dataset, spaces, variant_styles(variants), scheme())
 
 
@@ -97,8 +94,8 @@ def _encoded(picks: Picks, dataset: Dataset) -> list[Variant]:
     if away and (picks.variants or not here):
         _offer(away[:MOST_SIDE_BY_SIDE], dataset)
     if len(here) > MOST_SIDE_BY_SIDE:
-        of = "picked variants" if picks.variants else "variants that this dataset is encoded with"
-        st.caption(f"Shown: the first {MOST_SIDE_BY_SIDE} of {len(here)} {of}. Pick others in the sidebar.")
+        of = "picked models" if picks.variants else "models that this dataset is encoded with"
+        st.caption(f"Shown: the first {MOST_SIDE_BY_SIDE} of {len(here)} {of}. Pick others under Models.")
     return here[:MOST_SIDE_BY_SIDE]
 
 
@@ -107,7 +104,7 @@ def _offer(encoders: Sequence[str], dataset: Dataset) -> None:
     with st.container(border=True, key="to_encode"):
         st.markdown(
             f"**{tables.dataset_title(dataset.id)} is not encoded by {names} yet.** Its {len(dataset.items):,} texts "
-            "are encoded in the background; what is done stays, also when it is cancelled."
+            "are encoded in the background; you can cancel and resume."
         )
         encode_button("Encode it", encoders, dataset.id, key="encode_here")
 

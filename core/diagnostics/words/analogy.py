@@ -184,7 +184,7 @@ def compute(
     )
 
 
-_PICKERS = (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED)
+_PICKERS = (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE)
 PAGE = Page("words", "Words", ":material/spellcheck:", _PICKERS)  # of both diagnostics of words
 
 ENTRY = DiagnosticEntry(

@@ -47,14 +47,14 @@ def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     assert len(charts(app)) == 2
     text = written(app)
     assert text.count("Trustworthiness **0.") == 2
-    assert text.count("true neighbours kept **") == 2
+    assert text.count("true neighbors kept **") == 2
     assert "variance shown" in text
-    assert "Click a dot to see its true neighbours" in text
+    assert "Click a dot" in text
 
 
 def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(open_map: OpenApp) -> None:
     app = open_map(picture="umap")
-    assert "UMAP of 2 variants is not computed yet: about" in written(app)
+    assert "UMAP of 2 models is not computed yet: about" in written(app)
     assert "Compute UMAP" in [button.label for button in app.button]
     assert "trigrams: PCA" in written(app)
     assert len(charts(app)) == 2
@@ -73,9 +73,9 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     text = written(app)
     assert "trigrams: UMAP" in text
     assert "is not computed yet" not in text
-    assert "1 items are connected with nothing" in text
+    assert "1 items have no neighbors in the graph" in text
     assert len(charts(app)) == 1, "a single encoder is enough"
-    assert "Believe the groups, not the single neighbours: of ten near dots about 6 are no true neighbours." in text
+    assert map_view.verdict(quality, None) in text
 
 
 def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
@@ -168,10 +168,10 @@ def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
 @pytest.mark.parametrize(
     ("kept", "trust", "begins"),
     [
-        (0.75, 0.99, "Near dots are mostly true"),
-        (0.5, 0.9, "Believe the groups, not the single neighbours: of ten near dots about 5 are no true neighbours."),
-        (0.3, 0.7, "Do not believe nearness here: of ten near dots about 7 are no true neighbours"),
-        (0.01, 0.7, "Do not believe nearness here: hardly any near dots are true neighbours"),
+        (0.75, 0.99, "Dots that look close are mostly true"),
+        (0.5, 0.9, "Trust the groups, not single neighbors: about 50% of"),
+        (0.3, 0.7, "Do not trust distances here: about 70% of"),
+        (0.01, 0.7, "Do not trust distances here: about 99% of"),
     ],
 )
 def test_the_verdict(kept: float, trust: float, begins: str) -> None:

@@ -58,7 +58,7 @@ def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> No
         shared = [item in other.items for item in one.items]
         assert frame["in"].tolist() == ["all" if is_shared else "only" for is_shared in shared]
     (found,) = neighbours.overlaps(expected, 6)
-    here = table(app, "variants").iloc[0]
+    here = table(app, "models").iloc[0]
     assert here["shared"] == f"{found.shared} of 6"
     assert here["Jaccard@6"] == pytest.approx(found.jaccard)
     assert here["rank-biased overlap"] == pytest.approx(found.rbo)
@@ -160,7 +160,7 @@ def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
     assert not app.exception
     (one,) = lists(app)
     assert "in" not in one
-    assert "There is one variant only" in written(app)
+    assert "Only one model is shown" in written(app)
 
 
 def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
@@ -178,7 +178,7 @@ def test_without_picks_the_first_four_that_are_encoded(
     app = open_app(world, "neighbours", **SMALL)
     assert not app.exception
     assert len(lists(app)) == 3
-    assert "Shown: the first 3 of 4 variants that this dataset is encoded with." in written(app)
+    assert "Shown: the first 3 of 4 models that this dataset is encoded with." in written(app)
 
 
 def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Path) -> None:

@@ -12,11 +12,11 @@ from core.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
 VIEWS: Mapping[str, View[FrequencyView]] = {
-    "classifier": View("How well does a linear classifier tell frequent from rare?", information.show),
+    "classifier": View("Can a linear classifier tell frequent from rare words?", information.show),
     "neighbours": View("How frequent are the nearest neighbours?", neighbours.show),
-    "bands": View("Is the encoder worse on rare words?", bands.show),
+    "bands": View("Is the model worse on rare words?", bands.show),
     "norms": View("Do frequent words have longer vectors?", norms.show),
-    "hubs": View("Which items stand among the nearest of too many others?", hubs.show),
+    "hubs": View("Which hubs are among the nearest neighbors of too many others?", hubs.show),
 }
 
 
@@ -25,5 +25,5 @@ def show() -> None:
     picks = ui.page("Frequency", entry.question)
     with ui.errors_shown():
         if shown := gather(picks):
-            choose_view(shown, VIEWS, "Look at", key="frequency_view")
+            choose_view(shown, VIEWS, "Details", key="frequency_view")
     ui.how_computed(entry)

@@ -1,4 +1,4 @@
-"""The view *classifier* of the Frequency page: accuracy of frequent vs. rare by threshold (Schnabel 2015, figure 3)."""
+"""View *classifier* of the Frequency page: accuracy of frequent vs. rare by threshold (Schnabel 2015, figure 3)."""
 
 from __future__ import annotations
 
@@ -40,51 +40,54 @@ def show(shown: FrequencyView) -> None:
     if not found:
         return
     per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
-    axis = f"Occurrences{'' if shown.dataset.of_words else ' per billion'} from which it is frequent"
+    axis = f"Frequency threshold ({'occurrences' if shown.dataset.of_words else 'per billion words'})"
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
+    _verdict(found, enough=few is None)
     if few is not None:
         enough = f"{classes.ENOUGH:,} + {classes.ENOUGH:,}"
-        st.warning(
-            f"Too few {shown.entry.unit}s for a verdict: of {per_class:,} + {per_class:,} at a threshold, guessing "
-            f"gets {CHANCE - few:.0%} to {CHANCE + few:.0%} (grey), 19 times in 20. From {enough} on it stays within "
-            f"{100 * classes.strays(classes.ENOUGH):.0f} percentage points of chance.",
-            icon=":material/data_alert:",
+        st.caption(
+            f":material/data_alert: Too few {shown.entry.unit}s for a verdict: with {per_class:,} + {per_class:,} per "
+            f"threshold, chance is within {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. It takes "
+            f"{enough} to bring that within {100 * classes.strays(classes.ENOUGH):.0f} percentage points of 50%."
         )
     figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
-    _verdict(found, enough=few is None)
-    bands = "Bands: its standard deviation over the draws. " if few is None else ""
+    bands = "Bands: standard deviation over the draws. " if few is None else ""
     st.caption(
-        f"At every threshold {per_class:,} frequent and {per_class:,} rare {shown.entry.unit}s, drawn {classes.DRAWS} "
-        f"times (seed {classes.SEED}) and the same for every variant: 50% is chance. Lines: mean over the draws of the "
-        f"accuracy in five-fold cross-validation. {bands}Dotted: the same with shuffled labels."
+        f"Mean accuracy in five-fold cross-validation over {classes.DRAWS} draws of {per_class:,} frequent and "
+        f"{per_class:,} rare {shown.entry.unit}s per threshold (seed {classes.SEED}), the same for every model; chance "
+        f"is 50%. {bands}Dotted: shuffled labels."
     )
     zero = {s.variant: int((np.einsum("nd,nd->n", s.vectors, s.vectors) == 0).sum()) for s in shown.spaces}
     if any(zero.values()):
         names = ", ".join(f"{v.label}: {n:,}" for v, n in zero.items() if n)
-        st.caption(as_text(f"Zero vectors have no direction and stay zero ({names})."))
+        st.caption(as_text(f"Zero vectors stay zero ({names})."))
     with st.expander("The numbers", icon=":material/table:"):
         _table(found)
 
 
 def _verdict(found: Mapping[Variant, pd.DataFrame], *, enough: bool) -> None:
-    """A sentence per variant; without a verdict if there are too few items."""
-    lines = []
+    """A sentence on the first model, one on the others; without a verdict if there are too few items."""
+    lines: list[str] = []
+    ends = {v: (float(rows["accuracy"].min()), float(rows["accuracy"].max())) for v, rows in found.items()}
     for variant, rows in found.items():
-        mean, control, best = rows["accuracy"].mean(), rows["control"].mean(), rows["accuracy"].max()
+        mean, control = rows["accuracy"].mean(), rows["control"].mean()
         what = " tells frequent from rare" if mean - control >= CLEARLY else " hardly tells frequent from rare"
         lines.append(
-            f"- {as_text(variant.label)}{what if enough else ''}: **{mean:.1%}** on average over the thresholds, "
-            f"{best:.1%} at best, {control:.1%} with shuffled labels."
+            f"**{as_text(variant.label)}**{what if enough else ''}: **{mean:.1%}** accuracy on average "
+            f"({ends[variant][0]:.1%} to {ends[variant][1]:.1%} over thresholds), {control:.1%} with shuffled labels."
+            if not lines
+            else f"{as_text(variant.label)}{what if enough else ''} **{mean:.1%}**"
         )
-    st.markdown("\n".join(lines))
+    first, *others = lines
+    st.markdown(f"{first} {'; '.join(others)}{'.' if others else ''}")
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:
     first = next(iter(found.values()))
     columns: dict[str, Sequence[object]] = {
         "threshold": first["threshold"].tolist(),
-        "from so many on": first["count"].tolist(),
+        "from": first["count"].tolist(),
         "rare": first["rare_share"].tolist(),
     }
     for variant, rows in found.items():
@@ -113,7 +116,7 @@ def _stored(shown: FrequencyView, vocabulary: Vocabulary) -> dict[Variant, pd.Da
     runs = {p.variant: run for run, p in plans.items() if (p.support_digest, p.dataset_digest) == digests}
     if lacking := [v for v in wanted if v not in runs]:
         names = ", ".join(v.label for v in lacking)
-        st.info(as_text(f"Not computed yet: {names}. It takes some ten seconds each, and is kept."))
+        st.info(as_text(f"Not computed yet: {names}. About ten seconds each."))
         encoders = [v.encoder for v in wanted]
         requests = [
             pipeline.request(ENTRY.id, v.encoder, v.transform, vocabulary.id, {}, settings(), encoders) for v in lacking
@@ -150,7 +153,7 @@ def _computed(shown: FrequencyView) -> dict[Variant, pd.DataFrame]:
     return out
 
 
-@cached(64, "Telling frequent from rare …")
+@cached(64, "Training classifiers …")
 def _accuracies(space: Space, frequencies: Frequencies, design: classes.Design) -> tuple[Accuracy, ...] | None:
     """None if all vectors have the same direction."""
     if classes.all_alike(space.vectors):

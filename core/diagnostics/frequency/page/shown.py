@@ -19,7 +19,7 @@ from core.transforms.chain import TransformChain
 from core.types import Variant
 from core.ui import gone
 from core.ui.markdown import as_text
-from core.ui.options import asked_for
+from core.ui.options import asked_for, options
 from core.ui.pickers import Picks
 from core.ui.resources import cached, load, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
@@ -70,10 +70,8 @@ def gather(picks: Picks) -> FrequencyView | None:
         dataset = load(entry)
         if not (variants := _variants(picks, dataset)):
             return None
-        left, right = st.columns(2)
-        with left:
+        with options():
             source = _pick_counts()
-        with right:
             after = _pick_transform(variants)
         frequencies = _frequencies(dataset, entry, source)
         if frequencies is None:
@@ -90,11 +88,12 @@ def gather(picks: Picks) -> FrequencyView | None:
     own = frequencies.of(items)
     parts = [frequencies.about]
     if len(items) < len(dataset.items):
-        whose = "all these encoders have" if len({s.variant.encoder for s in found}) > 1 else "the encoder has"
-        parts.append(f"Looked at: the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
+        whose = "all these models have" if len({s.variant.encoder for s in found}) > 1 else "the model has"
+        parts.append(f"Only the {len(items):,} of {len(dataset.items):,} items that {whose} a vector for.")
     if unknown := int((~own.known).sum()):
-        parts.append(f"Left out, since they have no frequency by these counts: {unknown:,} {entry.unit}s.")
-    st.caption(as_text(" ".join(parts)))
+        parts.append(f"Left out, without a known frequency: {unknown:,} {entry.unit}s.")
+    with options():
+        st.caption(as_text(" ".join(parts)))
     styles = variant_styles(space.variant for space in found)
     return FrequencyView(picks, entry, dataset, found, own, after, styles, scheme())
 
@@ -111,19 +110,21 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
         return list(gone.encoded(picks.variants, dataset, warn=True))
     found = gone.encoded(repository().variants(), dataset, warn=False)
     encoded = asked_for(picks, (variant for variant, is_here in found.items() if is_here))
+    encoded.sort(key=lambda variant: variant != picks.baseline)
     if len(encoded) > MOST_VARIANTS:
-        st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} variants. Pick others in the sidebar.")
+        st.caption(f"The first {MOST_VARIANTS} of {len(encoded):,} models. Pick others under Models.")
     return encoded[:MOST_VARIANTS] or [FIRST_VARIANT]
 
 
 def _pick_transform(variants: Sequence[Variant]) -> dict[Variant, Variant]:
     """Per variant its twin with the transform that the reader adds."""
     added = st.selectbox(
-        "Also after",
+        "Compare with post-processing",
         TRANSFORMS,
         key="after",
+        format_func=lambda added: "none" if added == AS_IT_IS else added,
         bind="query-params",
-        help="Every variant is shown a second time, with this transform after its own.",
+        help="Shows every model a second time, with this post-processing after its own.",
     )
     copies: dict[Variant, Variant] = {}
     for variant in variants if added != AS_IT_IS else ():
@@ -147,8 +148,8 @@ def _pick_counts() -> str:
         key="counts",
         name=lambda source: source if source in (AUTO, WORDFREQ) else title_of(source),
         address=lambda source: uploads.short_name(source, settings()),
-        help="How often words occur: by wordfreq, in a vocabulary of the page *Data*, or in one of your own that you "
-        "uploaded there (columns word and count). auto: the dataset's own counts where it has some, else wordfreq's.",
+        help="Source of word frequencies: wordfreq, a vocabulary of the page *Data*, or your own upload (columns word "
+        "and count). auto: the dataset's own counts if it has any, else wordfreq.",
     )
     return str(chosen)
 

@@ -48,39 +48,39 @@ SEED_HELP = (
 
 def _choose(opened: Opened) -> list[MapRequest] | None:
     """The requested maps; None, with the reason shown, if UMAP cannot take the parameters."""
-    left, middle, right, last = st.columns([2, 2, 2, 2], vertical_alignment="bottom")
+    left = middle = right = last = ui.options()
     chosen = one_of(
-        "Picture",
+        "Projection",
         Method,
         "picture",
-        "**umap** keeps neighbours together, and tears the rest apart as it has to. **pca** shows the two "
-        "directions in which the vectors differ most, without distortion, and nothing of the others.",
+        "**umap** keeps neighbors together and distorts the rest. **pca** shows the two directions of largest "
+        "variance, without distortion, and nothing of the others.",
         place=left,
     )
     n_neighbors, min_dist, way = N_NEIGHBORS, MIN_DIST, SEEDED
     if chosen is Method.UMAP:
         n_neighbors = int(
             middle.number_input(
-                "Neighbours of UMAP",
+                "Neighbors (UMAP)",
                 min_value=2,
                 max_value=MAX_NEIGHBORS,
                 value=N_NEIGHBORS,
                 step=1,
                 key="umap_neighbors",
                 bind="query-params",
-                help="How many neighbours of each item it tries to keep: few show detail, many the whole.",
+                help="Few show local detail, many the overall structure.",
             )
         )
         min_dist = float(
             right.number_input(
-                "Least distance",
+                "Minimum distance (UMAP)",
                 min_value=0.0,
                 max_value=1.0,
                 value=MIN_DIST,
                 step=0.05,
                 key="umap_min_dist",
                 bind="query-params",
-                help="How close it may put two items: 0 makes tight clumps.",
+                help="How close two dots may be: 0 makes tight clusters.",
             )
         )
         way = one_of("UMAP", [SEEDED, UNSEEDED], "umap_way", SEED_HELP, place=last)
@@ -97,7 +97,7 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     """Offer to compute the missing UMAPs."""
     under_way = {task for job in jobs().active() for task in job.tasks}
     if waiting := [request for request in missing if request in under_way]:
-        st.info(f"UMAP of {_variants(waiting)} is being computed. Until then PCA stands in.", icon=":material/pending:")
+        st.info(f"UMAP of {_variants(waiting)} is being computed. PCA is shown until then.", icon=":material/pending:")
         missing = [request for request in missing if request not in under_way]
     if not missing:
         return
@@ -105,23 +105,24 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. Until then PCA stands in.",
+        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. PCA is shown until then.",
         icon=":material/hourglass_empty:",
     )
     with button:
-        title = missing[0].label if len(missing) == 1 else f"UMAP of {opened.dataset.id} by {len(missing)} variants"
+        title = missing[0].label if len(missing) == 1 else f"UMAP of {opened.dataset.id} by {len(missing)} models"
         task_button("Compute UMAP", "Computing …", title, missing, key="map_compute")
 
 
 def _variants(requests: Sequence[MapRequest]) -> str:
-    return "one variant" if len(requests) == 1 else f"{len(requests)} variants"
+    return "one model" if len(requests) == 1 else f"{len(requests)} models"
 
 
 @fragment  # what the reader selects draws nothing above again
 def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     """The query, the maps, and a table of the selected items."""
-    item, k = query.choose(opened)
-    colouring = colours.choose(opened)
+    *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
+    item, k = query.choose(opened, places)
+    colouring = colours.choose(opened, last)
     arounds = [(one, None if item is None else query.around(opened, one, item, k)) for one in drawn]
     shown = _shown_rows(drawn)
     if shown is not None:
@@ -150,7 +151,7 @@ def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
     if len(rows) > most:
         st.caption(
             f"Drawn are {most:,} of the {len(rows):,} items of each map, at random and the same in all, so that the "
-            "browser stays quick; UMAP and the figures under the maps know all of them. Fewer variants show more."
+            "browser stays fast; UMAP and the measures use all of them. Fewer models show more dots."
         )
         rows = rows[maps.sample_rows(len(rows), most)]
     return rows
@@ -199,13 +200,13 @@ def _map(
     )
     lost = len(one.map.rows) - int(np.isfinite(one.map.coordinates).all(axis=1).sum())
     if lost:
-        st.caption(f"{lost:,} items are connected with nothing and have no place.")
+        st.caption(f"{lost:,} items have no neighbors in the graph and are not shown.")
     _trust(one.map.quality, explained)
 
 
 def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> None:
     if quality is None:
-        st.caption("Too few items to measure how far the picture can be believed.")
+        st.caption("Too few items to measure how reliable the picture is.")
         return
     trust = "–" if np.isnan(quality.trustworthiness) else f"{quality.trustworthiness:.3f}"
     asked = (
@@ -214,27 +215,35 @@ def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> No
         else f"measured on all {quality.items:,} items"
     )
     st.markdown(
-        f"Trustworthiness **{trust}** · true neighbours kept **{quality.kept:.0%}** (k = {quality.k}, by chance "
+        f"Trustworthiness **{trust}** · true neighbors kept **{quality.kept:.0%}** (k = {quality.k}, by chance "
         f"{quality.by_chance:.2%}, {asked})" + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
     )
     st.caption(verdict(quality, explained))
 
 
+def _headline(one: Drawn) -> None:
+    """How far to trust the first map."""
+    if one.map is None or one.map.quality is None:
+        return
+    quality = one.map.quality
+    st.markdown(
+        f"The {METHODS[one.request.method]} of **{as_text(one.variant.label)}** keeps **{quality.kept:.0%}** of the "
+        f"{quality.k} nearest neighbors (chance: {quality.by_chance:.1%}). {verdict(quality, one.map.explained)}"
+    )
+
+
 def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
     """How far to trust the picture, in words."""
-    false = round(10 * (1 - quality.kept))
-    of_ten = f"of ten near dots about {false} are" if false < 10 else "hardly any near dots are"
+    false = 1 - quality.kept
     if quality.kept >= 0.7:
-        first = "Near dots are mostly true neighbours."
+        first = "Dots that look close are mostly true neighbors."
     elif quality.trustworthiness >= 0.85:
-        first = f"Believe the groups, not the single neighbours: {of_ten} {'no ' if false < 10 else ''}true neighbours."
+        first = f"Trust the groups, not single neighbors: about {false:.0%} of close dots are not true neighbors."
     else:
-        first = (
-            f"Do not believe nearness here: {of_ten} {'no ' if false < 10 else ''}true neighbours, many lie far off."
-        )
+        first = f"Do not trust distances here: about {false:.0%} of close dots are not true neighbors."
     if explained:
-        return f"{first} Far apart means far apart; on top of each other can mean apart in the other directions."
-    return f"{first} Distances between groups, their sizes and their density mean nothing in UMAP."
+        return f"{first} Dots far apart are far apart; dots that overlap may differ in other directions."
+    return f"{first} Distances between groups, their sizes and densities mean nothing in UMAP."
 
 
 # --- what is selected
@@ -261,8 +270,8 @@ def _selected(opened: Opened) -> Int64 | None:
 def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
     if selected is None:
         st.caption(
-            "Click a dot to see its true neighbours; drag to move, scroll to zoom. With the box or the lasso of a "
-            "map's toolbar several are selected: the same items light up in the other maps, and are listed here."
+            "Click a dot to see its true neighbors; drag to move, scroll to zoom. Select several with the box or lasso "
+            "of a map's toolbar to highlight them in all maps and list them here."
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -314,12 +323,13 @@ at most {maps.MOST_ITEMS:,} items, of more a random sample.
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Map", "How do the items lie, and how far can the picture be believed?")
+    picks = ui.page("Map", "How is the embedding space laid out, and how reliable is the picture?")
     with ui.errors_shown():
         opened = open_picked(picks)
         requests = _choose(opened) if opened else None
         if opened and requests:
             drawn, missing = draw(opened, requests)
+            _headline(drawn[0])
             _offer(opened, missing)
             _explore(opened, drawn)
     with st.expander("How is this computed?", icon=":material/function:"):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
@@ -32,19 +33,23 @@ from core.ui.widgets import dataset_offer
 CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
 SEED = 0
 HELP = """
-- **none**: the variant's own colour
+- **none**: the model's own color
 - **frequency**: Zipf frequency of English by wordfreq (3 is one occurrence per million words, 6 a thousand), of a \
 sentence the mean over its words
-- **rank of the mate**: of queries in a stored EvalRank run of the variant; of several mates the best one's
+- **rank of the mate**: rank of the match in a stored EvalRank run; of several matches the best
 - **cluster**: k-means in the full space, not on the picture
-- **source**: the source set of the pairs that an item stands in
+- **source**: the source of the item's pairs
 """
 
 
-def choose(opened: Opened) -> list[Colouring | None]:
+def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:
     """Per map the colours of the dataset's items that the reader chooses; None for plain dots."""
     chosen = Colour(
-        str(st.selectbox("Colour by", [c.value for c in Colour], index=0, key="colour", bind="query-params", help=HELP))
+        str(
+            place.selectbox(
+                "Color by", [c.value for c in Colour], index=0, key="colour", bind="query-params", help=HELP
+            )
+        )
     )
     count = len(opened.spaces)
     if chosen is Colour.FREQUENCY:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.space.maps.figures import Tie
 from core.space.maps.maps import Map
@@ -37,16 +38,16 @@ class Around:
     tie: Tie | None
 
 
-def choose(opened: Opened) -> tuple[int | None, int]:
-    """The chosen item, or None, and the number of neighbours."""
+def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None, int]:
+    """The chosen item, or None, and the number of neighbours; the three widgets go into their places."""
     dataset = opened.dataset
-    search, number, neighbours = st.columns([4, 2, 2], vertical_alignment="bottom")
+    search, number, neighbours = places
     wanted = search.text_input(
-        "Find an item",
+        "Search",
         key="map_find",
-        placeholder="part of its text, also misspelt",
+        placeholder="Search (typos are fine)",
         persist_state="session",
-        help="Or click a dot. Boxes and lassos select several, for a table below the maps.",
+        help="Or click a dot, or select several with a box or lasso.",
     )
     value = number.number_input(
         "Item",
@@ -56,7 +57,7 @@ def choose(opened: Opened) -> tuple[int | None, int]:
         key="item",
         bind="query-params",
         placeholder=f"0 to {len(dataset.items) - 1}",
-        help="Number of the item whose true neighbours are marked in every map.",
+        help="Its true neighbors are marked in every map.",
     )
     k = neighbours.number_input(
         "Neighbours", min_value=1, max_value=MOST_K, value=K_AT_FIRST, step=1, key="map_k", bind="query-params"
@@ -68,7 +69,7 @@ def choose(opened: Opened) -> tuple[int | None, int]:
         st.warning(f"There is no item {value}: they are 0 to {len(dataset.items) - 1:,}.")
         return None, int(k)
     if opened.spaces[0].place_of(int(value)) is None:
-        st.warning("This item is not in the maps: not every shown encoder has a vector for it.")
+        st.warning("This item is not in the maps: not every shown model has a vector for it.")
         st.text(short_text(dataset.items[int(value)]))
         return None, int(k)
     return int(value), int(k)

@@ -28,13 +28,13 @@ def _links(opened: Opened, asked: Query) -> None:
             if len(pairs):
                 st.page_link(
                     "pages/evalrank.py",
-                    label="See its pair on the page EvalRank",
+                    label="See its pair on EvalRank",
                     icon=":material/leaderboard:",
                     query_params=address | {"pair": str(pairs[0])},
                 )
         st.page_link(
             "pages/map.py",
-            label="See the space on the page Map",
+            label="See it on the map",
             icon=":material/scatter_plot:",
             query_params=address | ({} if asked.item is None else {"item": str(asked.item)}),
         )
@@ -78,11 +78,12 @@ neighbours.
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Neighbours", "What does each encoder hold for nearest, and where do encoders disagree?")
+    picks = ui.page("Neighbours", "What does each model retrieve, and where do models disagree?")
     opened = open_picked(picks)
     if opened is not None and len(opened.spaces[0].items) < 2:
-        st.info("There is one item only, and so no neighbour. Pick a larger dataset.", icon=":material/info:")
+        st.info("This dataset has only one item. Pick a larger one.", icon=":material/info:")
     elif opened is not None:
+        headline = st.container()
         asked = query.pick(opened)
         k = lists.depth_picker(opened)
         answer = None
@@ -90,5 +91,5 @@ def show() -> None:
             query.show(asked)
             answer = lists.answer(opened, asked, k)
             _links(opened, asked)
-        overlap.show(opened, answer, k)
+        overlap.show(opened, answer, k, headline)
     _how_computed()

@@ -55,7 +55,7 @@ def depth_picker(opened: Opened) -> int:
         value=DEFAULT_K,
         key="k",
         bind="query-params",
-        help="How many neighbours are listed, and how deep the overlaps below look.",
+        help="How many neighbors are listed and compared.",
     )
     most = len(opened.spaces[0].items) - 1
     if most < asked:
@@ -119,7 +119,7 @@ def _of_item(opened: Opened, item: int, approximate: bool) -> list[Neighbours]:
         alone = {variant: open_spaces([raw[variant]], opened.dataset, settings())[0] for variant in raw}
         lacking = ", ".join(as_text(variant.label) for variant, space in alone.items() if space.place_of(item) is None)
         st.info(
-            f"No vector: {lacking} does not know this item. Choose another one, or leave that variant out.",
+            f"No vector: {lacking} does not know this item. Choose another one, or leave that model out.",
             icon=":material/info:",
         )
         return []
@@ -166,9 +166,9 @@ def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
                 with column:
                     marked = marks[place] if len(shown) > 1 else []
                     _list(opened, found.lists[place], found.k, marked, related, max(lengths))
-    several = "**all**: every variant has it among its nearest; **only**: no other one; " if len(shown) > 1 else ""
-    relation = "● what the dataset pairs the query with; " if related else ""
-    st.caption(f"{several}{relation}choose a row to make it the query.")
+    several = "**all**: in the list of every model; **only**: in no other list; " if len(shown) > 1 else ""
+    relation = "● the query's match in the dataset; " if related else ""
+    st.caption(f"{several}{relation}select a row to make it the query.")
     if related:
         _missed(found, related)
 
@@ -209,12 +209,12 @@ def _list(
                 format="%.4f",
                 width=110,
             ),
-            "in": column.TextColumn(width=56, help="Which variants have it among their nearest k"),
+            "in": column.TextColumn(width=56, help="In how many models it is among the nearest k"),
             "relation": column.TextColumn(width=80),
         },
     )
     if one.are_alike(k):
-        st.caption("These are all equally similar to the query: their order is that of their numbers and says nothing.")
+        st.caption("These are all equally similar to the query: their order means nothing.")
 
 
 def _missed(found: Answer, related: Mapping[int, str]) -> None:
@@ -253,13 +253,13 @@ def _at_ranks(opened: Opened, found: Answer) -> None:
     ranks = [rank for rank in RANKS if rank <= deepest]
     if len(ranks) < 2:
         return
-    st.markdown(f"**At ranks {', '.join(map(str, ranks))}** How fast does it go astray?")
+    st.markdown(f"**Results at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
     columns = {
         f"{opened.names[one.variant]} · {one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks]
         for one in found.lists
     }
     st.html(ranks_table(columns, ranks, opened.scheme, "Neighbours at chosen ranks"))
     st.caption(
-        "The ranks at which people compared embeddings in Schnabel et al. (2015), section 3.3; there, too, an "
-        "embedding that is better at rank 1 need not be so at rank 50."
+        "The ranks that raters compared in Schnabel et al. (2015), section 3.3. A model that is better at rank 1 may "
+        "be worse at rank 50."
     )

@@ -1,4 +1,4 @@
-"""The comparison of encoders on the page Neighbours: for this query, over many queries, and as a whole."""
+"""Comparison of models on the page Neighbours: for this query, over many queries, and as a whole."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.numerics.neighbours.overlap import P
 from core.numerics.similarity import Similarity
@@ -19,6 +20,7 @@ from core.space.neighbours.lists import Agreement
 from core.space.neighbours.page.lists import Answer
 from core.space.neighbours.page.query import choose
 from core.space.page import Opened
+from core.texts import counted
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
@@ -39,20 +41,22 @@ class Measure(StrEnum):
         return found.jaccard if self is Measure.JACCARD else found.rbo
 
 
-def show(opened: Opened, answer: Answer | None, k: int) -> None:
-    """Show how far the variants agree."""
-    st.subheader("Where do encoders disagree?", anchor=False)
+def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator) -> None:
+    """Show how far the models agree; the headline goes into its own place, above the query."""
+    st.subheader("Where do models disagree?", anchor=False)
     if len(opened.spaces) < 2:
         st.info(
-            "There is one variant only. Pick or encode another one to see where they disagree.", icon=":material/info:"
+            "Only one model is shown. Pick or encode another one to see where they disagree.", icon=":material/info:"
         )
         return
     st.caption(" · ".join(f"**{n}** {as_text(variant.label)}" for variant, n in opened.names.items()))
     if answer is not None and len(answer.lists) > 1:
         _this_query(opened, answer)
     rows = neighbours.sample(opened.spaces[0])
-    with st.spinner(f"Looking up the neighbours of {len(rows):,} items in every variant …", show_time=True):
+    with st.spinner(f"Looking up the neighbours of {len(rows):,} items in every model …", show_time=True):
         found = _agreements(opened.spaces, opened.metric, k)
+    with headline:
+        _headline(opened, found)
     measure = one_of(
         "Overlap",
         Measure,
@@ -65,6 +69,22 @@ def show(opened: Opened, answer: Answer | None, k: int) -> None:
     _disagreements(opened, rows, found, k)
 
 
+def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
+    """How many neighbors the first variant shares with each other one. Queries are near-duplicates in many datasets, so
+    that an interval over them would be too narrow: quartiles say how much they differ."""
+    first = opened.spaces[0].variant
+    said = []
+    for one in (one for one in found if first in {one.a, one.b}):
+        other = one.b if one.a == first else one.a
+        low, high = np.quantile(one.shared, (0.25, 0.75))
+        said.append(f"**{one.shared.mean():.1f}** with {as_text(other.label)} (quartiles {low:g} to {high:g})")
+    depth, queries = found[0].depth, counted(len(found[0].shared), "query", "queries")
+    st.markdown(
+        f"**{as_text(first.label)}** shares, of the {depth} nearest neighbors, on average over {queries}: "
+        f"{'; '.join(said)}."
+    )
+
+
 def _pair(opened: Opened, a: Variant, b: Variant) -> str:
     return f"{opened.names[a]} · {opened.names[b]}"
 
@@ -75,7 +95,7 @@ def _this_query(opened: Opened, answer: Answer) -> None:
     frame = pd.DataFrame(
         [
             {
-                "variants": _pair(opened, o.a, o.b),
+                "models": _pair(opened, o.a, o.b),
                 "first": o.a.label,
                 "second": o.b.label,
                 "shared": f"{o.shared} of {o.k}",
@@ -149,7 +169,7 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
 
 
 def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:
-    st.markdown("**Queries on which two variants disagree most**")
+    st.markdown("**Queries on which two models disagree most**")
     by_name = {str(variant): variant for variant in opened.names}
     one_name, other_name = two_names(list(by_name), ("a", "b"))
     if other_name is None:
@@ -191,7 +211,4 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
             "nearest in B": column.TextColumn(width=250, help=b.label),
         },
     )
-    pages.turn(
-        "Lowest Jaccard first; among equals the lowest rank-biased overlap, then the lower number. Choose a row to "
-        "make it the query."
-    )
+    pages.turn("Lowest Jaccard first, then lowest rank-biased overlap. Select a row to make it the query.")

@@ -10,6 +10,7 @@ import streamlit as st
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
 from core.space.page import Opened, offer_found
+from core.ui.options import options
 from core.ui.widgets.texts import long_texts
 
 _NOW = "_neighbours_query"  # the dataset and query of the last run
@@ -35,25 +36,24 @@ def choose(item: int) -> None:
 def pick(opened: Opened) -> Query | None:
     """Let the reader choose the query; None, with the reason shown, if there is none."""
     dataset = opened.dataset
-    left, right = st.columns(2)
+    left, right, buttons = st.columns([4, 4, 3], vertical_alignment="bottom")
     with left:
         wanted = st.text_input(
-            f"Search in the {len(dataset.items):,} items",
+            f"Search the {len(dataset.items):,} texts",
             key="find",
             persist_state="session",
-            placeholder="Part of a text, also misspelt",
+            placeholder="Search (typos are fine)",
         )
         offer_found(dataset, wanted or "", choose)
     with right:
         text = st.text_input(
-            "or a text of your own",
+            "Or enter a text",
             key="q",
             bind="query-params",
-            placeholder="Any word or sentence; Enter encodes it",
-            help="Every shown variant encodes it now, and transforms it as it does the dataset's items. While it "
-            "stands here it is the query.",
+            placeholder="Any word or sentence",
+            help="Every shown model encodes it, with the same post-processing as the dataset's texts.",
         )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with options():
         number = st.number_input(
             "Item",
             min_value=0,
@@ -62,10 +62,11 @@ def pick(opened: Opened) -> Query | None:
             key="item",
             bind="query-params",
             placeholder=f"0 to {len(dataset.items) - 1}",
-            help="Number of the item in the dataset: chosen by the search, by a neighbour, or typed.",
+            help="Number of the query in the dataset.",
             width=200,
             on_change=lambda: st.session_state.update(q=""),  # a typed number replaces the text
         )
+    with buttons.container(horizontal=True):
         random_item = random.choice(opened.spaces[0].items)  # noqa: S311 - nothing depends on it
         st.button("Random", key="random_item", icon=":material/casino:", on_click=choose, args=(random_item,))
         back = st.empty()
@@ -86,7 +87,7 @@ def _asked(opened: Opened, text: str, number: int | None) -> Query | None:
         return None
     if number is None:
         first = _first(opened)
-        st.caption("No query is chosen yet: this is the dataset's first.")
+        st.caption("No query is chosen yet: this is the first one of the dataset.")
         return Query(first, items[first])
     if number >= len(items):
         st.warning(f"There is no item {number} here: they are 0 to {len(items) - 1}.")

@@ -100,7 +100,7 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
     runs = [pipeline.run(request, settings, Repository.at(settings.store)) for request in requests]
     app = open_app(settings.cache, "frequency", **query)
     assert list(lines(app)) == ["trigrams", "trigrams + center", "shuffled labels, mean"]
-    assert f"**{runs[0].record.metrics['accuracy']:.1%}** on average" in written(app)
+    assert f"**{runs[0].record.metrics['accuracy']:.1%}** accuracy on average" in written(app)
     assert "Not computed yet" not in written(app)
     assert "p50" in table(app, "threshold")["threshold"].tolist()
 
@@ -110,14 +110,14 @@ def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cac
         request = pipeline.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
         pipeline.run(request, world.settings, world.repository)
     app = open_app(cache, "frequency", data="toy-words", enc=["trigrams~none", "lacks~none"])
-    assert "items that all these encoders have a vector for" in written(app)
+    assert "items that all these models have a vector for" in written(app)
     assert list(lines(app)) == ["trigrams", "lacks", "shuffled labels, mean"]
 
 
 def test_another_dataset_is_computed_here_by_other_counts(open_app: OpenApp, cache: Path, world: World) -> None:
     counts = own_counts(world.settings)
     app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts=counts)
-    assert "Left out, since they have no frequency by these counts" in written(app)
+    assert "Left out, without a known frequency" in written(app)
     assert list(lines(app)) == ["trigrams", "shuffled labels"]
     app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts=counts, after="abtt:2")
     assert list(lines(app)) == ["trigrams", "trigrams + abtt:2", "shuffled labels, mean"]
@@ -178,13 +178,12 @@ def test_too_few_items_have_no_verdict(open_app: OpenApp, cache: Path, monkeypat
     """Sixty words: what guessing gets is drawn, no verdict; from so many on as are enough, both."""
     query = {"data": "seeds", "enc": "trigrams~none"}
     app = open_app(cache, "frequency", **query)
-    (warning,) = app.warning
-    assert f"{classes.ENOUGH} + {classes.ENOUGH}" in warning.value
+    assert f"{classes.ENOUGH} + {classes.ENOUGH}" in written(app)
     assert "tells frequent from rare" not in written(app)
     spec = chart(app, 0)
     assert not any(trace.get("fill") for trace in spec["data"])
     monkeypatch.setattr(classes, "ENOUGH", classes.LEAST)
     app = open_app(cache, "frequency", **query)
-    assert not app.warning
+    assert f"{classes.ENOUGH} + {classes.ENOUGH}" not in written(app)
     assert "tells frequent from rare" in written(app)
     assert any(trace.get("fill") for trace in chart(app, 0)["data"])
