@@ -1,4 +1,4 @@
-"""Evidence: Do scores of encoders without a task foretell how well they do on one?"""
+"""Evidence: correlations of benchmark scores with downstream performance."""
 
 from core.studies.evidence.page import show
 

@@ -1,4 +1,4 @@
-"""Lab: how much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."""
+"""Lab: how similarity, post-processing and size change scores and rankings."""
 
 from core.studies.lab.page import show
 

@@ -40,7 +40,7 @@ def scores(cache: Path) -> ScoreTable:
 
 def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
     app = open_app(cache, "evidence")
-    assert "36 variants of 12 families; 6 evaluators, 3 tasks" in written(app)
+    assert "36 models of 12 families; 6 evaluators, 3 tasks" in written(app)
     numbers = table(app, "evaluator")
     cells = correlations(scores)
     assert numbers["rho"].tolist() == [round(c.rho, 3) for c in cells if c.rho is not None]
@@ -53,7 +53,7 @@ def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, scores: ScoreTa
 
 def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
     app = open_app(cache, "evidence", ev_keep="untransformed", ev_family_out="made/model-3")
-    assert "11 of 36 variants of 11 families" in written(app)
+    assert "11 of 36 models of 11 families" in written(app)
     kept = scores.rows(
         v.transform == "none" and f != "made/model-3" for v, f in zip(scores.variants, scores.families, strict=True)
     )
@@ -61,7 +61,7 @@ def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: S
     change = table(app, "evaluator")["change"].tolist()
     assert change == [round(b.rho - a.rho, 3) for a, b in zip(before, after, strict=True) if a.rho and b.rho]
     app.multiselect(key="ev_family_out").set_value([f"made/model-{i}" for i in range(9)]).run()
-    assert "3 variants left" in written(app)
+    assert "3 models left" in written(app)
     app.multiselect(key="ev_family_out").set_value([f"made/model-{i}" for i in range(4)]).run()
     assert "No cell has an interval" in written(app)
 
@@ -98,7 +98,7 @@ def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cac
 def test_with_too_little_the_sweep_is_offered(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(make_settings(tmp_path).cache, "evidence")
     assert "python -m core sweep evidence" in [code.value for code in app.code]
-    assert "In the store are 0 variants" in written(app)
+    assert "0 models with both kinds of score" in written(app)
 
 
 def test_what_the_sweep_takes_is_said_before_it_runs(
@@ -167,7 +167,7 @@ def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_
     assert found["minilm"]["y"][1] == 1.0
     # Of cr: minilm, minilm + center, then minilm-cls and random-projection tied, then both with center.
     assert found["minilm-cls"]["y"][1] == found["random-projection"]["y"][1] == 3.5
-    assert "8 variants of 3 families" in written(app)
+    assert "8 models of 3 families" in written(app)
     assert bright(app) == set(found)
 
     (box,) = (box for box in app.selectbox if box.key == "ev_highlight")

@@ -14,13 +14,11 @@ from core.ui.widgets.views import View, choose_view
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[EvidenceView]] = {
-    "correlations": View(
-        "Which scores without a task go up and down with how well encoders do on one?", correlations.every
-    ),
-    "cell": View("Which variants make a correlation, and does it stand on one family?", correlations.one_cell),
-    "compare": View("Does one evaluator foretell tasks better than another?", correlations.two_evaluators),
-    "ranks": View("Which models do the scores order otherwise than a task does?", ranks.show),
-    "published": View("What have papers found, and over which models?", published.show),
+    "correlations": View("Which benchmark scores correlate with which tasks?", correlations.every),
+    "cell": View("Which models are behind a correlation, and does it depend on one family?", correlations.one_cell),
+    "compare": View("Does one evaluator predict tasks better than another?", correlations.two_evaluators),
+    "ranks": View("Which models rank differently by score and by task?", ranks.show),
+    "published": View("What have papers found, and with which models?", published.show),
 }
 
 HOW = r"""
@@ -48,12 +46,12 @@ HOW = r"""
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Evidence", "Do scores of encoders without a task foretell how well they do on one?")
+    picks = ui.page("Evidence", "Do benchmark scores predict downstream performance?")
     with ui.errors_shown():
         if shown := selected(picks):
-            choose_view(shown, VIEWS, "Look at", key="evidence_view")
+            choose_view(shown, VIEWS, "Details", key="evidence_view")
         else:
-            st.subheader("Until then: what papers have found", anchor=False)
+            st.subheader("Published results", anchor=False)
             published.show_tables(scheme())
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)

@@ -20,6 +20,7 @@ from core.studies.evidence.scores import LIKE_SIMILARITY, Downstream, Level, Mea
 from core.texts import counted
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.pickers import Picks
 from core.ui.resources import cached, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
@@ -49,7 +50,7 @@ class EvidenceView:
 
 def selected(picks: Picks) -> EvidenceView | None:
     """The chosen scores; with too few to compare, an offer and None."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with options():
         level = one_of(
             "Evaluators of",
             Level,
@@ -59,7 +60,7 @@ def selected(picks: Picks) -> EvidenceView | None:
         )
         downstream = _downstream()
         like_similarity = level is Level.WORD or st.toggle(
-            "MRPC and SICK-E too",
+            "Include MRPC and SICK-E",
             key="ev_pairs",
             bind="query-params",
             help="Tasks on pairs of sentences, much like similarity sets; the paper leaves them out at the sentence "
@@ -74,7 +75,7 @@ def selected(picks: Picks) -> EvidenceView | None:
     _counts(every, table, level, like_similarity=like_similarity)
     if len(table.variants) < FEWEST_VARIANTS:
         st.info(
-            f"{counted(len(table.variants), 'variant')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
+            f"{counted(len(table.variants), 'model')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
             icon=":material/info:",
         )
         return None
@@ -101,13 +102,13 @@ def _downstream() -> Downstream:
         "Without overlap",
         key="ev_clean",
         bind="query-params",
-        help="Leave out tested examples whose text stands in training too, or more than once.",
+        help="Leave out test examples whose text is also in the training data, or repeated.",
     )
     return Downstream(str(classifier), outcome, bool(without))
 
 
 def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
-    plain, left, right = st.columns([2, 3, 3])
+    plain = left = right = options()
     about = "untransformed: without post-processed variants, as in the paper's table 11."
     quick = one_of("Keep", ["all", "untransformed"], "ev_keep", about, place=plain)
     families = left.multiselect(
@@ -117,7 +118,7 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
         bind="query-params",
         wrap=True,
         placeholder="None",
-        help="All variants of a model at once: does a correlation stand on one family alone?",
+        help="All variants of a model at once: does a correlation depend on one family?",
     )
     ids = [str(v) for v in every.variants]
     variants = some_named(
@@ -128,7 +129,7 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
         place=right,
         wrap=True,
         placeholder="None",
-        help="To keep only a few, pick them in the sidebar.",
+        help="To keep only a few, pick them under Models.",
     )
     return every.rows(
         picks.keeps(variant)
@@ -141,13 +142,13 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
 
 def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similarity: bool) -> None:
     kept = "" if len(table.variants) == len(every.variants) else f" of {len(every.variants)}"
-    parts = [f"{len(table.variants)}{kept} variants of {counted(len(table.family_list), 'family', 'families')}"]
+    parts = [f"{len(table.variants)}{kept} models of {counted(len(table.family_list), 'family', 'families')}"]
     parts.append(f"{counted(len(table.evaluators), 'evaluator')}, {counted(len(table.tasks), 'task')}")
     if level is Level.SENTENCE and not like_similarity:
         parts.append(f"{' and '.join(name.upper() for name in LIKE_SIMILARITY)} are left out")
     names = [f"{family} ({table.families.count(family)})" for family in table.family_list]
     names = names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
-    st.caption(as_text(f"{'; '.join(parts)}. Variants per family: {'; '.join(names)}."))
+    st.caption(as_text(f"{'; '.join(parts)}. Models per family: {'; '.join(names)}."))
 
 
 # --- nothing to show
@@ -157,10 +158,10 @@ def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
     with st.container(border=True, key="empty"):
         st.subheader("Not enough to compare yet", anchor=False)
         st.markdown(
-            f"In the store are {counted(len(every.variants), 'variant')} with both a score without a task at the "
-            f"level *{level}* and one on a transfer task by this classifier; a correlation takes {FEWEST_VARIANTS}, an "
-            f"interval {FEWEST_FAMILIES} families of models. Here are "
-            f"{counted(len(whole.evaluators), 'score')} without a task and {len(whole.tasks)} on tasks."
+            f"Not enough results yet: {counted(len(every.variants), 'model')} with both kinds of score (level "
+            f"*{level}*, this classifier); at least {FEWEST_VARIANTS} are needed for a correlation, {FEWEST_FAMILIES} model "
+            f"families for an interval. Stored: {counted(len(whole.evaluators), 'benchmark score')} and "
+            f"{counted(len(whole.tasks), 'task score')}."
         )
         if level is Level.WORD:
             st.markdown(

@@ -43,11 +43,11 @@ on every other page. A grid is computed as one job. Cancelled, it continues from
 def show() -> None:
     """The page."""
     picks = ui.page(
-        "Lab", "How much of a score is the similarity, the post-processing, the size? Turn a knob, and see what moves."
+        "Lab", "How much do similarity, post-processing and size change the scores and the ranking of models?"
     )
     with ui.errors_shown():
         if (grid := form(picks)) and (shown := progress.stored(grid)):
-            choose_view(shown, VIEWS, "Look at", key="lab_view")
+            choose_view(shown, VIEWS, "Details", key="lab_view")
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)
         st.caption(

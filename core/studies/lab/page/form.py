@@ -44,7 +44,7 @@ def form(picks: Picks) -> Grid | None:
         name=current().model,
         place=left,
         wrap=True,
-        help=f"Whose ranking is watched. Add others on the page *Models*.\n\n{encoders_in_words()}",
+        help=f"Models to rank. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
     typed = right.multiselect(
         "Transforms",
@@ -69,10 +69,10 @@ def form(picks: Picks) -> Grid | None:
         wrap=True,
         placeholder=", ".join(_called(task) for task in usual),
         help="A diagnostic and a dataset of its kind, on which it runs. Empty means: every diagnostic, on the "
-        "dataset of the sidebar where it fits, else on what is here.",
+        "picked dataset if it fits, else on what is available.",
     )
     if not chosen:
-        left.caption(as_text(f"Looked at: {', '.join(_called(task) for task in usual)}."))
+        left.caption(as_text(f"Tasks: {', '.join(_called(task) for task in usual)}."))
     with right.container(horizontal=True):
         metrics = st.pills(
             "Similarity",
@@ -178,7 +178,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
         corpora = "; ".join(_items(name) for name in tested)
         text.markdown(
             f":material/warning: {as_text(f'{names}: fitted on the very items that are tested: {corpora}.')} "
-            "Some of what they gain may be gained from having seen the test."
+            "Part of the gain may come from fitting on the test data."
         )
         if other := _other(tested, grid.encoders):
             button.button(

@@ -131,7 +131,7 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
     with st.container(border=True, key=f"lab_offer_{key}"):
         text, button = st.columns([4, 1], vertical_alignment="center")
         said = runs_to_compute(len(missing), len(wanted), cost)
-        text.markdown(as_text(f"{said} They are kept; cancelled, the rest continues from there."))
+        text.markdown(as_text(f"{said} Finished runs are kept; you can cancel and resume."))
         with button:
             run_button(f"Compute {len(missing):,}", TITLE, missing, key=f"lab_run_{key}")
 
@@ -151,8 +151,8 @@ def _readings(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int
         help="What encoders are ranked by. Empty means each task's headline, where Geometry is shown and not ranked "
         "by: mates are nearest in a space that has collapsed to a point. Choose its scores to rank by them.",
     )
-    about = "Decimals to which scores are rounded before encoders are ranked: what is equal then is tied."
-    decimals = one_of("Equal to", DECIMALS, "lab_decimals", about, place=right)
+    about = "Decimals to which scores are rounded before ranking; equal scores are ties."
+    decimals = one_of("Round to decimals", DECIMALS, "lab_decimals", about, place=right)
     if names:
         chosen = tuple(options[name] for name in names)
         return chosen, chosen, decimals
