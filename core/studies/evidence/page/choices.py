@@ -159,8 +159,8 @@ def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
         st.subheader("Not enough to compare yet", anchor=False)
         st.markdown(
             f"Not enough results yet: {counted(len(every.variants), 'model')} with both kinds of score (level "
-            f"*{level}*, this classifier); at least {FEWEST_VARIANTS} are needed for a correlation, {FEWEST_FAMILIES} model "
-            f"families for an interval. Stored: {counted(len(whole.evaluators), 'benchmark score')} and "
+            f"*{level}*, this classifier); at least {FEWEST_VARIANTS} are needed for a correlation, {FEWEST_FAMILIES} "
+            f"model families for an interval. Stored: {counted(len(whole.evaluators), 'benchmark score')} and "
             f"{counted(len(whole.tasks), 'task score')}."
         )
         if level is Level.WORD:
