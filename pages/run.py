@@ -1,4 +1,4 @@
-"""Run: choose variants, datasets and diagnostics, watch the queue, look at what was computed before."""
+"""Run: choose variants, datasets and diagnostics, watch the queue, look at past runs."""
 
 from core.workspace.run import show
 

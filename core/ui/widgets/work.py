@@ -11,20 +11,20 @@ from core.datasets.catalog import title_of as called
 from core.diagnostic import named_function
 from core.errors import BlindspotError
 from core.jobs.queue import Job, JobState, Task
-from core.runs import pipeline
+from core.runs import estimates, pipeline
 from core.runs.requests import EncodeRequest, Repetition, RunRequest
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.ui.boundary import repeated
 from core.ui.markdown import as_text
-from core.ui.resources import jobs, settings, visitor
+from core.ui.resources import cached, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
 _DEMO_TASKS = "core.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
 DEMO_TITLE = "Demo"
-SHOWN = 2  # jobs on every page; the page Run shows all
+SHOWN = 1  # jobs on every page; the page Run shows all
 
 
 def run_button(label: str, title: str, requests: Sequence[RunRequest], *, key: str, primary: bool = True) -> None:
@@ -168,9 +168,8 @@ def _progress() -> None:
         for job in active[:SHOWN]:
             progress_row(job)
         if len(active) > SHOWN:
-            st.page_link(
-                "pages/run.py", label=f"{len(active) - SHOWN} more are waiting: see them all", icon=":material/queue:"
-            )
+            label = f"{len(active) - SHOWN} more waiting{left_in_all(active)}: see the queue"
+            st.page_link("pages/run.py", label=label, icon=":material/queue:")
     if has_changed(active):
         st.rerun()
 
@@ -191,20 +190,44 @@ def progress_row(job: Job) -> None:
 
 def _describe(job: Job) -> str:
     if job.state is JobState.QUEUED:
-        return f"**{title_of(job)}** · waiting for its turn"
-    parts = [f"**{title_of(job)}**"]
+        return f"**{title_of(job)}** · waiting"
+    head = []
     if len(job.tasks) > 1:
-        parts.append(f"run {min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
-    stage = as_text(job.stage) if _may_know(job) else "under way"
+        head.append(f"{min(job.tasks_done + 1, len(job.tasks))} of {len(job.tasks)}")
+    if job.remaining_seconds is not None:
+        head.append(f"about {duration(job.remaining_seconds)} left")
+    stage = as_text(job.stage) if _may_know(job) else "running"
     if job.stage.startswith(fetch.STAGE):  # in bytes
         stage += f", {job.done / 1e6:.1f} of {job.total / 1e6:.1f} MB" if job.total else f", {job.done / 1e6:.1f} MB"
     elif job.total > 1:
         stage += f", {job.done:,} of {job.total:,}"
-    parts.append(stage)
-    if job.remaining_seconds is not None:
-        of_all = " in all" if len(job.tasks) > 1 else ""
-        parts.append(f"about {duration(job.remaining_seconds)} left{of_all}")
-    return " · ".join(parts)
+    return f"**{title_of(job)}**{': ' * bool(head)}{', '.join(head)} · {stage}"
+
+
+def left_in_all(active: Sequence[Job]) -> str:
+    """``, about 3 min left in all``: of the running job and all that wait; "" where that is not known."""
+    running = [job.remaining_seconds for job in active if job.state is JobState.RUNNING]
+    waiting = [job for job in active if job.state is JobState.QUEUED]
+    if None in running or any(job.is_private or len(job.requests) < len(job.tasks) for job in waiting):
+        return ""
+    ids = tuple(job.job_id for job in waiting)
+    expected = _expected_seconds(repository().digest(), ids, tuple(r for job in waiting for r in job.requests))
+    if expected is None:
+        return ""
+    return f", about {duration(sum(left or 0.0 for left in running) + expected)} left in all"
+
+
+@cached(16)
+def _expected_seconds(
+    digest: str,  # noqa: ARG001 - what ran already tells how long the rest takes
+    ids: tuple[int, ...],  # noqa: ARG001 - decide what waits
+    _requests: tuple[RunRequest, ...],
+) -> float | None:
+    """What waiting runs are expected to take; None where one of them cannot be estimated."""
+    try:
+        return estimates.estimate(_requests, settings(), repository()).seconds
+    except BlindspotError:  # it says so when its turn comes
+        return None
 
 
 def duration(seconds: float) -> str:
@@ -227,9 +250,9 @@ def tell_ends() -> None:
         st.error(as_text(f"{what} failed: {error}"), icon=":material/error:")
     if cancelled := [job for job in ended if job.state is JobState.CANCELLED]:
         kept = (
-            "What was encoded is kept: start it again to continue."
+            "Computed embeddings are kept. Start it again to continue."
             if any(job.requests for job in cancelled)
-            else "Start it again to go on."
+            else "Start it again to continue."
         )
         what = f"{cancelled[0].title} was" if len(cancelled) == 1 else f"{len(cancelled)} runs were"
         st.info(f"{as_text(what)} cancelled. {kept}")

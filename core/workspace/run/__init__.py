@@ -7,11 +7,9 @@ from core.workspace.run import form, history, queue
 
 
 def show() -> None:
-    picks = ui.page(
-        "Run", "What shall be computed, how long will it take, and what was computed before?", show_jobs=False
-    )
+    picks = ui.page("Run", "Choose what to run; see the queue and past runs.", show_jobs=False)
     queue.queue()
-    st.subheader("What to run", anchor=False)
+    st.subheader("New runs", anchor=False)
     with ui.errors_shown():
         form.take_over(picks)
         if expansion := form.planned(form.choose()):

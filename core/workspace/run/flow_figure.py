@@ -14,11 +14,11 @@ HEIGHT = 280
 def likelihood(
     steps: Sequence[float], train: Sequence[float], held_out: Sequence[float], kept: float, scheme: Scheme
 ) -> go.Figure:
-    """Log-likelihood per dimension by training steps, of training and held-out items; ``kept`` is the chosen step."""
+    """Log-likelihood per dimension by training steps, of training and held-out texts; ``kept`` is the chosen step."""
     figure = go.Figure()
     for name, values, dash, symbol in (
-        ("items that it is trained on", train, "dot", "circle"),
-        ("a tenth that is held out", held_out, "solid", "square"),
+        ("training texts", train, "dot", "circle"),
+        ("held-out tenth", held_out, "solid", "square"),
     ):
         figure.add_scatter(
             x=list(steps),
@@ -33,6 +33,6 @@ def likelihood(
     figure.add_annotation(
         x=kept, yref="paper", y=0.0, text="kept", showarrow=False, xanchor="left", yanchor="bottom", xshift=4
     )
-    figure.update_xaxes(title="steps of training")
+    figure.update_xaxes(title="training steps")
     figure.update_yaxes(title="log-likelihood per dimension, nats")
     return apply_layout(figure, scheme, height=HEIGHT)

@@ -1,4 +1,4 @@
-"""Form of the page *Run*: what to compute, and what it will cost."""
+"""Form of the page *Run*: what to run, and what it costs."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ def choose() -> Sweep:
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a reference",
-        help=f"Choose some, or type a reference and press Enter:\n\n{encoders_in_words()}",
+        help=f"Choose models, or type a reference and press Enter:\n\n{encoders_in_words()}",
     )
     chains = right.multiselect(
-        "Transforms",
+        "Post-processing",
         READY_CHAINS,
         default=_at_first(_TRANSFORMS, DEFAULT_TRANSFORMS),
         key=_TRANSFORMS,
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a chain",
-        help="Every encoder runs with each of them. Type steps joined by `+`, for example `center+whiten:64`.\n\n"
+        help="Every model runs with each of these. Type steps joined by `+`, for example `center+whiten:64`.\n\n"
         + steps_in_words(),
     )
     chosen = left.multiselect(
@@ -98,7 +98,7 @@ def choose() -> Sweep:
         on_change=_tick_what_fits,
         persist_state="session",
         format_func=title_of,
-        help="The page *Data* shows each of them, and takes files of your own.",
+        help="See the page *Data* for details, or to upload your own.",
     )
     titles = {entry.id: entry.title for entry in all_diagnostics().values()}
     asked = right.multiselect(
@@ -119,7 +119,7 @@ def choose() -> Sweep:
             default=[DEFAULT_METRIC],
             key="run_metrics",
             persist_state="session",
-            help="cos: cosine. l2: 1/(1 + distance). Both: each variant is run with either.",
+            help="cos: cosine. l2: 1/(1 + distance). Select both to run every model with each.",
         )
         protocols = st.pills(
             "Protocol",
@@ -128,16 +128,16 @@ def choose() -> Sweep:
             default=[DEFAULT_PROTOCOL],
             key="run_protocols",
             persist_state="session",
-            help="Of EvalRank. definition: the paper's, exact, with ties. toolkit: the published toolkit's arithmetic, "
-            "rounding included; only its scores can be compared with published ones.",
+            help="For EvalRank. definition: the paper's, exact, with ties. toolkit: the published toolkit's "
+            "arithmetic, including its rounding; use it to compare with published scores.",
         )
     common = right.toggle(
-        "Rank only what all of them cover",
+        "Compare on texts that all models cover",
         value=True,
         key="run_common",
         persist_state="session",
-        help="Word vectors and tables lack some texts. On: EvalRank ranks the items for which all the chosen encoders "
-        "have a vector, so that their scores can be compared. Off: each encoder on what it covers itself.",
+        help="Word vectors and tables lack some texts. On: EvalRank ranks only texts for which all selected models "
+        "have a vector, so their scores can be compared. Off: each model is ranked on the texts that it covers.",
     )
     params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
     known = {p.name for name in asked for p in find_diagnostic(name).parameters}
@@ -161,7 +161,7 @@ def planned(sweep: Sweep) -> Expansion | None:
     _say_what_is_idle(sweep, expansion)
     if len(expansion.requests) > MANY_RUNS:  # a demo's lower limit counts what is not stored yet: ``submit_each``
         st.error(
-            f"These are {len(expansion.requests):,} runs, more than the {MANY_RUNS} that this page starts at once. "
+            f"{len(expansion.requests):,} runs are more than the {MANY_RUNS} that this page starts at once. "
             "Choose fewer, or use `python -m core sweep`.",
             icon=":material/error:",
         )
@@ -173,10 +173,10 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
     """Name chosen diagnostics without a dataset of their kind, and the other way round."""
     running = {r.diagnostic for r in expansion.requests}
     for entry in (find_diagnostic(name) for name in sweep.diagnostics if name not in running):
-        st.caption(f"{entry.title} has nothing to run on: it needs a {entry.dataset_kind}.")
+        st.caption(f"Skipped: {entry.title} (no {entry.dataset_kind} selected)")
     used = {r.dataset for r in expansion.requests}
     for dataset in (name for name in sweep.datasets if name not in used):
-        st.caption(f"No chosen diagnostic runs on {as_text(title_of(dataset))}.")
+        st.caption(f"Skipped: {as_text(title_of(dataset))} (no selected diagnostic runs on it)")
 
 
 def cost_and_start(expansion: Expansion) -> None:
@@ -211,7 +211,7 @@ def cost_and_start(expansion: Expansion) -> None:
                     {
                         "run": run.request.label,
                         "params": in_words(dict(run.request.params)) or "–",
-                        "state": "in the store" if run.is_stored else "to compute",
+                        "state": "available" if run.is_stored else "to run",
                         "time": "–" if run.is_stored else _seconds(run.seconds),
                     }
                     for run in cost.runs
@@ -226,26 +226,26 @@ def _link_to_result(expansion: Expansion) -> None:
     first = expansion.requests[0]
     variants = list(dict.fromkeys(request.variant for request in expansion.requests))
     address = link_to(first.dataset, dict(first.params).get("metric", DEFAULT_METRIC), variants)
-    page, label = ("compare", "See how they compare") if len(variants) > 1 else ("findings", "See what was found")
+    page, label = ("compare", "View the comparison") if len(variants) > 1 else ("findings", "View the findings")
     st.page_link(f"pages/{page}.py", label=label, icon=":material/arrow_forward:", query_params=address)
 
 
 def _summary(cost: Estimate, under_way: int) -> str:
     wanted, stored = len(cost.wanted), len(cost.runs) - len(cost.wanted)
     if not wanted:
-        return f"All {stored} are in the store already: see below, or the pages of the diagnostics."
+        return f"All {stored} results are already available."
     runs = f"**{wanted} run{'s' if wanted != 1 else ''}** to compute"
     if stored:
-        runs += f", {stored} in the store already"
+        runs += f", {stored} already available"
     if under_way:
-        runs += f", {under_way} of them under way"
+        runs += f", {under_way} of them running or waiting"
     parts = [
         f"about **{duration(cost.seconds)}**",
         f"{cost.memory_bytes / 1e9:.1f} GB of memory",
-        f"{cost.disk_bytes / 1e6:,.0f} MB on disk" if cost.disk_bytes else "nothing new on disk",
+        f"{cost.disk_bytes / 1e6:,.0f} MB on disk" if cost.disk_bytes else "no new disk space",
     ]
     if cost.downloads:
-        size = f"{cost.download_bytes / 1e6:.1f} MB" if cost.download_bytes else "size not known"
+        size = f"{cost.download_bytes / 1e6:.1f} MB" if cost.download_bytes else "size unknown"
         parts.append(f"a download of {', '.join(cost.downloads)} ({size})")
     return f"{runs}: {', '.join(parts)}."
 
@@ -257,15 +257,15 @@ def _warnings(cost: Estimate) -> None:
     if cost.guessed:
         names = ", ".join(f"`{as_text(name)}`" for name in cost.guessed[:4])
         more = f" and {len(cost.guessed) - 4} more" if len(cost.guessed) > 4 else ""
-        st.caption(f"The time is a rough guess: {names}{more} did not run on this machine yet.")
+        st.caption(f"Rough estimate: {names}{more} have not run on this machine yet.")
     free = psutil.virtual_memory().available
     if cost.memory_bytes > free:
         st.warning(
-            f"Only {free / 1e9:.1f} GB of memory are free on this machine: close something, or choose a smaller "
-            "encoder or dataset.",
+            f"Only {free / 1e9:.1f} GB of memory are free on this machine. Close other programs, or choose a smaller "
+            "model or dataset.",
             icon=":material/memory:",
         )
 
 
 def _seconds(seconds: float | None) -> str:
-    return "not known" if seconds is None else f"about {duration(seconds)}"
+    return "unknown" if seconds is None else f"about {duration(seconds)}"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.datasets import uploads
 from core.datasets.catalog import title_of
-from core.diagnostic import FIT_ON, all_diagnostics, find_diagnostic, in_words
+from core.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.runs import manifests, pipeline
 from core.runs.manifests import NOT_THERE
@@ -36,10 +36,10 @@ _ROUND = "_history_round"
 
 def history(picks: Picks) -> list[RunRecord]:
     """The runs in the store, page by page; returns those that are chosen."""
-    st.subheader("What was computed", anchor=False)
+    st.subheader("Past runs", anchor=False)
     counts = repository().counts()
     if not counts:
-        st.info("Nothing yet. Choose above what to run: the defaults need no download and take a few seconds.")
+        st.info("No runs yet. Choose above what to run: the defaults need no download and take a few seconds.")
         return []
     first, second, third = st.columns(3)
     diagnostic = first.selectbox(
@@ -68,14 +68,14 @@ def history(picks: Picks) -> list[RunRecord]:
         st.session_state["history_page"] = 1
         st.rerun()
     if not page.runs:
-        st.info("No run fits these filters and the variants picked in the sidebar.")
+        st.info("No runs match these filters and the models picked on the left.")
         return _chosen_records()
     _table(page.runs)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         st.pagination(-(-page.total // PER_PAGE), key="history_page")
-    picked = " of the picked variants" if picks.variants else ""
-    right.caption(f"{counted(page.total, 'run')}{picked}. Choose one to see what it rests on, two to compare them.")
+    picked = " of the picked models" if picks.variants else ""
+    right.caption(f"{counted(page.total, 'run')}{picked}. Select one for details, two to compare them.")
     return _chosen_records()
 
 
@@ -94,8 +94,8 @@ def _table(runs: Sequence[RunRecord]) -> None:
         selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},
         column_config={
             "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm"),
-            "variant": st.column_config.TextColumn(width="medium"),
-            "time": st.column_config.TextColumn(help="all stages together"),
+            "model": st.column_config.TextColumn(width="medium"),
+            "time": st.column_config.TextColumn(help="All stages together"),
         },
     )
     now = [ids[row] for row in event.selection.rows if row < len(ids)]
@@ -109,14 +109,19 @@ def _row(run: RunRecord) -> dict[str, object]:
     return {
         "started": run.started_at.replace(tzinfo=None),
         "diagnostic": entry.title if entry else run.plan.diagnostic,
-        "variant": run.plan.variant.label,
+        "model": run.plan.variant.label,
         "dataset": title_of(run.plan.dataset),
         "parameters": in_words(run.plan.params) or NOT_THERE,
-        "score": f"{headline} {run.metrics[headline]:.4f}" if headline else NOT_THERE,
+        "score": f"{_called(entry, headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
         "state": str(run.state),
         "run": run.run_id,
     }
+
+
+def _called(entry: DiagnosticEntry, score: str) -> str:
+    """A score's title."""
+    return entry.overview.columns.get(score, score)
 
 
 def _chosen_records() -> list[RunRecord]:
@@ -137,8 +142,8 @@ def actions(runs: Sequence[RunRecord]) -> None:
     if not runs:
         return
     if not allowed().changes:
-        st.button("Choose none", key="choose_none", on_click=_choose_none)
-        st.caption("This is a demo that strangers share: what is stored cannot be deleted or repeated.")
+        st.button("Clear selection", key="choose_none", on_click=_choose_none)
+        st.caption("This demo is shared: stored runs cannot be deleted or repeated.")
         return
     many = f"{len(runs)} runs" if len(runs) > 1 else "this run"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -148,18 +153,18 @@ def actions(runs: Sequence[RunRecord]) -> None:
             icon=":material/replay:",
             on_click=_repeat,
             args=(runs,),
-            help="Computes it again and says whether the scores are the same. What is stored stays.",
+            help="Computes it again and reports whether the scores are the same. Stored results are kept.",
         )
         st.button(
             f"Delete {many} …", key="delete", icon=":material/delete:", on_click=_ask, args=([r.run_id for r in runs],)
         )
-        st.button("Choose none", key="choose_none", on_click=_choose_none)
+        st.button("Clear selection", key="choose_none", on_click=_choose_none)
     asked: list[str] = st.session_state.get(_ASKED, [])
     if asked and set(asked) == {r.run_id for r in runs}:
         with st.container(border=True, key="confirm_delete"):
             st.markdown(
-                f"**Delete {many}?** Scores, rows and manifest are removed from the store. Embeddings stay on disk, so "
-                "that computing again is quick."
+                f"**Delete {many}?** This removes scores, rows and manifest. Embeddings stay on disk, so "
+                "computing again is quick."
             )
             with st.container(horizontal=True):
                 st.button("Delete", key="delete_yes", type="primary", on_click=_delete, args=(runs,))
@@ -177,10 +182,10 @@ def _choose_none() -> None:
 
 def _delete(runs: Sequence[RunRecord]) -> None:
     if busy := [r for r in runs if r.state is RunState.RUNNING]:
-        _say(False, f"Nothing was deleted: {busy[0].run_id} is being computed. Cancel it first.")
+        _say(False, f"Nothing was deleted: {busy[0].run_id} is running. Cancel it first.")
         return
     if not allowed().changes:
-        _say(False, "Nothing was deleted: this is a demo that strangers share.")
+        _say(False, "Nothing was deleted: this demo is shared.")
         return
     for run in runs:
         repository().delete(run)
@@ -211,7 +216,7 @@ def details(runs: Sequence[RunRecord]) -> None:
     elif len(runs) == 2:
         _two(*runs)
     elif runs:
-        st.info(f"{len(runs)} runs are chosen. Choose two to compare them, one to see its manifest.")
+        st.info(f"{len(runs)} runs are selected. Select two to compare them, or one to see its manifest.")
 
 
 def _one(run: RunRecord) -> None:
@@ -219,7 +224,7 @@ def _one(run: RunRecord) -> None:
         st.markdown(f"**{as_text(_title(run))}**")
         _link(run)
         if run.state is not RunState.DONE:
-            st.caption(f"It is {run.state}: it has no scores and no manifest. Repeat it to compute it.")
+            st.caption(f"It is {run.state}: it has no scores and no manifest. Repeat it to compute them.")
             return
         scores, facts = st.columns(2)
         entry = all_diagnostics().get(run.plan.diagnostic)
@@ -257,8 +262,8 @@ def _flows(run: RunRecord) -> None:
             key=f"flow_{number}",
         )
         st.caption(
-            f"Log-likelihood of the items under the flow, seed {step['seed']}; it is kept as it was when the held-out "
-            "items were most likely."
+            f"Log-likelihood of the texts under the flow, seed {step['seed']}. The step with the highest held-out "
+            "likelihood is kept."
         )
 
 
@@ -273,7 +278,7 @@ def _two(first: RunRecord, second: RunRecord) -> None:
         if matter:
             st.markdown(f"They differ in: **{', '.join(matter)}**.")
         else:
-            st.markdown("Nothing that decides the numbers differs.")
+            st.markdown("No setting that affects the numbers differs.")
         st.dataframe(
             pd.DataFrame(
                 [{"what": f"{f.group} {f.name}".strip(), "A": f.first, "B": f.second} for f in different],
@@ -301,7 +306,7 @@ def _two(first: RunRecord, second: RunRecord) -> None:
                 key="compared_scores",
                 column_config={c: st.column_config.NumberColumn(format="%.6g") for c in ("A", "B", "B - A")},
             )
-        with st.expander(f"{len(facts) - len(different)} facts are the same", icon=":material/equal:"):
+        with st.expander(f"{len(facts) - len(different)} settings are identical", icon=":material/equal:"):
             same = [{"what": f"{f.group} {f.name}".strip(), "both": f.first} for f in facts if not f.differs]
             st.dataframe(pd.DataFrame(same, columns=["what", "both"]), hide_index=True, key="same_facts")
 
@@ -331,14 +336,14 @@ def _link(run: RunRecord) -> None:
     if entry.page is None:
         return
     if FIT_ON in plan.params:
-        st.caption(f"The page {entry.title} shows runs whose transform was fitted on their own items only.")
+        st.caption(f"The page {entry.title} shows only runs whose transform was fitted on their own texts.")
         return
     address = link_to(
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
     st.page_link(
         f"pages/{entry.page.stem}.py",
-        label=f"See it on the page {entry.title}",
+        label=f"Open on the page {entry.title}",
         icon=":material/arrow_forward:",
         query_params=address,
     )

@@ -29,16 +29,16 @@ def _queue() -> None:
         with st.container(border=True, key="jobs"):
             for job in running:
                 work.progress_row(job)
-            _waiting(waiting)
+            _waiting(running, waiting)
     if work.has_changed(active):
         st.rerun()
 
 
-def _waiting(waiting: list[Job]) -> None:
+def _waiting(running: list[Job], waiting: list[Job]) -> None:
     if not waiting:
         return
     text, button = st.columns([6, 1], vertical_alignment="center")
-    text.markdown(f"**{len(waiting)} waiting**, in this order")
+    text.markdown(f"**{len(waiting)} waiting**{work.left_in_all([*running, *waiting])}")
     mine = [job for job in waiting if work.may_cancel(job)]
     label = "Cancel all" if allowed().orders_queue else "Cancel mine"
     button.button(label, key="cancel_all", on_click=_cancel, args=(mine,), disabled=not mine, width="stretch")
@@ -59,7 +59,7 @@ def _waiting(waiting: list[Job]) -> None:
                 args=(job.job_id, work.owner()),
             )
     if len(waiting) > SHOWN:
-        st.caption(f"and {len(waiting) - SHOWN} more after these")
+        st.caption(f"and {len(waiting) - SHOWN} more")
 
 
 def _move(job: Job, icon: str, what: str, places: int, disabled: bool) -> None:
