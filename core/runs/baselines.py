@@ -100,7 +100,7 @@ def findings_of(
                 kind="no-better-than-baseline",
                 level=Level.CAUTION,
                 sentence=f"{{A}} is not significantly better {than}",
-                test=f"counted where the difference is not significant: {test}, p = {found.p:.2g}",
+                test=f"not significant: {test}, p = {found.p:.2g}",
                 severity=1.0 - found.score,
                 **common,
             )

@@ -90,6 +90,12 @@ class Finding:
         return _PLACE.sub(lambda place: names.get(place[1], place[0]), self.sentence)
 
     @property
+    def basis(self) -> str:
+        """The test, and n where the test does not name it."""
+        named = f"{self.n:,}" in re.findall(r"\d+(?:[.,]\d+)*", self.test)
+        return self.test if named else f"{self.test} · n = {self.n:,}"
+
+    @property
     def variants(self) -> tuple[Variant, ...]:
         return tuple(dict.fromkeys(run.plan.variant for run in self.runs))
 

@@ -41,40 +41,41 @@ STEPS = (
     Step(
         "findings",
         "The first finding",
-        "What the runs say about these models, worst first. Each sentence rests on a test; the link on a card opens "
-        "the items behind it.",
+        "What the results say about these models, worst first. Each finding is tested or counted; the link on its "
+        "card opens the examples behind it.",
     ),
     Step(
         "evalrank",
         "The pair behind it",
-        "Below, under *Look closer*: a sentence, and everything that the model puts before its paraphrase. The "
-        "opposite of the sentence is among it.",
+        "Below, under *Look closer*: a sentence and every text that the model ranks above its paraphrase. One of them "
+        "says the opposite.",
         {"pair": str(PAIR)},
         MODELS[:1],
     ),
     Step(
         "evalrank",
         "Why is the similarity so high?",
-        "Switch on *Why this similarity?* below the pair: the map shows what each word contributes.",
+        "*Why this similarity?* below the pair is on: the heat map shows how much each word contributes.",
         {"pair": str(PAIR), "why": "true"},
         MODELS[:1],
     ),
     Step(
         "compare",
         "A against B",
-        "Every difference between two models with its interval, and the items that changed most.",
+        "Every difference between two models with its interval, and the examples where they differ most.",
         {},
         MODELS,
     ),
     Step(
         "data",
         "Your own texts, your own model",
-        "Bring a file here, add a model on *Models*, and start both on *Run*.",
+        "Add your data here and your model on *Models*; then start both on *Run*.",
     ),
     Step(
         "findings",
         "The report",
-        "*Report* makes one file of all this, with texts, figures and the commands that repeat it, to hand on.",
+        "*Report* saves all of this as one file to share: findings, examples, figures, and the commands to reproduce "
+        "them.",
     ),
 )
 

@@ -18,23 +18,26 @@ from core.types import Variant
 
 FIRST = Variant("minilm", "none")
 CENTERED = Variant("minilm", "center")
-# A sentence transformer, its own word pieces without the transformer, a model of the texts' own words, and spelling.
-UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("minilm-static", "lsa", "random-projection")))
+STATIC = Variant("minilm-static", "none")
+# A sentence transformer, spelling, a model of the texts' own words, and the transformer's word pieces without it: last,
+# since Compare takes the newest other model at first, and a baseline is nobody's question.
+UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("random-projection", "lsa")), STATIC)
 VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
 OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
 OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
 FREQUENCY = ("frequency", "demo-vocabulary")  # seconds each, so only of those in which it differs most
-OF_FREQUENCY = UNTRANSFORMED[:2]
+OF_FREQUENCY = (FIRST, STATIC)
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
-JUDGED = UNTRANSFORMED[:2]
+JUDGED = (FIRST, STATIC)
+MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
 
 
 def tasks(settings: Settings) -> list[Task]:
     """All work of the demo; what takes a process of its own, UMAP, comes last."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
-    maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in UNTRANSFORMED]  # as many as the page Map shows
+    maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in MAPPED]
     return [*requests(settings), *items, *maps]
 
 

@@ -293,7 +293,7 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
         "pairs.",
         value=found.value,
         interval=found.interval,
-        test=f"Fisher's exact test over {found.independent} of this kind and the rest{kinds}",
+        test=f"Fisher's exact test of this kind against the rest, {found.independent}{kinds}",
         p=worst.p,
         n=max(1, round(found.effective)),
         severity=max(0.0, rest - found.value),
@@ -379,9 +379,9 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
         [run],
         kind="outranked-by-changed-meaning",
         level=Level.BLIND_SPOT,
-        sentence=f"Where {{A}} misses the match, {noun} comes first most often: in {percent(found.value)} of the "
-        f"{len(places):,} missed pairs{ci(found.interval, '.0%')}, where {percent(chance)} would be by chance among "
-        "the rewrites.",
+        sentence=f"Where {{A}} misses the match, {noun} most often comes first: in {percent(found.value)} of the "
+        f"{len(places):,} missed pairs{ci(found.interval, '.0%')}, against {percent(chance)} if rewrites came first at "
+        "random.",
         value=found.value,
         interval=found.interval,
         test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
@@ -422,7 +422,7 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | N
         f"{len(places):,} pairs{ci(found.interval, '.0%')}.",
         value=found.value,
         interval=found.interval,
-        test=f"exact sign test of whether it is more than half, over {found.independent}",
+        test=f"exact sign test against 50%, {found.independent}",
         p=p,
         n=max(1, round(found.effective)),
         severity=min(1.0, _missed_share(ranked, run) * found.value),
@@ -591,7 +591,7 @@ def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float
         f"{d} by {abs(leads[1]):.3f}.",
         value=found.value,
         interval=found.interval,
-        test=f"sign-flip tests of both differences over {found.independent}, the less sure one"
+        test=f"sign-flip tests of both differences over {found.independent}, the less certain one"
         + (f", corrected for {choices} pairs of models" if choices > 1 else ""),
         p=min(1.0, p * choices),
         n=max(1, round(found.effective)),
@@ -631,7 +631,7 @@ def _tied(run: RunRecord) -> Finding | None:
         level=Level.CAUTION,
         sentence=f"Ties decide part of the score of {{A}}: another text is exactly as similar as the match in "
         f"{percent(tied / pairs)} of the pairs, and MRR is {m['mrr_pessimistic']:.3f} to {m['mrr_optimistic']:.3f}, "
-        "depending on who gets the ties.",
+        "depending on how ties are broken.",
         value=tied / pairs,
         test=f"counted over {pairs:,.0f} pairs",
         n=int(pairs),

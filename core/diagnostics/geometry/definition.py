@@ -153,11 +153,11 @@ ENTRY = DiagnosticEntry(
     id="geometry",
     version=1,
     title="Geometry",
-    question="Are mates near each other, and everything else spread out?",
+    question="Are matches close together, and is everything else spread out?",
     how=rf"""
 All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(x, y)$.
 
-- **Alignment** is $E\,\lVert x-y\rVert^2$ over the positive pairs: 0 where mates have the same direction. Lower is
+- **Alignment** is $E\,\lVert x-y\rVert^2$ over the positive pairs: 0 where matches have the same direction. Lower is
   better.
 - **Uniformity** is $\log E\,e^{{-2\lVert x-y\rVert^2}}$ over all pairs of two different items of a sample of {MOST:,}
   (all items, where there are no more). It is 0 where all have one direction; lower is more evenly spread.
@@ -175,7 +175,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
     parameters=(),
     columns=(Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),),
     metrics=(
-        Score("align", "alignment: mean squared distance of mates", False, range=(0.0, 4.0)),
+        Score("align", "alignment: mean squared distance of matches", False, range=(0.0, 4.0)),
         Score("uniform", "uniformity: log of the mean Gaussian potential of two items", False, range=(-8.0, 0.0)),
         Score("anisotropy", "mean cosine of two different items", None, range=SIGNED),
         *(
@@ -194,7 +194,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
     ),
     headline="align",
     overview=Overview(
-        "Alignment: mean squared distance of mates (lower is better)",
+        "Alignment: mean squared distance of matches (lower is better)",
         {
             "align": "alignment",
             "uniform": "uniformity",

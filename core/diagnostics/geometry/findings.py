@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from core.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
@@ -18,6 +20,8 @@ NEARER = 0.1  # share of the way from random texts to one point that matches sho
 FAR = 0.1  # share of matches that may be as far apart as random texts
 COMMON = 0.4  # mean cosine of two texts from which on a common direction is worth a warning
 SKEWED = 3.0  # skewness of the k-occurrence, likewise
+# Geometry has no page of its own, and what Evidence says of it takes several models.
+SCORES: dict[str, Any] = {"page": "overview", "address": {"scores": ENTRY.id}}
 
 
 def findings(material: Material) -> list[Finding]:
@@ -42,12 +46,13 @@ def _space(run: RunRecord) -> list[Finding]:
                 [run],
                 kind="common-direction",
                 level=Level.CAUTION,
-                sentence=f"{{A}} crowds all texts into one direction: two of them have a cosine of "
-                f"{number(m['anisotropy'])} on average, related or not.",
+                sentence=f"{{A}} crowds all texts into one direction: two random texts have a "
+                f"cosine of {number(m['anisotropy'])} on average.",
                 value=m["anisotropy"],
-                test=f"counted over every two of {counted(texts, 'text')}",
+                test=f"computed over all pairs of {counted(texts, 'text')}",
                 n=texts,
                 severity=clipped(m["anisotropy"]),
+                **SCORES,
             )
         )
     skewness = m.get("hubness_cos_sample", 0.0)
@@ -60,7 +65,7 @@ def _space(run: RunRecord) -> list[Finding]:
                 kind="hubs",
                 level=Level.CAUTION,
                 sentence=f"{{A}} has hubs: a few texts are among the {NEIGHBOURS} nearest of very many others "
-                f"(skewness {number(skewness, '.1f')}, where 0 is even).",
+                f"(skewness {number(skewness, '.1f')}; 0 means no hubs).",
                 value=skewness,
                 test=f"counted over {counted(sampled, 'text')}",
                 n=sampled,
@@ -76,12 +81,13 @@ def _space(run: RunRecord) -> list[Finding]:
                 [run],
                 kind="zero-vectors",
                 level=Level.CAUTION,
-                sentence=f"{{A}} gives {zeros:,} of {counted(texts, 'text')} a vector of zeros, which is similar to "
-                "nothing.",
+                sentence=f"{{A}} gives {zeros:,} of {counted(texts, 'text')} a vector of zeros, which is similar "
+                "to nothing.",
                 value=zeros / texts,
                 test=f"counted over {counted(texts, 'text')}",
                 n=texts,
                 severity=clipped(zeros / texts),
+                **SCORES,
             )
         )
     return out
@@ -109,9 +115,9 @@ def _nearer(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: D
         return []
     weak = value < NEARER
     if weak:
-        sentence = f"{{A}} hardly puts matches nearer to each other than random texts: {value:.0%} nearer on average"
+        sentence = f"{{A}} puts matches hardly closer together than random texts: {value:.0%} closer on average"
     else:
-        sentence = f"{{A}} puts matches {value:.0%} nearer to each other than random texts"
+        sentence = f"{{A}} puts matches {value:.0%} closer together than random texts"
     return [
         finding(
             ENTRY,
@@ -125,6 +131,7 @@ def _nearer(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: D
             test=in_test(f"t test against {NEARER:.0%}", found),
             n=found.units,
             severity=clipped(1 - value),
+            **SCORES,
             examples=_farthest(rows, places, nearer) if weak and p < ALPHA else (),
         )
     ]
@@ -150,6 +157,7 @@ def _far(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: Depe
             test=in_test(f"score test against {FAR:.0%}", found),
             n=found.units,
             severity=clipped(found.value),
+            **SCORES,
             examples=_farthest(rows, places, nearer) if p < ALPHA else (),
         )
     ]

@@ -20,10 +20,10 @@ from core.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meanin
 from core.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
 from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, LEVEL, Interval, p_of_more, wilson_interval
+from core.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
 from core.numerics.statistics.pairs import Dependence
 from core.runs.baselines import against_baselines, findings_of
-from core.runs.finding_parts import ci, finding, kebab
+from core.runs.finding_parts import ci, finding, kebab, number
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -114,7 +114,7 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
         f"{ci(interval, '.0%')}.",
         value=wrong,
         interval=interval,
-        test=f"exact sign test of whether it is more than half, over {n:,} sentences, ties left out",
+        test=f"exact sign test against 50%, {n:,} sentences, ties excluded",
         p=p,
         n=n,
         severity=wrong,
@@ -193,7 +193,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {_joined(parts)}.",
         value=shares[best],
         interval=wilson_interval(shares[best], n, z),
-        test=f"exact binomial test of whether it is more than three of four, over {n:,} sentences{corrected}",
+        test=f"exact binomial test against 75%, {n:,} sentences{corrected}",
         p=max(p[o] for o in named),
         n=n,
         severity=max(0.0, 2 * shares[best] - 1),
@@ -217,7 +217,7 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
         f"{ci(interval, '.0%')}; guessing finds it in {percent(chance)}.",
         value=accuracy,
         interval=interval,
-        test=f"exact binomial test of whether it is less than {percent(chance)}, over {n:,} sentences",
+        test=f"exact binomial test against {percent(chance)}, {n:,} sentences",
         p=p_of_more(missed, n, 1.0 - chance),
         n=n,
         severity=1.0 - accuracy,
@@ -255,12 +255,12 @@ def _of_dataset(
     known = Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)
     out: list[Finding] = []
     for found in against_baselines(runs, baselines, right, known):
-        ends = f"; difference {_points(found.difference.interval)}" if found.difference.interval else ""
+        points = number(100 * found.difference.value, "+.0f") + " points" + ci(found.difference.interval, "+.0f", 100)
         out += findings_of(
             ENTRY,
             found,
-            "at telling rewrites that keep the meaning from those that change it",
-            f"right in {percent(found.score)} against {percent(found.reached)} of the comparisons{ends}",
+            "at telling rewrites that keep the meaning from rewrites that change it",
+            f"{percent(found.score)} of the comparisons right against {percent(found.reached)}, {points}",
             f"sign-flip test over {n:,} sentences, {counted(len(orderings), 'comparison')} each",
             {"heros_view": "orderings"},
         )
@@ -268,10 +268,6 @@ def _of_dataset(
 
 
 # --- words
-
-
-def _points(interval: Interval) -> str:
-    return f"95% CI {100 * interval.low:+.0f} to {100 * interval.high:+.0f} points"
 
 
 def _joined(parts: Sequence[str]) -> str:

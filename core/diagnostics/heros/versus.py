@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
+from core.diagnostics.heros.findings import noun
 from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
@@ -107,4 +108,4 @@ def _nearer(outcome: float, ordering: Ordering) -> str:
 
 
 def _words(subset: str) -> str:
-    return subset.replace("_", " ")
+    return noun(subset).removeprefix("the ")

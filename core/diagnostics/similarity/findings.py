@@ -171,7 +171,7 @@ def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
     if np.isnan(p):
         return []
     weak = rho < LEAST
-    does = "hardly follows people's scores" if weak else "follows people's scores"
+    does = "hardly agrees with human scores" if weak else "agrees with human scores"
     return [
         finding(
             ENTRY,
@@ -207,7 +207,7 @@ def _against_baseline(
     made = findings_of(
         ENTRY,
         AgainstBaseline(own.run, other.run, max(rho, 0.0), max(low, 0.0), found, p),
-        "at following people's scores",
+        "at predicting human scores",
         said + ci(found.interval, "+.2f"),
         in_test("t test of the paired difference", found),
         SCORES,

@@ -84,12 +84,12 @@ def _learned(run: RunRecord) -> list[Finding]:
             kind="learned",
             level=Level.BLIND_SPOT if weak else Level.STRENGTH,
             sentence=f"{'Negation' if probe else 'The classes'} {does} {{A}}: {value:.1%} of the examples are right"
-            f"{ci(ends, '.1%')}, where the most frequent class alone gives {majority:.1%}.",
+            f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
             value=value,
             interval=ends,
             p=p,
             test=f"score test against {least:.1%}, {'half' if probe else 'a tenth'} of the way from the most frequent "
-            f"class to all right, {counted(int(m['tested']), 'example')}",
+            f"class to 100%, {counted(int(m['tested']), 'example')}",
             n=int(m["tested"]),
             severity=clipped(lacking(value, majority)),
         )
@@ -201,8 +201,8 @@ def _against_baseline(
     made = findings_of(
         ENTRY,
         found,
-        "at seeing negation" if found.run.plan.dataset == DEMO else "at the task",
-        f"a classifier is right on {own:.1%} against {low:.1%} of the examples, {points} points"
+        "at detecting negation" if found.run.plan.dataset == DEMO else "at the task",
+        f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"
         f"{ci(found.difference.interval, '+.1f', 100)}",
         in_test("sign flips of the paired difference", found.difference),
         _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.FIXED)},

@@ -209,7 +209,7 @@ def _section(asked: _Asked, name: str) -> list[Finding]:
             address=_view(asked.run, name),
             kind=f"relation-unknown-{kebab(name)}",
             level=Level.BLIND_SPOT if tested else Level.CAUTION,
-            sentence=f"{{A}} hardly knows the relation '{name}': it answers {right} of "
+            sentence=f"{{A}} barely knows the relation '{name}': it answers {right} of "
             f"{counted(len(asked.hits), 'question')} right{ci(found.interval, '.0%')}.",
             value=found.value,
             interval=found.interval,
@@ -315,8 +315,8 @@ def _purity(run: RunRecord, right: Float64, known: Dependence) -> list[Finding]:
             address=_clusters(run),
             kind="purity",
             level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, where "
-            f"shuffled classes are {chance:.0%}.",
+            sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, against "
+            f"{chance:.0%} for shuffled classes.",
             value=found.value,
             interval=found.interval,
             p=p,

@@ -70,4 +70,4 @@ def independent(unit: Unit, units: int, effective: float) -> str:
     """``3,301 independent groups of pairs``, and what they are worth where some hold far more than others."""
     said = f"{units:,} independent {unit}"
     worth = round(effective)
-    return said if worth >= 0.9 * units else f"{said}, worth {worth:,} of equal size"
+    return said if worth >= 0.9 * units else f"{said} (effective n = {worth:,})"

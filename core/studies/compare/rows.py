@@ -268,18 +268,25 @@ def headline(found: Comparison, a: str, b: str) -> str:
     if not deciding:
         return f"{a} and {b} have no score in common yet."
     better, worse, undecided, untested = (found.count(verdict) for verdict in Verdict)
-    said = f"{a} is better than {b} by more than chance on {better}, worse on {worse}, undecided on {undecided}"
-    end = f", not tested on {untested}" if untested else ""
-    of = counted(len(deciding), "score")
-    return f"{said}{end}, of {of} on the same items."
+    of = f"of {counted(len(deciding), 'score')}"
+    if untested == len(deciding):
+        return f"{a} and {b} have {counted(untested, 'score')} in common, and no test for any of them."
+    if better or worse:
+        verdict, count = ("better", better) if better else ("worse", worse)
+        said = f"{a} is significantly {verdict} than {b} on {count} {of}"
+        said += f" and worse on {worse}" if better and worse else ""
+        said += f"; no significant difference on {undecided}" if undecided else ""
+    else:
+        said = f"No significant difference between {a} and {b} on {undecided} {of}"
+    return f"{said}; {untested} not tested." if untested else f"{said}."
 
 
 def method_in_words(found: Comparison) -> str:
     """How the verdicts come about."""
     return (
-        "A difference is a share of the range that the score can take: 1 point is 0.01 of an accuracy or MRR, 0.02 of "
-        "a correlation (-1 to 1), 0.04 of an alignment (0 to 4, less is better). To the right, A is better. Intervals "
-        "are 95%, of each difference alone; p-values are paired over the same items and corrected after Holm for "
-        f"{counted(found.tests, 'test')}. Scores that only describe the space are shown and do not count as better or "
+        "Differences are shares of the score's range: 1 point is 0.01 of an accuracy or MRR, 0.02 of a correlation "
+        "(−1 to 1), 0.04 of an alignment (0 to 4, lower is better). To the right, A is better. Intervals are 95%, for "
+        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for "
+        f"{counted(found.tests, 'test')}. Scores that only describe the space are shown but not counted as better or "
         "worse."
     )

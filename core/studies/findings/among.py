@@ -68,7 +68,7 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
         Finding(
             kind="not-told-apart",
             level=Level.CAUTION,
-            sentence=f"No significant difference in {closest.label} between {{A}} ({closest.a:.3f}), the best, and "
+            sentence=f"{closest.label}: no significant difference between {{A}} ({closest.a:.3f}), the best, and "
             f"{listed(others_named)}.",
             diagnostic=entry.id,
             dataset=best.plan.dataset,
@@ -108,7 +108,7 @@ def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository
             Finding(
                 kind=f"order-turned-by-{_kebab(chain)}",
                 level=Level.CAUTION,
-                sentence=f"{chain} turns the order of {{A}} and {{B}} around: {before.label} {before.a:.3f} and "
+                sentence=f"{chain} reverses the order of {{A}} and {{B}}: {before.label} {before.a:.3f} and "
                 f"{before.b:.3f} without it, {after.a:.3f} and {after.b:.3f} with it.",
                 diagnostic=entry.id,
                 dataset=plain[0].plan.dataset,

@@ -50,13 +50,13 @@ def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> l
             Finding(
                 kind="other-items",
                 level=Level.CAUTION,
-                sentence=f"{names(len(runs))} {'was' if is_one else 'were'} run on other items than the other "
-                f"{counted(others, 'model', 'models')}: the {entry.title} scores cannot be compared.",
+                sentence=f"{names(len(runs))} {'was' if is_one else 'were'} tested on different texts than the other "
+                f"{counted(others, 'model', 'models')}, so the {entry.title} scores cannot be compared.",
                 diagnostic=entry.id,
                 dataset=dataset,
                 runs=tuple(runs),
                 value=len(runs),
-                test="counted: models whose runs ranked other items",
+                test="counted: models tested on different texts",
                 n=len(runs) + others,
                 severity=len(runs) / (len(runs) + others),
                 page=entry.deeper,
@@ -108,13 +108,13 @@ def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
         Finding(
             kind="fitted-on-what-is-tested",
             level=Level.CAUTION,
-            sentence=f"The post-processing of {names(len(by_variant))} was fitted on the very texts that it is tested "
-            f"on, in {counted(len(learning), 'run', 'runs')}: new texts may score lower.",
+            sentence=f"The post-processing of {names(len(by_variant))} was fitted on the texts it is tested on, in "
+            f"{counted(len(learning), 'run', 'runs')}: scores on new texts may be lower.",
             diagnostic=STORE,
             dataset=learning[0].plan.dataset,
             runs=tuple(by_variant.values()),
             value=len(learning),
-            test="counted: runs whose post-processing was fitted on no other dataset",
+            test="counted: runs without a separate dataset for fitting",
             n=len(learning),
             severity=max(_share_fitted(run) for run in learning),
             page="lab",
@@ -150,8 +150,8 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
             Finding(
                 kind="texts-cut-off",
                 level=Level.CAUTION,
-                sentence=f"{{A}} does not read {counted(round(share * n), 'text', 'texts')} of {n:,} to the end "
-                f"({share:.1%}): it cuts texts off after {most:,} tokens.",
+                sentence=f"{{A}} truncates {round(share * n):,} of {counted(n, 'text')} ({share:.1%}): it reads at "
+                f"most {most:,} tokens.",
                 diagnostic=STORE,
                 dataset=run.plan.dataset,
                 runs=(run,),

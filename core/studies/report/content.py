@@ -185,9 +185,9 @@ def comparison_table(found: Comparison) -> Table:
     protocol = "".join(f", {name} {params[name]}" for name in ("metric", "protocol") if name in params)
     signs = ", ".join(f"{sign} below {bound}" for bound, sign in reversed(STARS))
     caption = (
-        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: p after Holm "
-        f"over {counted(found.tests, 'test')}, {signs}. "
-        "Intervals are 95%, of each difference alone."
+        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: Holm-corrected "
+        f"p ({counted(found.tests, 'test')}), {signs}. "
+        "Intervals are 95%, for each difference alone."
     )
     heads = ("diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
     return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=3)
@@ -201,7 +201,7 @@ def cost_table(report: Report) -> Table:
         return variant.label, *("–" if number is None else f"{number:,.0f}" for number in numbers)
 
     devices = ", ".join(sorted({cost.device for cost in report.costs if cost.device}))
-    caption = f"What each model costs; speed as measured here{f' on {devices}' if devices else ''}."
+    caption = f"What each model costs; speed measured on this machine{f' on {devices}' if devices else ''}."
     rows = tuple(row(variant, cost) for variant, cost in zip(report.variants, report.costs, strict=True))
     heads = ("model", "texts/s", "dimension", "parameters", "MB per million texts (float32)")
     return Table("Cost", heads, rows, caption)
@@ -218,6 +218,6 @@ def summary(report: Report) -> str:
     return (
         f"{counted(len(runs), 'run')} of {counted(len(report.variants), 'model')} on "
         f"{counted(len(report.datasets), 'dataset')}; "
-        f"{counted(report.findings.hypotheses, 'hypothesis', 'hypotheses')} tested, false discoveries controlled at 5% "
-        "(Benjamini and Hochberg)."
+        f"{counted(report.findings.hypotheses, 'hypothesis', 'hypotheses')} tested, false discovery rate controlled at "
+        "5% (Benjamini-Hochberg)."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -16,11 +17,12 @@ from core.runs.findings import Example, Level
 from core.store.records import RunRecord
 from core.studies.compare.rows import Comparison, headline, method_in_words
 from core.studies.findings.collection import Discovery
+from core.studies.findings.general import listed
 from core.studies.report import figures
 from core.studies.report.content import Report, comparison_table, cost_table, summary
 from core.studies.report.manifest import ELEMENT, portable
 from core.studies.report.tables import Table, to_html
-from core.texts import p_in_words
+from core.texts import counted, p_in_words
 from core.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent
@@ -61,9 +63,10 @@ def render(report: Report) -> str:
         "<!doctype html>\n"
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>{escape(report.title)} · Blindspot</title><style>{_file('report.css')}</style></head><body>"
-        f"<header><h1>{escape(report.title)}</h1><p class=faint>{escape(summary(report))} "
-        f"Blindspot {escape(report.manifest['blindspot'])}, {escape(report.manifest['made'])}.</p>"
+        f"<title>Blindspot report: {escape(report.title)}</title><style>{_file('report.css')}</style></head><body>"
+        f"<header><h1>Blindspot report: {escape(report.title)}</h1>{_first(report)}"
+        f"<p class=faint>{escape(summary(report))} Blindspot {escape(report.manifest['blindspot'])}, "
+        f"{escape(_date(report.manifest['made']))}.</p>"
         f"<nav>{links}</nav></header><main>{body}</main>"
         f"{_json(ELEMENT, report.manifest)}{_json('blindspot-figures', drawn)}"
         f'<script type="text/plain" id="blindspot-plotly">{figures.library()}</script>'
@@ -89,6 +92,20 @@ def _json(element: str, value: object) -> str:
 # --- findings
 
 
+def _first(report: Report) -> str:
+    """The answer in two lines or so, above everything else."""
+    found = report.findings
+    counts = [f"{counted(len(found.at(level)), level)}" for level in Level]
+    lines = [f"{listed(counts)}.", *(headline(one, one.a.label, one.b.label) for one in report.comparisons)]
+    return "".join(f'<p class="said">{escape(line)}</p>' for line in lines)
+
+
+def _date(made: str) -> str:
+    """``November 23, 2026, 07:50 UTC``."""
+    at = datetime.fromisoformat(made)
+    return f"{at:%B} {at.day}, {at:%Y, %H:%M} UTC"
+
+
 def _findings(report: Report) -> str:
     found = report.findings
     cards = "".join(_card(first, others) for first, *others in found.groups())
@@ -98,7 +115,7 @@ def _findings(report: Report) -> str:
 
 def _card(one: Discovery, others: Sequence[Discovery]) -> str:
     finding = one.finding
-    basis = [title_of(finding.dataset), finding.test, f"n = {finding.n:,}"]
+    basis = [title_of(finding.dataset), finding.basis]
     if one.adjusted is not None:
         basis.append(f"corrected {p_in_words(one.adjusted)}")
     examples = "".join(_example(example) for example in finding.examples)

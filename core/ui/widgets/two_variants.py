@@ -60,8 +60,8 @@ def two_names(
     a, b = keys
     if gone := [str(value) for value in map(_value, keys) if value is not None and value not in names]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
-        stands_in = " Another one stands in." if b_at_first and len(names) > 1 else ""
-        st.caption(f"Not among the variants shown: {missing}.{stands_in}")
+        stands_in = " Showing another model instead." if b_at_first and len(names) > 1 else ""
+        st.caption(f"Not among the models shown: {missing}.{stands_in}")
     if len(names) < 2 and b_at_first:
         return names[0], None
     baseline, others = usual_sides(names, keys)
@@ -79,12 +79,12 @@ def two_names(
         key=b,
         name=called,
         place=right,
-        placeholder="none" if len(names) > 1 else "only one variant is shown",
+        placeholder="none" if len(names) > 1 else "only one model is shown",
         disabled=len(names) < 2,
         on_change=on_change,
     )
     if second == first:
-        st.caption("A and B are one variant. Choose two different variants.")
+        st.caption("A and B are the same model. Choose two different models.")
         return first, None
     return first, second
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import ALPHA, Interval
 from core.runs.comparison import Difference
 from core.store.records import RunRecord
-from core.studies.compare.rows import Row, Verdict, Why, compare, compare_all, corrected, headline
+from core.studies.compare.rows import Comparison, Row, Verdict, Why, compare, compare_all, corrected, headline
 from core.types import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
@@ -70,7 +73,6 @@ def test_swapping_the_two_turns_every_row(filled: World) -> None:
         assert other.verdict is turned.get(row.verdict, row.verdict)
     better, worse = one.count(Verdict.BETTER), one.count(Verdict.WORSE)
     assert (back.count(Verdict.WORSE), back.count(Verdict.BETTER)) == (better, worse)
-    assert f"{better}, worse on {worse}" in headline(one, "A", "B")
 
 
 def test_what_only_one_has_is_missing(filled: World) -> None:
@@ -215,3 +217,16 @@ def test_a_better_model_is_found() -> None:
     rows = corrected(differences(made, better, runs_of(made, "plain", rng, gold)))
     assert [row.verdict for row in rows] == [Verdict.BETTER] * 5
     assert all((row.difference.advantage or 0.0) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("counts", [(3, 1, 0, 2), (0, 2, 1, 0), (0, 0, 4, 1), (0, 0, 0, 2), (1, 0, 0, 0)])
+def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> None:
+    better, worse, undecided, untested = counts
+    rows = [SimpleNamespace(decides=True)] * sum(counts)
+    found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=True)).get)
+    said = headline(cast(Comparison, found), "A", "B")
+    numbers = sorted(map(int, re.findall(r"\d+", said)))
+    expected = [n for n in counts if n] + ([sum(counts)] if untested < sum(counts) else [])
+    assert numbers == sorted(expected)
+    assert (f"better than B on {better} of" in said) == bool(better)
+    assert ("worse" in said) == bool(worse)

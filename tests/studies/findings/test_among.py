@@ -122,7 +122,7 @@ def test_texts_that_are_cut_off_are_shown_from_where_they_are(stored: World) -> 
     share = len(cut) / len(SMALL_PAIRS.items)
     (one,) = cut_off([reading(stored, most, share)], stored.repository, stored.settings)
     assert one.severity == share
-    assert f"{len(cut)} texts of {len(SMALL_PAIRS.items)}" in one.said()
+    assert f"{len(cut)} of {len(SMALL_PAIRS.items)}" in one.said()
     assert 0 < len(one.examples) <= 3
     assert [cut[example.texts[0][1]] for example in one.examples] == sorted(cut.values(), reverse=True)[:3]
     for example in one.examples:

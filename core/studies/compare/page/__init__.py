@@ -14,7 +14,7 @@ from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.requests import RunRequest
 from core.studies.compare import figures
-from core.studies.compare.costs import CostKind
+from core.studies.compare.costs import Cost, CostKind
 from core.studies.compare.page import items, missing, several
 from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
@@ -35,21 +35,20 @@ LINKS = 12  # rows that are linked at once
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
 HOW = r"""
-- Every diagnostic tests the difference of its **headline score** on the same items, with the parameters picked above
-  and otherwise its defaults; of each model the newest run counts, and both must have ranked the same items.
+- Each diagnostic tests the difference in its **headline score** on the same items, with the parameters picked at the
+  left and defaults for the rest. The newest run of each model counts, and both must cover the same items.
 - **EvalRank, geometry**: the paired difference of MRR, or of the squared distance of matches, over pairs; pairs that
   share a text count as dependent (sign flips of whole groups, or the dyadic-robust t). **HEROS**: McNemar's exact test
   over sentences. **Similarity**: the difference of two Spearman correlations from how far each pair moves either
   (infinitesimal jackknife). **Analogy**: over questions; those that share a word pair count as dependent. **Transfer**:
   McNemar's exact test over tested examples, sign flips where texts repeat. **Categorization** and **frequency** have no
   paired test and are not counted.
-- p-values are corrected after **Holm** over all rows of this page: the chance of one or more false verdicts is at most
-  5%.
+- p-values are **Holm**-corrected over all rows of this page: the chance of one or more false verdicts is at most 5%.
 """
 
 
 def show() -> None:
-    picks = ui.page("Compare", "Is A better than B, on what, by how much, and at what cost?")
+    picks = ui.page("Compare", "Which model is better, on what, by how much, and at what cost?")
     with ui.errors_shown():
         _compare(picks)
     with st.expander("How is this computed?", icon=":material/function:"):
@@ -100,8 +99,8 @@ def _forest(shown: CompareView) -> None:
     figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
     st.caption(
-        "Filled: better by more than chance, after Holm. Hollow circle: undecided. Cross: no test. Diamond: describes "
-        "the space, does not count. Bars: 95% intervals."
+        "Filled: significant after Holm's correction. Hollow circle: not significant. Cross: not tested. Diamond: "
+        "describes the space, not counted. Bars: 95% intervals."
     )
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
@@ -129,7 +128,14 @@ def _costs(shown: CompareView) -> None:
     st.markdown("**What they cost**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
     devices = sorted({each.device for each in (one, other) if each.device})
-    st.caption(f"Texts per second as measured here on {', '.join(devices) or 'no device yet'}, over all encoded texts.")
+    where = ", ".join(devices) or "no device yet"
+    st.caption(f"Texts per second: measured on this machine ({where}) over all texts encoded.{_together(one, other)}")
+
+
+def _together(one: Cost, other: Cost) -> str:
+    """Poolings of one transformer come out of one pass, which is timed as a whole."""
+    is_same = one.texts_per_second is not None and one.texts_per_second == other.texts_per_second
+    return " The two share one pass through the same network, timed as a whole." if is_same else ""
 
 
 COSTS = {
@@ -143,7 +149,7 @@ COSTS = {
 def _numbers(shown: CompareView) -> None:
     """Every row with its test."""
     if not shown.found.rows:
-        st.caption("No diagnostic has both models on the same items yet.")
+        st.caption("No diagnostic has results of both models on the same data yet.")
         return
     st.dataframe(
         pd.DataFrame([_numbers_of(row, shown.names) for row in shown.found.rows]),
@@ -176,7 +182,7 @@ def _too_few(known: list[Variant], among: list[Variant]) -> None:
     with st.container(border=True, key="empty"):
         if len(known) > 1:
             st.subheader("Pick a second model", anchor=False)
-            st.markdown("The pickers leave one model or none. Pick two or more, or none for all of them.")
+            st.markdown("Your selection leaves fewer than two models. Pick two or more, or clear it to see all.")
             st.button("Choose among all models", key="all_models", type="primary", on_click=_pick_all)
             return
         only = among[0] if among else known[0]
@@ -212,7 +218,7 @@ def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[CompareView]] = {
-    "items": View("Which items changed most?", items.show),
-    "numbers": View("What are the numbers and tests behind it?", _numbers),
-    "several models": View("Who wins among several, and which are worth their cost?", several.show),
+    "items": View("Where do the two models differ most?", items.show),
+    "numbers": View("The numbers and tests behind the figure", _numbers),
+    "several models": View("Which of several models wins, and which is worth its cost?", several.show),
 }

@@ -24,33 +24,33 @@ def show(shown: CompareView) -> None:
     """The counts, the table of one side, and the chosen item."""
     found = changed_items(shown.found)
     if not found.of_rows:
-        st.caption("No diagnostic that judges items one by one has both models yet.")
+        st.caption("No diagnostic that scores single items has results of both models yet.")
         return
     a, b = shown.names
-    with st.expander("What winning is, and how often", icon=":material/list:"):
+    with st.expander("What counts as a win, by diagnostic", icon=":material/list:"):
         st.markdown(
             "\n".join(
                 f"- {as_text(f'{one.entry.title}, {title_of(one.row.dataset)}: {in_words(one, a, b)}')}"
                 for one in found.of_rows
             )
         )
-    counts = {WON_BY_A: f"Won by {a} {found.won:,}", WON_BY_B: f"Won by {b} {found.lost:,}"}
+    counts = {WON_BY_A: f"{a} wins {found.won:,}", WON_BY_B: f"{b} wins {found.lost:,}"}
     side = tab_named(
         "Items", list(counts), key="changed_side", name=lambda option: counts[option], on_change=TABLE.to_first_page
     )
     listed = found.items(won=side == WON_BY_A)
     if not listed:
-        st.caption("There are none.")
+        st.caption("None.")
         return
     frame = _frame(listed, shown)
     about = f"{shown.found.a} {shown.found.b} {side}"
     number = st.column_config.NumberColumn
     config = {
-        "gain": number(format="%.2f", help="Of the item's own score, as a share of its range: 1 is all of it."),
+        "gain": number(format="%.2f", help="Difference in this item's score, as a share of the score's range."),
         "texts": st.column_config.TextColumn(width="large"),
         "no.": None,
     }
-    TABLE.show(frame, about, config, hint="The largest change of every diagnostic first, in turns.")
+    TABLE.show(frame, about, config, hint="Largest difference first, the diagnostics taking turns.")
     chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
     if chosen is not None:
         _item(listed[chosen], shown)
@@ -81,7 +81,7 @@ def _item(item: Item, shown: CompareView) -> None:
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
     st.page_link(
         f"pages/{entry.deeper}.py",
-        label=f"See it on {entry.title}",
+        label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
         query_params=shown.link(item.row.dataset, change.address),
     )

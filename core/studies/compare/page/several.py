@@ -31,9 +31,9 @@ def show(shown: CompareView) -> None:
     st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, shown.scheme), key="wins")
     tests = sum(row.p_corrected is not None for rows in by_pair.values() for row in rows)
     st.caption(
-        "3 : 1 says that the model of the row is better than that of the column by more than chance on three scores "
-        f"and worse on one. Holm over all {tests:,} tests of this table, so that fewer differences count than between "
-        "two models alone."
+        "3 : 1 means that the row's model is significantly better than the column's on three scores and worse on one. "
+        f"Holm-corrected for all {tests:,} tests in this table, so fewer differences are significant than between two "
+        "models alone."
     )
     _pareto(by_pair, variants, shown)
 
@@ -54,7 +54,7 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
         return
     labels = {variant: variant.label for variant in variants}
     st.plotly_chart(figures.pareto(drawn, one, kind, shown.styles, labels, shown.scheme), key="pareto")
-    st.caption(f"{title_of(score[1])}. Larger: no other model is better at both. Bars: 95% intervals.")
+    st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
 
 
 def _name(diagnostic: str, dataset: str) -> str:

@@ -13,9 +13,11 @@ from core.studies.findings.page.reading import collected
 from core.studies.report.page import report_buttons
 from core.texts import counted
 from core.ui.markdown import as_text
+from core.ui.options import options, row
 from core.ui.pickers import Picks
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.doors import doors
+from core.ui.widgets.tables import dataset_title
 
 SHOWN = 7
 ALL = "all"
@@ -24,14 +26,14 @@ EVERYWHERE, PICKED = "all datasets", "the picked one"
 PLURALS = {Level.BLIND_SPOT: "blind spots", Level.CAUTION: "cautions", Level.STRENGTH: "strengths"}
 
 HOW = r"""
-- Each diagnostic tests what a reader should know and returns one result per hypothesis, significant or not. Of each
-  model and dataset the newest run with default parameters and the picked similarity counts.
-- **False discoveries** are controlled over all of these tests together, after Benjamini and Hochberg (1995): of the
-  tested findings on this page at most 5% are expected to be false. *Corrected p* is p after that. Facts that are
-  counted, not tested (texts cut off, say) have none and are always shown.
-- A **blind spot** is worse than chance, than a baseline that knows no meaning, or than the meaning demands. A
-  **caution** says what a score does not mean. A **strength** is the opposite of a blind spot.
-- **Worst first**: by level, then by the distance from where the value should be, as a share of the largest possible.
+- Each diagnostic runs a fixed set of tests and returns one result per hypothesis, significant or not. For each model
+  and dataset, it uses the newest run with default parameters and the picked similarity.
+- **False discoveries** are controlled over all of these tests together (Benjamini and Hochberg 1995): at most 5% of
+  the tested findings on this page are expected to be false. *Corrected p* is p after that correction. Facts that are
+  counted rather than tested, such as truncated texts, have no p and are always shown.
+- A **blind spot**: the model is worse than chance, worse than a baseline that knows no meaning, or gets the meaning
+  wrong. A **caution** limits what a score can tell you. A **strength** is the opposite of a blind spot.
+- **Order**: by level, then by how far the value is from where it should be, relative to the largest possible distance.
 """
 
 
@@ -47,23 +49,25 @@ def show() -> None:
 
 
 def _list(picks: Picks) -> None:
-    headline, linked = st.container(), st.container()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All, or the one picked above the page.")
+    linked = st.container()
+    with options():
+        where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All datasets, or the one picked at the left.")
         found = collected(picks.variants, picks.metric, picks.dataset if where == PICKED else "")
         there = [level for level in Level if found.at(level)]
-        level = one_of("Findings", (ALL, *map(str, there)), "findings_level")
-        if found.runs:
+        level = one_of("Show", (ALL, *map(str, there)), "findings_level")
+    if found.runs:
+        with row():
             report_buttons(picks, picks.variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
+    headline = st.container()
     with linked:
         if finding_id := st.query_params.get("finding", ""):
             _linked(found, finding_id)
         for line in found.failures:
             st.warning(as_text(line), icon=":material/report:")
     if not found.runs:
-        st.info("These models were not run with these picks.", icon=":material/info:")
+        st.info("No results for these models with this dataset and similarity.", icon=":material/info:")
         return
-    headline.markdown(_headline(found))
+    headline.markdown(_headline(found) + _narrowed(picks.dataset if where == PICKED else "", level))
     wanted = found.groups(None if level == ALL else Level(level))
     cards_place, more_place = st.container(), st.container()
     with more_place:
@@ -79,10 +83,10 @@ def _list(picks: Picks) -> None:
 def _tested(found: Collected, *, is_picked: bool) -> str:
     tested = counted(found.hypotheses, "hypothesis", "hypotheses")
     of = f"{counted(len(found.runs), 'run')} of {counted(len(found.variants), 'model')}"
-    without = "" if is_picked else " Models that know no meaning (lsa, random-projection) are shown where picked."
+    without = "" if is_picked else " Baselines (lsa, random-projection) are included only when picked under Models."
     return (
-        f"{tested} tested in {of}; of the findings that rest on a test at most {ALPHA:.0%} are expected to be false "
-        f"(Benjamini and Hochberg).{without}"
+        f"{tested} tested in {of}; at most {ALPHA:.0%} of the tested findings are expected to be false "
+        f"(Benjamini-Hochberg).{without}"
     )
 
 
@@ -93,11 +97,18 @@ def _linked(found: Collected, finding_id: str) -> None:
         st.divider()
     else:
         st.warning(
-            as_text(f"The finding of this link is gone: its runs were deleted, or are not picked ({finding_id[:80]})."),
+            as_text(f"This link's finding is gone: its runs were deleted or are not picked ({finding_id[:80]})."),
             icon=":material/link_off:",
         )
 
 
 def _headline(found: Collected) -> str:
     parts = [f"**{counted(len(found.at(level)), level, PLURALS[level])}**" for level in Level]
-    return f"{', '.join(parts[:-1])} and {parts[-1]} in {counted(len(found.variants), 'model')}."
+    return f"{', '.join(parts[:-1])}, and {parts[-1]} in {counted(len(found.variants), 'model')}."
+
+
+def _narrowed(dataset: str, level: str) -> str:
+    """What the options leave out, since they are behind a button."""
+    only = [f"on {dataset_title(dataset)}"] if dataset else []
+    only += [PLURALS[Level(level)]] if level != ALL else []
+    return f" Shown: only {' and '.join(only)}." if only else ""

@@ -48,7 +48,7 @@ def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open:
 
 def _basis(one: Discovery) -> str:
     finding = one.finding
-    parts = [dataset_title(finding.dataset), as_text(finding.test), f"n = {finding.n:,}"]
+    parts = [dataset_title(finding.dataset), as_text(finding.basis)]
     if one.adjusted is not None:
         parts.append(f"corrected {p_in_words(one.adjusted)}".replace("<", r"\<"))
     return " · ".join(parts)
@@ -82,4 +82,4 @@ def _links(finding: Finding) -> None:
         )
     picks = Picks.current()
     again = {**link_to(picks.dataset, picks.metric, picks.variants), "finding": finding.id}
-    st.page_link("pages/findings.py", label="Link to this", icon=":material/link:", query_params=again)
+    st.page_link("pages/findings.py", label="Link to this finding", icon=":material/link:", query_params=again)
