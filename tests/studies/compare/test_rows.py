@@ -221,7 +221,7 @@ def test_a_better_model_is_found() -> None:
 
 @pytest.mark.parametrize("counts", [(3, 1, 0, 2), (0, 2, 1, 0), (0, 0, 4, 1), (0, 0, 0, 2), (1, 0, 0, 0)])
 def test_the_headline_names_every_count_but_zeros(counts: tuple[int, ...]) -> None:
-    better, worse, undecided, untested = counts
+    better, worse, _, untested = counts
     rows = [SimpleNamespace(decides=True)] * sum(counts)
     found = SimpleNamespace(rows=rows, count=dict(zip(Verdict, counts, strict=True)).get)
     said = headline(cast(Comparison, found), "A", "B")
