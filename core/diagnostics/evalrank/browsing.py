@@ -38,10 +38,10 @@ MEANING: Mapping[Which, str] = {
     Which.ALL: "every pair",
     Which.ONLY_A: "rank 1 in A, a higher rank in B",
     Which.ONLY_B: "rank 1 in B, a higher rank in A",
-    Which.WORST: "the mate is not first in A; the worst ranks come first",
+    Which.WORST: "the match is not first in A; the worst ranks come first",
     Which.REGRESSIONS: "the rank in B is higher than in A; the largest regressions come first",
-    Which.TIED: "another item is as similar as the mate, in A or in B, among all items",
-    Which.SELF: "query and mate are one item",
+    Which.TIED: "another text is as similar as the match, in A or in B, among all texts",
+    Which.SELF: "query and match are the same text",
 }
 NEED_B = frozenset({Which.ONLY_A, Which.ONLY_B, Which.REGRESSIONS})
 

@@ -1,4 +1,4 @@
-"""EvalRank: the rank of the mate among all items (Wang 2022, section 4.2).
+"""EvalRank: the rank of the match (*mate* in code) among all items (Wang 2022, section 4.2).
 
 Ties are resolved in expectation (random order), and as optimistic and pessimistic ranks. *Raw* ranks are among all
 items; *filtered* ranks leave out the query's other mates and near-duplicates of query and mate (``core.texts``), as in
@@ -181,31 +181,31 @@ def _without_ties(ranks: Int64) -> RankCounts:
 def _metrics() -> tuple[Score, ...]:
     ways = {
         "": "expected under random tie order, among all items",
-        "_filtered": "rival mates and twins left out",
-        "_optimistic": "ties resolved in the mate's favour",
-        "_pessimistic": "ties resolved against the mate",
-        "_ceiling": "the best that any encoder could reach on raw ranks",
+        "_filtered": "other matches and near-duplicates left out",
+        "_optimistic": "ties resolved in favor of the match",
+        "_pessimistic": "ties resolved against the match",
+        "_ceiling": "the best that any model could reach on raw ranks",
     }
     out = []
     for suffix, way in ways.items():
         out.append(Score(f"mrr{suffix}", f"mean reciprocal rank, {way}", True))
-        in_top = "share of pairs with the mate in the top"
+        in_top = "share of pairs with the match in the top"
         out.extend(Score(f"hits@{k}{suffix}", f"{in_top} {k}, {way}", True) for k in HITS_AT)
         if suffix != "_ceiling":
-            out.append(Score(f"mean_rank{suffix}", f"mean rank of the mate, {way}", False, range=RANKS))
-            out.append(Score(f"median_rank{suffix}", f"median rank of the mate, {way}", False, range=RANKS))
+            out.append(Score(f"mean_rank{suffix}", f"mean rank of the match, {way}", False, range=RANKS))
+            out.append(Score(f"median_rank{suffix}", f"median rank of the match, {way}", False, range=RANKS))
     return (
         *out,
-        Score("tied_pairs", "pairs whose mate is tied with another item", None, is_count=True),
+        Score("tied_pairs", "pairs whose match is tied with another text", None, is_count=True),
         Score("self_pairs", "pairs of a text with itself", None, is_count=True),
         Score(
             "above_themselves",
-            "pairs whose mate the toolkit's rounding puts above itself; only under that protocol",
+            "pairs whose match outranks itself by the toolkit's rounding; only under that protocol",
             None,
             is_count=True,
         ),
         Score("pairs", "pairs ranked", None, is_count=True),
-        Score("background", "items that each mate is ranked among", None, is_count=True),
+        Score("background", "texts that each match is ranked among", None, is_count=True),
     )
 
 
@@ -213,44 +213,45 @@ ENTRY = DiagnosticEntry(
     id="evalrank",
     version=2,
     title="EvalRank",
-    question="For a text and its closest counterpart: how many other texts does the encoder put in between?",
+    question="How often does each model rank the right match first?",
     how=r"""
-Every positive pair is a *query* and its *mate*, a text that people found (nearly) the same in meaning.
-The mate is ranked among all items of the dataset by its similarity to the query, cosine or
+Every positive pair is a *query* and its *match*, a text that people found (nearly) the same in meaning.
+The match is ranked among all texts of the dataset by its similarity to the query, cosine or
 $1/(1+\lVert x-y\rVert)$ for `l2`:
 
-$$\text{rank} = 1 + \#\{\text{items more similar to the query than the mate}\}$$
+$$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$$
 
 - **MRR** is the mean of 1/rank, **Hits@k** the share of pairs with rank at most k. Both are expected
   values under random tie order; two similarities within $10^{-6}$ are tied, since embeddings of one text
   differ by about $10^{-7}$ between batches.
 - On vectors of one length cosine and `l2` order everything alike, but they spread similarities differently, so that a
   few near-ties within $10^{-6}$ under one are none under the other: the scores can differ in the fourth digit.
-- **Raw** ranks count every other item. **Filtered** ranks leave out the query's other mates and texts that
-  differ from query or mate only in case, Unicode form, spaces or punctuation: they are no mistakes of the encoder.
-  Accents, vowel signs, symbols and what is read out count, so that `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
-- The **ceiling** is what a perfect encoder could reach on raw ranks: where a query has several mates,
-  only one of them can be first.
-- Ranks are exact: products are computed in 8-bit codes or in float32, and everything that these cannot tell apart from
-  the mate again, in the end in float64.
+- **Raw** ranks count every other text. **Filtered** ranks leave out the query's other matches and texts that
+  differ from query or match only in case, Unicode form, spaces or punctuation: ranking these high is no mistake.
+  Accents, vowel signs, symbols and punctuation that is read aloud count, so
+  `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
+- The **ceiling** is what a perfect model could reach on raw ranks: where a query has several matches,
+  only one of them can rank first.
+- Ranks are exact: products are computed quantized to 8 bits or in float32; texts too close to the match are
+  computed again, finally in float64.
 
-- An encoder that has no vector for some items (word vectors) is ranked on those that it covers: the others are no
-  candidates, and pairs that touch them are left out. Encoders are compared on their **common** support, the items
-  that all of them cover; scores on each one's **own** support are not comparable.
+- A model without vectors for some texts (word vectors) is ranked on those that it covers: the others are no
+  candidates, and their pairs are left out. Models are compared on the texts that all of them cover (**common**);
+  scores on the texts that each covers by itself (**own**) are not comparable.
 
-**How sure is a score?** Pairs that share a text are not independent. What is counted are the groups of pairs without a
-common text; where too few of these are there, the texts, and pairs that share one may depend on each other
-(dyadic-robust, Aronow, Samii and Assenova 2015). 95% intervals are Wilson's, of as many observations as the pairs are
-worth; of the mean rank a t interval of the logarithm; of the median rank from drawing the groups anew (2,000 times).
-Two variants are compared on the same pairs: the mean difference with its interval, and a permutation test that turns
-the sign of whole groups, $p = (b+1)/(B+1)$ (by texts a t test), corrected after Holm for all the tests shown. They are
-called *separable* where the corrected p is below 0.05. Below eight independent groups there is neither.
+**Confidence intervals and tests.** Pairs that share a text are not independent. The independent units are the groups of
+pairs connected by shared texts; with too few groups, the texts themselves (dyadic-robust, Aronow, Samii and Assenova
+2015). 95% intervals are Wilson's with the effective number of observations; of the mean rank, a t interval of the
+logarithm; of the median rank, a bootstrap over the groups (2,000 resamples). Two models are compared on the same pairs:
+the mean difference with its interval, and a permutation test that flips the signs of whole groups,
+$p = (b+1)/(B+1)$ (by texts a t test), corrected after Holm for all tests shown. A difference is *significant* where the
+corrected p is below 0.05. Below eight independent groups there is neither interval nor test.
 
 Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
-it computes: embeddings are always centred (words over the whole file of vectors, sentences over the background)
-and, for cosine, normalised; words are lower-cased and unknown ones get one shared vector, the mean; and the rank is
-the number of items whose similarity lies strictly above the mate's, the query included. The mate's similarity comes
-from a product of its own, which rounds otherwise than everybody's, so that a mate often counts above itself.
+it computes: embeddings are always centered (words over the whole file of vectors, sentences over the background)
+and, for cosine, normalized; words are lower-cased and unknown ones get one shared vector, the mean; and the rank is
+the number of texts whose similarity is strictly above that of the match, the query included. The match's similarity
+comes from a separate product, which is rounded differently, so a match often outranks itself.
 """,
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
     dataset_kind=DatasetKind.PAIR_SET,
@@ -271,11 +272,11 @@ from a product of its own, which rounds otherwise than everybody's, so that a ma
         ),
     ),
     columns=(
-        Column("similarity", pa.float64(), "similarity of query and mate"),
-        Column("greater", pa.int32(), "items more similar to the query than the mate"),
-        Column("ties", pa.int32(), "items tied with the mate"),
-        Column("greater_filtered", pa.int32(), "the same, rival mates and twins left out"),
-        Column("ties_filtered", pa.int32(), "the same, rival mates and twins left out"),
+        Column("similarity", pa.float64(), "similarity of query and match"),
+        Column("greater", pa.int32(), "texts more similar to the query than the match"),
+        Column("ties", pa.int32(), "texts tied with the match"),
+        Column("greater_filtered", pa.int32(), "the same, without other matches and near-duplicates"),
+        Column("ties_filtered", pa.int32(), "the same, without other matches and near-duplicates"),
     ),
     metrics=_metrics(),
     headline="mrr",

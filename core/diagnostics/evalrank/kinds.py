@@ -1,4 +1,4 @@
-"""Kinds of pair, and the score on each: which pairs drive an encoder's MRR?"""
+"""Kinds of pair, and the score on each: where a model does well, and where badly"""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
     """Group pairs by a kind, given their texts. ``Kind.SOURCE`` needs ``sources``, else raises ``ValueError``."""
     if kind is Kind.OVERLAP:
         overlap = lexical_overlap(queries, mates)
-        axis = {"pair": "share of the words that query and mate have in common"}
+        axis = {"pair": "share of words that query and match have in common"}
         return Grouping(axis, True, binned("pair", overlap, OVERLAPS))
     if kind is Kind.LENGTH:
         words_only = are_words([*queries, *mates])
         long = _known_once(queries, mates, len if words_only else length)
-        axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and mate"}
+        axis = {"pair": f"{'letters' if words_only else 'words'} per text, mean of query and match"}
         return Grouping(axis, True, binned("pair", long, LETTERS if words_only else WORDS))
     if kind is Kind.FREQUENCY:
         axis = {
-            "query": "how frequent the query is, per million words",
-            "mate": "how frequent the mate is, per million words",
+            "query": "frequency of the query, per million words",
+            "mate": "frequency of the match, per million words",
         }
         sides = {"query": queries, "mate": mates}
         groups = [g for side, texts in sides.items() for g in binned(side, frequency.zipf_of(texts), FREQUENCIES)]
@@ -111,8 +111,8 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
     if sources is None:
         raise ValueError("the sources of the pairs are needed")
     groups = [Group("pair", name, sources.inside(name)) for name in sources.names]
-    groups.append(Group("pair", "in none of them", ~sources.known))
-    return Grouping({"pair": "set that the pair stands in"}, False, tuple(g for g in groups if g.inside.any()))
+    groups.append(Group("pair", "none of them", ~sources.known))
+    return Grouping({"pair": "source set"}, False, tuple(g for g in groups if g.inside.any()))
 
 
 def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:

@@ -1,4 +1,4 @@
-"""Reasons why an item may be near a query: shared words, equal length, a frequent word, a hub."""
+"""Reasons why a text may be near a query: shared words, equal length, a frequent word, a hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects of each choice of counting on an EvalRank score: how much of it is the encoder?"""
+"""Effects of each choice of counting on an EvalRank score: how robust is it?"""
 
 from __future__ import annotations
 
@@ -80,28 +80,28 @@ def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choic
             "ties",
             "optimistic",
             _of_ranks(counts.optimistic),
-            f"Every tie goes to the mate; {tied:,} of {m:,} pairs are tied.",
+            f"Every tie goes to the match; {tied:,} of {m:,} pairs are tied.",
         ),
         Choice(
             "ties",
             "pessimistic",
             _of_ranks(counts.pessimistic),
-            "Every tie goes against the mate. Far from the optimistic score, the encoder gives many texts one vector.",
+            "Every tie goes against the match. If far below the optimistic score, many texts share one vector.",
         ),
         Choice(
             "ranks",
             "raw" if filtered else "filtered",
             rows.score(not filtered),
-            "The query's other mates and twins of query and mate are candidates too, though they are no mistakes."
+            "The query's other matches and near-duplicates are candidates too, though ranking them high is no mistake."
             if filtered
-            else "Without the query's other mates and twins of query and mate: they are no mistakes of the encoder.",
+            else "Without the query's other matches and near-duplicates: ranking them high is no mistake.",
         ),
     ]
     for way, leave_out, meaning in (
         (
             "without near-duplicates",
             _near_duplicates(pairs),
-            "{n} whose texts differ in case, spaces and punctuation at most: finding them shows little.",
+            "{n} whose texts differ only in case, spaces and punctuation: finding them shows little.",
         ),
         (
             "without a text and itself",
@@ -109,9 +109,9 @@ def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choic
             "{n} of a text with itself, which have similarity 1 by construction.",
         ),
         (
-            "without rival mates",
+            "without rival matches",
             _with_rivals(pairs),
-            "{n} whose query has another mate as well; only one of them can be first among raw ranks.",
+            "{n} whose query has another match; only one of them can rank first among raw ranks.",
         ),
     ):
         left_out = int(np.count_nonzero(leave_out))

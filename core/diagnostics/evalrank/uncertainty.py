@@ -36,9 +36,9 @@ _HIGHER_IS_BETTER = {m.name: m.higher_is_better for m in ENTRY.metrics}
 class Verdict(StrEnum):
     BETTER = "better"
     WORSE = "worse"
-    ALIKE = "not separable"
-    SAME = "the same in every pair"
-    UNTESTED = "no test"
+    ALIKE = "no significant difference"
+    SAME = "same in every pair"
+    UNTESTED = "not tested"
 
 
 def is_median(metric: str) -> bool:
@@ -260,7 +260,7 @@ def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Diff
 
 
 def best_and_inseparable(sample: Sample) -> Mapping[str, frozenset[str]]:
-    """Per tested metric, raw and filtered, the best run and those not separable from it.
+    """Per tested metric, raw and filtered, the best run and those not significantly worse.
 
     p-values are corrected over all tests of raw ranks, and over all of filtered ranks.
     """
@@ -285,6 +285,8 @@ def _best_and_inseparable(sample: Sample, metrics: Sequence[str]) -> dict[str, f
 
 # --- in words
 
+_PREFIX = {Verdict.BETTER: "significantly ", Verdict.WORSE: "significantly "}
+
 
 def method_in_words(sample: Sample) -> str:
     """What the intervals treat as independent, and why, in two sentences."""
@@ -293,13 +295,13 @@ def method_in_words(sample: Sample) -> str:
         return f"No intervals and no tests: {known.refusal}."
     if known.unit is Unit.COMPONENTS:
         return (
-            f"95% intervals from {known.independent} that share no text; the largest holds "
-            f"{sample.largest_share:.1%} of the {pairs:,} pairs."
+            f"95% CI from {known.independent} that share no text; the largest group has {sample.largest_share:.1%} of "
+            f"the {pairs:,} pairs."
         )
     return (
-        f"95% intervals from {known.independent}: dyadic-robust, by which pairs that share a text may depend on "
-        f"each other, since one group of connected pairs holds {sample.largest_share:.0%} of the {pairs:,}. A median "
-        "has no such standard error, so the median rank has no interval."
+        f"95% CI from {known.independent}: dyadic-robust (pairs that share a text may depend on each other), since one "
+        f"group of connected pairs has {sample.largest_share:.0%} of the {pairs:,}. A median has no such standard "
+        "error, so the median rank has no interval."
     )
 
 
@@ -309,20 +311,22 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
     for d in differences:
         by_verdict.setdefault(d.verdict, []).append(d)
     if all(d.wins == d.losses == 0 for d in differences):
-        return "the same rank in every pair."
+        return "same rank in every pair."
     if refusals := [d.estimate.refusal for d in differences if d.p_value is None and not is_median(d.contrast.metric)]:
-        return f"no verdict, since {refusals[0]}."
+        return f"not tested: {refusals[0]}."
     parts = [
-        f"{verdict} in {_listed(name_of[d.contrast.metric] for d in by_verdict[verdict])}"
+        f"{_PREFIX.get(verdict, '')}{verdict} in {_listed(name_of[d.contrast.metric] for d in by_verdict[verdict])}"
         for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
         if verdict in by_verdict
     ]
     if alike := by_verdict.get(Verdict.ALIKE):
-        parts.append(f"not separable in {_listed(name_of[d.contrast.metric] for d in alike)}")
-        least = [shown(d.contrast.metric, d.smallest) for d in alike if d.smallest is not None]
-        if len(least) == len(alike):
-            parts[-1] += f", where differences from {_listed(least)} on would have been detected four times in five"
-    return "; ".join(parts) + "."
+        parts.append(f"{Verdict.ALIKE} in {_listed(name_of[d.contrast.metric] for d in alike)}")
+    said = "; ".join(parts) + "."
+    first = alike[0] if alike else None
+    if first and first.smallest is not None:
+        least = f"{shown(first.contrast.metric, first.smallest)} ({name_of[first.contrast.metric]})"
+        said += f" This test would have detected a difference of {least} with 80% probability."
+    return said
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Similarity: the correlation of an encoder's similarities with people's (Wang 2022, section 2; Eger 2019, section 3).
+"""Similarity: the correlation of a model's similarities with people's (Wang 2022, section 2; Eger 2019, section 3).
 
 The literature uses one name for three scores of a dataset of several sets: over all pairs at once, per set, and the
 mean over sets weighted by their pairs. All are reported, under different names.
@@ -59,7 +59,7 @@ def compute(
         what = "one pair only" if len(predicted) < 2 else "the same similarity or the same score for all pairs"
         raise BlindspotError(
             f"'{dataset.id}' has {what}: no correlation is defined",
-            expected="an encoder that tells pairs apart, on pairs with different scores",
+            expected="a model that tells pairs apart, on pairs with different scores",
         )
     metrics = {name: value for name, value in asdict(overall).items() if name in NAMES}
     metrics["n"] = float(overall.n)
@@ -113,21 +113,21 @@ ENTRY = DiagnosticEntry(
     id="similarity",
     version=2,
     title="Similarity",
-    question="Do an encoder's similarities go up and down with those that people gave?",
+    question="Do similarities agree with people's scores?",
     how=r"""
 The similarity of every pair, cosine or $1/(1+\lVert x-y\rVert)$ for `l2`, is correlated with the score that people gave
 it.
 
-- **Pearson's** $r$ asks for a straight line, **Spearman's** $\rho$ only for the same order, **Kendall's** $\tau_b$ for
-  the share of pairs of pairs in the same order. They can rank encoders differently (Eger et al. 2019, section 3).
-- Where a dataset has several sets, **all pairs** takes them together, **weighted mean** averages the correlations of
-  the sets by their numbers of pairs. Papers report both under one name; most transformers' scores are of all pairs.
-- Similarities are rounded to six decimals first: what differs by rounding only is tied.
-- Pairs with a text that an encoder has no vector for are left out (*coverage*); compare encoders on the pairs that
-  all of them have.
+- **Pearson's** $r$ measures a linear relation, **Spearman's** $\rho$ the order only, **Kendall's** $\tau_b$ the share
+  of pairs of pairs in the same order. They can rank models differently (Eger et al. 2019, section 3).
+- In a dataset of several sets, **all pairs** is one correlation over all of them; **weighted mean** averages the
+  correlations of the sets, weighted by their pairs. Papers use one name for both; most report
+  all pairs for transformers.
+- Similarities are rounded to six decimals first, so values that differ only by rounding are tied.
+- Pairs with a text that a model has no vector for are left out (*coverage*). Compare models on pairs that all cover.
 
-The `toolkit` protocol treats word vectors as the published EvalRank toolkit does: lower-cased, centred over the whole
-file, the mean vector for unknown words. Only its scores stand beside the toolkit's.
+The `toolkit` protocol treats word vectors as the published EvalRank toolkit does: lower-cased, centered over the whole
+file, the mean vector for unknown words. Only these scores are comparable with the toolkit's.
 """,
     citation="Wang, Kuo and Li 2022, Just Rank, section 2; Eger, Rücklé and Gurevych 2019, Pitfalls in the Evaluation "
     "of Sentence Embeddings, section 3",
@@ -138,7 +138,7 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
             "protocol",
             (DEFINITION, TOOLKIT),
             DEFINITION,
-            "what unknown words get: nothing, their pairs are left out; or what the published toolkit gives them",
+            "unknown words: their pairs are left out, or as in the published toolkit",
         ),
     ),
     columns=(Column("similarity", pa.float64(), "similarity of the two texts"),),
@@ -151,7 +151,7 @@ file, the mean vector for unknown words. Only its scores stand beside the toolki
             Score(f"{name}{MEAN}", f"mean of {what} over the sets, weighted by their pairs", True, range=SIGNED)
             for name, what in NAMES.items()
         ),
-        Score("n", "pairs that were correlated", None, is_count=True),
+        Score("n", "pairs correlated", None, is_count=True),
     ),
     headline="spearman",
     overview=Overview(

@@ -62,7 +62,7 @@ def against_gold(
             hoverinfo="skip",
         )
     figure.update_xaxes(title="similarity")
-    figure.update_yaxes(title="score that people gave")
+    figure.update_yaxes(title="score given by people")
     figure.update_layout(showlegend=True)
     return apply_layout(figure, scheme, height=420)
 

@@ -50,17 +50,17 @@ class Paired:
         )
 
     @property
-    def is_separable(self) -> bool:
+    def is_significant(self) -> bool:
         return self.test.p_value < ALPHA
 
     def in_words(self, first: str, second: str) -> str:
         """A sentence; the names are not escaped."""
         if self.test.first_better + self.test.second_better == 0:
             verdict = "they are right and wrong on the same examples"
-        elif self.is_separable:
-            verdict = "the difference is more than chance"
+        elif self.is_significant:
+            verdict = "a significant difference"
         else:
-            verdict = "the two are not separable"
+            verdict = "no significant difference"
         test = "sign flips of the groups of same texts" if self.repeats else "McNemar's exact test"
         which = "" if self.name == "all" else f" {self.name}"
         return (

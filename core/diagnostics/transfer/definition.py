@@ -317,18 +317,17 @@ ENTRY = DiagnosticEntry(
     id="transfer",
     version=2,
     title="Transfer",
-    question="How well does a simple classifier do on an encoder's embeddings?",
+    question="How well do the embeddings work as features for classification?",
     how=rf"""
-The embeddings stay as they are; a classifier learns the task's classes from those of the training part and is asked
-about the test part.
+The embeddings are frozen; a classifier is trained on those of the training part and tested on the test part.
 
-**Features** are SentEval's: a single text's embedding $u$; for two texts $|u - v|$ beside $u * v$, element by element.
-The mean of the training part is taken off. Then everything is divided by one number, the root of the features' mean
-variance $s^2$, or, in the *znorm* variants, every feature by its own standard deviation; both as the training part has
-them. So neither the length of an encoder's vectors nor where they lie decides how strongly is regularised and how fast
-is learned; for the regression without z-norm it only means that $C$ is counted in units of $1/s^2$.
+**Features** are SentEval's: a single text's embedding $u$; for two texts $|u - v|$ and $u * v$, element by element. The
+mean of the training part is subtracted. Then all features are divided by one number, the root of their mean variance
+$s^2$, or, with *znorm*, every feature by its own standard deviation, both computed on the training part. So the
+length and location of the vectors do not change regularization or learning speed; for the regression without z-norm
+this only means that $C$ is in units of $1/s^2$.
 
-**Logistic regression**, multinomial, minimises
+**Logistic regression**, multinomial, minimizes
 
 $$C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert W \rVert^2$$
 
@@ -337,29 +336,27 @@ $$C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert W \rVert^2$$
 {" and ".join(f"{c:g}" for c in classifiers.STRENGTHS[classifiers.ALWAYS :])} too. The **MLP** has one hidden layer of
 {classifiers.HIDDEN} rectified units, learned by Adam (rate 0.001, batches of {classifiers.BATCH},
 $\alpha = 10^{{-4}}$). After every epoch, in small tasks after as many as make some {classifiers.STEPS_PER_LOOK} steps,
-its accuracy on dev is looked at, at most {classifiers.LOOKS} times; it stops after {classifiers.PATIENCE} looks that
-found nothing better, and the weights at the best one are taken.
+its accuracy on dev is checked, at most {classifiers.LOOKS} times; training stops after {classifiers.PATIENCE} checks
+without improvement, and the best weights are kept.
 
-**Who is asked.** Where a task has a split, that is used, and its dev part chooses $C$ and the epoch. Where it has no
-dev part, a tenth of the training part chooses. Where it has no split there are {FOLDS} folds with about equally many of
-each class, drawn with the run's seed: every example is tested once, the fold after the tested one chooses. The
-regression then learns from those that chose too, unless they are a prescribed dev part. No fold is trained and tested
-on the same text; letters' case, white space and Unicode forms (é as one character or as two) do not tell texts apart.
-Of two texts the order does not matter, for the features are the same. Pairs that share one text stay together too,
-directly or through other pairs, unless more than a tenth of all hang together or a class would be missing: then the
-same pairs do, and those that share one text with training are counted. A prescribed split stays as it is.
+**Splits.** A task's own split is used; its dev part chooses $C$ and the epoch. Without a dev part, a tenth of the
+training part chooses. Without a split there are {FOLDS} folds with about equally many of
+each class, drawn with the run's seed: every example is tested once; the fold after the tested one chooses. The
+regression is then trained on the choosing fold too, unless it is a prescribed dev part. No fold is trained and tested
+on the same text; case, white space and Unicode form (é as one character or as two) are ignored. The order of two texts
+is ignored, since the features are the same. Pairs that share one text stay together too, directly or through other
+pairs, unless more than a tenth of all are connected or a class would be missing: then only identical pairs stay
+together, and pairs that share one text with training are counted. A prescribed split is not changed.
 
 **Scores.** Accuracy and macro F1, the mean over classes of $F_1 = 2TP/(2TP + FP + FN)$, over all tested examples; a
-class that neither is there nor was predicted has no F1. The *majority* baseline always says what is most frequent in
-the training part, with folds in all examples. Intervals are Wilson's, of as many examples as the tested ones are worth:
-those that say the same count as one. They say how far the score depends on which examples were asked about, not on
-which were learned from.
+class that is neither present nor predicted has no F1. The *majority* baseline always predicts the most frequent class
+of the training part (with folds, of all examples). Intervals are Wilson's with the effective number of tested examples:
+those with the same text count as one. They cover the choice of test examples, not of training examples.
 
-**Overlap.** Some prescribed test parts hold examples that stand in training too, of pairs in either order, and some
-tasks repeat examples. All scores are also given without those that do. Pairs of which only one text stands in training
-are counted apart and stay.
+**Overlap.** Some prescribed test parts contain examples of the training part (pairs in either order), and some tasks
+repeat examples. All scores are also given without them. Pairs with only one text in training are counted and kept.
 
-**What differs from SentEval.** It puts texts into folds without looking whether they repeat, and averages the folds'
+**What differs from SentEval.** It assigns texts to folds without checking for repeats, and averages the folds'
 accuracies; it tries $C$ from $2^{{-2}}$ to $2^{{5}}$ on features that are not scaled, by a cross-validation within the
 training part; its MLP has sigmoid units, and a weight decay that is chosen like $C$. Published scores of these tasks
 are near, but not the same.
@@ -372,22 +369,22 @@ are near, but not the same.
             "classifier",
             CLASSIFIERS,
             CLASSIFIERS[0],
-            "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalised",
+            "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalized",
             "of transfer: logreg, mlp, or either with -znorm",
         ),
         Parameter(
             "seed",
             SEEDS,
             SEEDS[0],
-            "what folds and the perceptron's weights start from",
-            f"of transfer: what folds and weights start from, {SEEDS[0]} to {SEEDS[-1]}",
+            "seed of folds and of the perceptron's weights",
+            f"of transfer: seed of folds and weights, {SEEDS[0]} to {SEEDS[-1]}",
         ),
     ),
     columns=(
         Column("predicted", pa.string(), "the class that was predicted"),
         Column("probability", pa.float64(), "the classifier's probability of it"),
         Column("fold", pa.int32(), "in which fold it was tested, from 0; 0 with a prescribed split"),
-        Column("repeated", pa.int32(), "1 where its text stands in the training part too, or more than once"),
+        Column("repeated", pa.int32(), "1 where its text is also in the training part, or occurs more than once"),
     ),
     metrics=tuple(_metrics()),
     headline="accuracy",

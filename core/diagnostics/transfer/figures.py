@@ -67,7 +67,7 @@ def confusion(counts: Int64, classes: Sequence[str], scheme: Scheme) -> go.Figur
     ]
     tooltips = [
         [
-            f"{names[i]} {'found' if i == j else f'taken for {names[j]}'}: "
+            f"{names[i]} {'found' if i == j else f'predicted as {names[j]}'}: "
             f"{counts[i, j]:,} of {total[i, 0]:,} ({share(i, j)})"
             for j in range(k)
         ]
@@ -80,6 +80,6 @@ def confusion(counts: Int64, classes: Sequence[str], scheme: Scheme) -> go.Figur
             type="rect", x0=i - 0.48, x1=i + 0.48, y0=i - 0.46, y1=i + 0.46, line={"color": ink(scheme), "width": 2}
         )
     ticks = {"tickvals": list(range(k)), "ticktext": [wrapped(name, _NAME_WIDTH) for name in classes]}
-    figure.update_xaxes(**ticks, title="predicted", side="top", showgrid=False, tickangle=0 if k < 6 else -90)
-    figure.update_yaxes(**ticks, title="gold", range=[k - 0.5, -0.5], showgrid=False)
+    figure.update_xaxes(**ticks, title="predicted class", side="top", showgrid=False, tickangle=0 if k < 6 else -90)
+    figure.update_yaxes(**ticks, title="true class", range=[k - 0.5, -0.5], showgrid=False)
     return apply_layout(figure, scheme, height=150 + (_CELL if printed else 16) * k)

@@ -25,7 +25,8 @@ class View(Generic[Shown]):
 def choose_view(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
     """Let the reader choose a view, and show it; names and ``key`` are in the address, the first is the default."""
     questions = "\n".join(f"- **{name}**: {view.question}" for name, view in views.items())
-    view = views[one_of(label, views, key, questions)]
-    st.markdown(f"**{view.question}**")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = views[one_of(label, views, key, questions)]
+        st.markdown(f"**{view.question}**", width="content")
     with errors_shown():
         view.show(shown)

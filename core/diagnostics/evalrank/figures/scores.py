@@ -15,7 +15,8 @@ from core.figures.labels import wrapped
 from core.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, text_on
 from core.types import Variant
 
-FIGURE_HEIGHT = 390
+FIGURE_HEIGHT = 330
+MOST_BARS = 10  # models; more are dots
 LOW = 0.2  # a bar below this has no room for its value
 ROW, HALF_ROW = 20, 7  # pixels of a bar with its value, and of each further line of a name
 NAME_WIDTH = 20  # characters per line of a variant's name, for narrow screens
@@ -24,6 +25,8 @@ ROW_HEIGHT, GROUP_HEIGHT = 18, 26  # pixels of a difference, and between two sco
 PUBLISHED = "published"
 DOT_HEIGHT = 27  # pixels of a row of published or measured scores
 SCORES = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3", "hits@10": "Hits@10"}
+
+ROW_PANELS = ("hits@1", "mrr")
 
 PANELS = {"mrr": "MRR", "hits@1": "Hits@1", "hits@3": "Hits@3"}
 
@@ -40,15 +43,16 @@ def score_bars(
 ) -> go.Figure:
     """MRR and Hits@k per variant as bars with their values, and a line at the ceiling.
 
-    Bars of many variants would be too narrow for their values: they are horizontal, a block per score.
+    Bars of many variants would be too narrow for their values: they are horizontal, a panel for each of ``ROW_PANELS``;
+    of more than ``MOST_BARS`` they are dots.
 
     Args:
         scores: a column ``variant`` and one per key of ``SCORES``, fractions.
-        ceiling: the best that any encoder could reach, per key of ``SCORES``.
+        ceiling: the best that any model could reach, per key of ``SCORES``.
         intervals: drawn as error bars.
     """
     if len(scores) >= MANY_VARIANTS:
-        return _horizontal_bars(scores, ceiling, styles, scheme, intervals or {})
+        return _rows(scores, ceiling, styles, scheme, intervals or {})
     figure = go.Figure()
     labels = list(SCORES.values())
     for row in scores.to_dict("records"):
@@ -84,49 +88,49 @@ def score_bars(
             mode="markers",
             name="ceiling of raw ranks",
             marker={"symbol": "line-ew-open", "size": 12, "color": ink(scheme), "line": {"width": 2}},
-            hovertemplate="no encoder can exceed %{y:.4f}<extra>%{x}</extra>",
+            hovertemplate="no model can exceed %{y:.4f}<extra>%{x}</extra>",
         )
     return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 
-def _horizontal_bars(
+def _rows(
     scores: pd.DataFrame,
     ceiling: Mapping[str, float] | None,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     intervals: Intervals,
 ) -> go.Figure:
-    """A block of bars per score, two by two; the values in a column to the right."""
-    figure = make_subplots(
-        rows=2,
-        cols=2,
-        subplot_titles=list(SCORES.values()),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        vertical_spacing=40 / (2 * ROW * len(scores) + 80),
-    )
+    """A panel per score, a row per variant, as a bar or a dot; the values in a column to the right."""
+    titles = [SCORES[name] for name in ROW_PANELS]
+    figure = make_subplots(cols=len(titles), subplot_titles=titles, shared_yaxes=True, horizontal_spacing=0.03)
     rows = scores.to_dict("records")
     places = list(range(len(rows)))
     names = [wrapped(row["variant"].label, NAME_WIDTH) for row in rows]
-    for i, (name, title) in enumerate(SCORES.items()):
-        where = {"row": i // 2 + 1, "col": i % 2 + 1}
+    looks = [styles[row["variant"]] for row in rows]
+    for column, (name, title) in enumerate(zip(ROW_PANELS, titles, strict=True), 1):
+        where = {"row": 1, "col": column}
         values = [row[name] for row in rows]
         ends = [intervals.get(row["variant"], {}).get(name) for row in rows]
-        figure.add_bar(  # one trace for all variants: a trace each takes longer to build than the rest of the page
+        colours = [look.colour for look in looks]
+        drawn = (
+            go.Bar(orientation="h", width=0.78, marker={"color": colours})
+            if len(rows) <= MOST_BARS
+            else go.Scatter(
+                mode="markers", marker={"color": colours, "symbol": [look.symbol for look in looks], "size": 10}
+            )
+        )
+        drawn.update(  # one trace for all variants: a trace each takes longer to build than the rest of the page
             name=title,
-            orientation="h",
             x=values,
             y=places,
-            width=0.78,
-            marker={"color": [styles[row["variant"]].colour for row in rows]},
             error_x=_error_bars(values, ends, scheme),
             customdata=[
                 [escape(row["variant"].label, quote=False), _in_brackets(end)]
                 for row, end in zip(rows, ends, strict=True)
             ],
             hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
-            **where,
         )
+        figure.add_trace(drawn, **where)
         figure.add_scatter(
             x=[VALUES_FROM] * len(rows),
             y=places,
@@ -146,7 +150,7 @@ def _horizontal_bars(
                 mode="lines",
                 name="ceiling of raw ranks",
                 line={"color": ink(scheme), "width": 2, "dash": "dot"},
-                hovertemplate=f"no encoder can exceed %{{x:.4f}}<extra>{title}</extra>",
+                hovertemplate=f"no model can exceed %{{x:.4f}}<extra>{title}</extra>",
                 **where,
             )
     figure.update_annotations(font={"color": ink(scheme), "size": 13})
@@ -154,7 +158,7 @@ def _horizontal_bars(
     figure.update_yaxes(tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
     figure.update_layout(barmode="overlay", showlegend=False)
     lines = max(name.count("<br>") for name in names)
-    return apply_layout(figure, scheme, height=120 + 2 * (ROW + HALF_ROW * lines) * len(rows))
+    return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + (ROW + HALF_ROW * lines) * len(rows)))
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:
@@ -180,7 +184,7 @@ def _error_bars(
 def rank_curve(
     ranks: Mapping[Variant, np.ndarray], background: int, styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
-    """Share of pairs whose mate is among the k most similar items, against k on a log axis.
+    """Share of pairs whose match is among the k most similar items, against k on a log axis.
 
     Args:
         ranks: ``[m]`` per variant, NaN for pairs that it did not rank, which do not count.
@@ -202,9 +206,9 @@ def rank_curve(
             line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
             hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(type="log", title="k", dtick=1)
+    figure.update_xaxes(type="log", title="k (how many of the nearest texts)", dtick=1)
     figure.update_yaxes(
-        title="share of pairs with the mate in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
+        title="pairs with the match in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
     )
     return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(ranks))
 
@@ -250,7 +254,7 @@ def difference_forest(
     figure.update_yaxes(
         range=[len(scores) - 0.5, -0.5], tickvals=list(range(len(scores))), ticktext=scores, showgrid=False
     )
-    figure.update_xaxes(title=f"difference to {baseline.label}", tickformat="+.3~f")
+    figure.update_xaxes(title=f"difference from {baseline.label}", tickformat="+.3~f")
     figure = apply_layout(figure, scheme, height=110 + len(scores) * (ROW_HEIGHT * len(variants) + GROUP_HEIGHT))
     # On top: names are long, and next to the figure they would take a narrow screen's room.
     return figure.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})

@@ -1,4 +1,4 @@
-"""Each mate's rank before and after a change of transform or similarity, and how far the mates move."""
+"""Rank of each match before and after a change of transform or similarity, and how far matches move."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLOURS = {
 }
 _SYMBOLS = {UP: "triangle-up", SAME: "circle", DOWN: "triangle-down"}
 _PATTERNS = {UP: "", DOWN: "/"}
-# Bars: direction, label, and range of rank before / rank after. Mates that stay would dwarf the others.
+# Bars: direction, label, and range of rank before / rank after. Matches that stay would dwarf the others.
 BINS = (
     (DOWN, "over 10×", 0.0, 0.1),
     (DOWN, "3 to 10×", 0.1, 1 / 3),
@@ -66,7 +66,7 @@ def bin_counts(factors: Float64) -> list[int]:
 
 
 def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
-    """How many mates move how far: a bar per range of rank before / rank after ``[s]``."""
+    """How many matches move how far: a bar per range of rank before / rank after ``[s]``."""
     counts = bin_counts(factors)
     figure = go.Figure()
     figure.add_bar(
@@ -86,7 +86,7 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
     )
     ticks = [f"{label}<br>{'down' if way == DOWN else 'up'}" for way, label, *_ in BINS]
     figure.update_xaxes(
-        tickvals=list(range(len(BINS))), ticktext=ticks, title="how many times as high, or as low, the mate stands"
+        tickvals=list(range(len(BINS))), ticktext=ticks, title="factor by which the rank of the match changes"
     )
     figure.update_yaxes(title="pairs", rangemode="tozero")
     return apply_layout(figure, scheme, height=FIGURE_HEIGHT)

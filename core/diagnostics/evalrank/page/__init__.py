@@ -1,4 +1,4 @@
-"""The EvalRank page: scores of the shown variants, and the views, of which only the chosen one is computed."""
+"""The EvalRank page: the headline, scores of the shown models, and the views, of which only the chosen one is drawn."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import streamlit as st
 from core import ui
 from core.datasets.catalog import find_dataset
 from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.diagnostics.evalrank.figures.scores import SCORES, rank_curve, score_bars
+from core.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
 from core.diagnostics.evalrank.page import comparability, kinds, pairs, published, trust, uncertainty, what_if
-from core.diagnostics.evalrank.page.shown import EvalRankView, choose_filtered, pairs_of, side_by_side
+from core.diagnostics.evalrank.page.shown import EvalRankView, choose_filtered, pairs_of
 from core.diagnostics.evalrank.uncertainty import Sample
 from core.errors import BlindspotError
 from core.store.records import RunRecord
+from core.texts import counted
 from core.ui.pickers import Picks
 from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.views import View, choose_view
 
-MAX_SHOWN = 11
+MAX_SHOWN = 20
 # By their names, which are part of the address; the first is the default.
 VIEWS: Mapping[str, View[EvalRankView]] = {
-    "pairs": View("Which pairs does it get wrong, and what stands above the mate?", pairs.show),
-    "A against B": View("Is it really better, or could that be chance?", uncertainty.show_versus),
-    "kinds of pair": View("On which kinds of pair does the score come about?", kinds.show),
-    "trust": View("How much of the score is the way of counting, or training on the pairs?", trust.show),
-    "what if": View("What would another transform or similarity change?", what_if.show),
+    "pairs": View("Which pairs does it get wrong, and what outranks the match?", pairs.show),
+    "A against B": View("Is the difference significant?", uncertainty.show_versus),
+    "kinds of pair": View("Where does the model do well, and where badly?", kinds.show),
+    "trust": View("How robust is the score? Counting rules and training overlap", trust.show),
+    "what if": View("What would other post-processing or another similarity change?", what_if.show),
 }
 
 
@@ -40,7 +41,7 @@ def show() -> None:
         _missing(entry, picks, found)
     runs: Sequence[RunRecord] = comparability.on_one_support(found, picks)
     if len(runs) > MAX_SHOWN:
-        st.caption(f"The best {MAX_SHOWN} of {len(runs):,} variants. Pick others in the sidebar.")
+        st.caption(f"The best {MAX_SHOWN} of {len(runs):,} models. Pick others in the sidebar.")
         runs = runs[:MAX_SHOWN]
     if runs:
         comparability.protocol_note(entry, runs, picks)
@@ -50,18 +51,18 @@ def show() -> None:
         table = pairs_of(entry, runs)
         samples = uncertainty.samples(table)
         shown = EvalRankView(entry, picks, runs, table, filtered, styles, scheme)
-        bars, curve = side_by_side(runs)
+        uncertainty.show_headline(shown, samples)
+        bars, curve = st.columns(2)
         with bars:
-            st.markdown("**Scores per variant**")
             _scores(shown, samples)
         with curve:
-            st.markdown("**How far down is the mate?**")
-            ranks = {run.plan.variant: table.ranks(run.run_id, filtered=filtered) for run in runs}
+            ranks = {run.plan.variant: table.ranks(run.run_id, filtered=filtered) for run in runs[:MOST_BARS]}
             background = max(int(run.metrics["background"]) for run in runs)
             st.plotly_chart(rank_curve(ranks, background, styles, scheme), key="curve")
-        _details(entry, runs, samples)
-        published.published(runs, picks)
+        _notes(shown)
         choose_view(shown, VIEWS, "Look closer", key="view")
+        published.published(runs, picks)
+        _details(entry, runs, samples)
     ui.how_computed(entry)
 
 
@@ -71,8 +72,8 @@ def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) ->
         dataset = find_dataset(picks.dataset)
         if dataset.kind is not entry.dataset_kind:
             st.info(
-                f"{entry.title} ranks the pairs of a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a "
-                f"{dataset.kind}. Pick another dataset in the sidebar.",
+                f"{entry.title} needs a {entry.dataset_kind}; {tables.dataset_title(dataset.id)} is a {dataset.kind}. "
+                "Pick another dataset in the sidebar.",
                 icon=":material/info:",
             )
             return
@@ -80,7 +81,7 @@ def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) ->
 
 
 def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
-    """The bars, and notes on what they compare."""
+    """The bars."""
     runs, suffix = shown.runs, "_filtered" if shown.filtered else ""
     frame = pd.DataFrame(
         [{"variant": r.plan.variant} | {name: r.metrics[f"{name}{suffix}"] for name in SCORES} for r in runs]
@@ -90,31 +91,40 @@ def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
     ceiling = best if alike and not shown.filtered and min(best.values()) < 1 else None
     intervals = uncertainty.intervals(samples, runs, suffix)
     st.plotly_chart(score_bars(frame, ceiling, shown.styles, shown.scheme, intervals), key="bars")
-    if alike:
-        _ceiling_note(runs[0], shown.filtered)
-    uncertainty.note(samples)
+
+
+def _notes(shown: EvalRankView) -> None:
+    """What the figures compare."""
+    runs = shown.runs
+    said = []
+    if comparability.same_items(runs):
+        said.append(_ceiling_note(runs[0], shown.filtered))
+    if len(runs) > MOST_BARS:
+        said.append(f"Right: the best {MOST_BARS} of {len(runs)} models.")
+    if said:
+        st.caption(" ".join(said))
     comparability.coverage_notes(runs)
     comparability.prompt_notes(runs)
     comparability.training_notes(runs)
 
 
-def _ceiling_note(run: RunRecord, filtered: bool) -> None:
+def _ceiling_note(run: RunRecord, filtered: bool) -> str:
     best = run.metrics["hits@1_ceiling"]
-    pairs = f"{run.metrics['pairs']:,.0f} pairs among {run.metrics['background']:,.0f} items."
+    m = run.metrics
+    pairs = f"{m['pairs']:,.0f} pairs, each match ranked among {m['background']:,.0f} texts. Bars: 95% CI."
     if filtered:
-        st.caption(f"{pairs} Rival mates and twins are left out of the candidates, so 1 can be reached.")
-    elif best < 1:
-        st.caption(
-            f"{pairs} Dotted: the ceiling of raw ranks. Some queries have several mates and only one can be first, "
-            f"so no encoder can exceed {best:.3f} in Hits@1."
+        return f"{pairs} Other matches and near-duplicates are not counted, so a perfect model would score 1."
+    if best < 1:
+        return (
+            f"{pairs} Dotted: the ceiling of raw ranks. Some queries have several matches and only one can be first, "
+            f"so no model can exceed {best:.3f} in Hits@1."
         )
-    else:
-        st.caption(f"{pairs} Every query has one mate, so raw ranks can reach 1.")
+    return f"{pairs} Each query has one match, so a perfect model would score 1."
 
 
 def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequence[Sample]) -> None:
     """The numbers behind the bars, their intervals, and how far ties could move them."""
-    with st.expander("All scores, how sure they are, and what ties do to them", icon=":material/table:"):
+    with st.expander("All scores, with confidence intervals and the effect of ties", icon=":material/table:"):
         names = {
             "mrr": "MRR",
             "mrr_optimistic": "MRR optimistic",
@@ -135,8 +145,11 @@ def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequenc
         alike = uncertainty.marks(samples, runs)
         styled = tables.mark_best(frame, entry, names, alike, written).format("{:d}", subset=["tied pairs"])
         st.dataframe(styled, hide_index=True, key="details")
+        selfs = int(runs[0].metrics["self_pairs"])
         st.caption(
-            "In brackets: 95% intervals. Optimistic and pessimistic resolve every tie for or against the mate; the "
-            f"score is the expectation in between. {runs[0].metrics['self_pairs']:.0f} pair(s) are of a text with "
-            f"itself. {tables.signs_in_words(entry, names, alike) if len(runs) > 1 else ''}"
+            "In brackets: 95% CI. Optimistic and pessimistic scores resolve every tie for or against the match; the "
+            "score is the expected value. "
+            + (f"{counted(selfs, 'pair is', 'pairs are')} a text with itself. " if selfs else "")
+            + (tables.signs_in_words(entry, names, alike) if len(runs) > 1 else "")
         )
+        uncertainty.note(samples)

@@ -1,4 +1,4 @@
-"""Comparability of runs on the EvalRank page: items ranked, coverage, prompts, training sets, protocol."""
+"""Comparability of runs on the EvalRank page: texts ranked, coverage, prompts, training sets, protocol."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
+from core.datasets.catalog import title_of
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import training_overlap
 from core.diagnostics.evalrank.page.shown import button_for
@@ -15,6 +16,7 @@ from core.runs import manifests, pipeline
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.pickers import DEFAULT_PROTOCOL, Picks
 from core.ui.resources import repository, settings
 from core.ui.widgets import tables
@@ -23,18 +25,19 @@ from core.ui.widgets.work import run_button
 
 
 def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
-    """One run per variant, best first, on common or own items; the reader chooses which, if it matters."""
+    """One run per variant, best first, on common or own texts; the reader chooses which, if it matters."""
     own = False
     if any(r.plan.support_digest for r in runs):
         about = (
-            "Word vectors lack some items. common: the items that all the encoders cover, so that their scores can be "
-            "compared. own: each encoder on the items that it covers itself."
+            "Word vectors lack some texts. common: the texts that all models cover, so that scores are comparable. "
+            "own: for each model the texts that it covers itself."
         )
-        own = one_of("Items ranked", ["common", "own"], "support", about) == "own"
+        with options():
+            own = one_of("Texts ranked", ["common", "own"], "support", about) == "own"
     shown = sorted(tables.on_one_support(runs, own), key=lambda r: -r.metrics["mrr"])
     if own:
         st.warning(
-            "Each encoder is ranked on the items that it covers itself: these scores are **not comparable**.",
+            "Each model is ranked on the texts that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",
         )
     elif lacking := {r.plan.variant for r in runs} - {r.plan.variant for r in shown}:
@@ -43,12 +46,12 @@ def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:
 
 
 def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Collection[Variant]) -> None:
-    """Name the variants that ranked other items, and offer to rank all on common ones."""
+    """Name the variants that ranked other texts, and offer to rank all on common ones."""
     names = ", ".join(f"`{v.label}`" for v in sorted(lacking, key=str))
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"Not shown: {names}. They were ranked on other items, since some encoders have no vector for some of them; "
-        "on their common items all can be compared.",
+        f"Not shown: {names} {'covers' if len(lacking) == 1 else 'cover'} only some of the texts. Rank all models on "
+        "the texts they share to compare them.",
         icon=":material/balance:",
     )
     plans = {r.plan.variant: r.plan for r in runs}
@@ -62,7 +65,7 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
         st.warning(as_text(str(error)))
     else:
         with button:
-            run_button("Rank on common items", f"Common items of {picks.dataset}", requests, key="run_common")
+            run_button("Rank on shared texts", f"Shared texts of {title_of(picks.dataset)}", requests, key="run_common")
 
 
 def same_items(runs: Sequence[RunRecord]) -> bool:
@@ -70,7 +73,7 @@ def same_items(runs: Sequence[RunRecord]) -> bool:
 
 
 def prompt_notes(runs: Sequence[RunRecord]) -> None:
-    """Warn of prompts that encoders declare and that the runs did not use."""
+    """Warn of prompts that models declare and that the runs did not use."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
 
@@ -89,8 +92,8 @@ def coverage_notes(runs: Sequence[RunRecord]) -> None:
         return
     incomplete = [r for r in runs if r.coverage["items_covered"] < r.coverage["items"]]
     if len(incomplete) == len(runs) and same_items(runs):
-        whose = "all these encoders have" if len(runs) > 1 or runs[0].plan.support else "this encoder has"
-        st.caption(f"Only items for which {whose} a vector: {_covered(runs[0])}.")
+        whose = "all these models have" if len(runs) > 1 or runs[0].plan.support else "this model has"
+        st.caption(f"Only texts for which {whose} a vector: {_covered(runs[0])}.")
         return
     for run in incomplete:
         st.caption(f"`{run.plan.variant.label}` has a vector for {_covered(run)}.")
@@ -99,11 +102,11 @@ def coverage_notes(runs: Sequence[RunRecord]) -> None:
 def _covered(run: RunRecord) -> str:
     c = run.coverage
     pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs"
-    return f"{c['items_covered']:,} of {c['items']:,} items, and so for {pairs}"
+    return f"{c['items_covered']:,} of {c['items']:,} texts, and so for {pairs}"
 
 
 def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Picks) -> None:
-    """Under the toolkit protocol: what it does differently, with both numbers of the best encoder."""
+    """Under the toolkit protocol: what it does differently, with both numbers of the best model."""
     if picks.protocol == DEFAULT_PROTOCOL:
         return
     run, plan = runs[0], runs[0].plan
@@ -115,7 +118,7 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
 
 
 def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
-    """Both numbers of one encoder, and why they differ, as Markdown.
+    """Both numbers of one model, and why they differ, as Markdown.
 
     Args:
         run: under the toolkit protocol.
@@ -133,12 +136,12 @@ def both_protocols(run: RunRecord, definition: RunRecord | None) -> str:
     share = run.metrics["above_themselves"] / run.metrics["pairs"]
     unknown = run.coverage["pairs"] - run.coverage["pairs_covered"]
     why = (
-        f"The toolkit computes the mate's similarity by a product of its own, which rounds otherwise than everybody "
-        f"else's: in {share:.1%} of the pairs the mate counts above itself and loses a rank."
+        "The toolkit computes the similarity of the match in a separate product, which is rounded differently: in "
+        f"{share:.1%} of the pairs the match outranks itself and loses a rank."
     )
     if unknown:
         why = (
-            f"All texts without a vector share one stand-in there: {unknown:,} of {run.coverage['pairs']:,} pairs "
-            "touch one, rounding decides their ties, and another machine may give other digits. " + why
+            f"All texts without a vector share one substitute: {unknown:,} of {run.coverage['pairs']:,} pairs contain "
+            "one, rounding decides their ties, and another machine may give other digits. " + why
         )
-    return f"`{run.plan.variant.label}`: as the published toolkit {toolkit}; {exact}. {why}"
+    return f"`{run.plan.variant.label}`: by the published toolkit {toolkit}; {exact}. {why}"

@@ -1,4 +1,4 @@
-"""The EvalRank page's view of kinds of pair: which pairs drive the score."""
+"""The EvalRank page's view of kinds of pair: where the model does well, and where badly."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ QUESTIONS = {
     Kind.SOURCE: "source",
 }
 NOTES = {
-    Kind.OVERLAP: "Distinct words that stand in both texts, by those that stand in either. Where the score is high "
-    "only on the right, the encoder matches words rather than meanings.",
+    Kind.OVERLAP: "Distinct words in both texts, divided by those in either. Where the score is high "
+    "only on the right, the model matches words rather than meanings.",
     Kind.LENGTH: "Short texts have more neighbours that differ in one word.",
     Kind.FREQUENCY: "Occurrences per million words of English (wordfreq); of a text of several words the geometric "
     "mean. Words that wordfreq lacks count as rarest.",
-    Kind.SOURCE: "The sets whose best-scored quarters the pairs are. A pair that stands in several sets counts in each "
-    "of them. An encoder that was trained on a set has an advantage there; the view *trust* says more.",
+    Kind.SOURCE: "The sets from whose best-scored quarters the pairs come. A pair in several sets counts in each "
+    "of them. A model trained on a set has an advantage there; see the view *trust*.",
 }
 
 
@@ -48,11 +48,10 @@ def show(shown: EvalRankView) -> None:
     figure = kind_lines(by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered)
     st.plotly_chart(figure, key="kinds")
     if len(groups.groups) == len(groups.axis):
-        st.info("All pairs of this dataset are of one kind here: sort them by something else.")
+        st.info("All pairs fall into one group. Choose another grouping.")
     st.caption(
-        f"{NOTES[kind]} Bars: 95% intervals that know that pairs share texts; there is none where the pairs are worth "
-        "too few independent ones (their number stands under *The numbers*). Hollow: fewer than "
-        f"{FEW_PAIRS} pairs, a mean that says little. Below each kind, its number of pairs."
+        f"{NOTES[kind]} Bars: 95% CI that allow for pairs sharing texts; none where too few pairs are independent (see "
+        f"*The numbers*). Hollow: fewer than {FEW_PAIRS} pairs. Below each group, its number of pairs."
     )
     with st.expander("The numbers", icon=":material/table:"):
         _table(by_variant, measure)
@@ -61,7 +60,7 @@ def show(shown: EvalRankView) -> None:
 def _choose() -> tuple[Kind, str]:
     left, right = st.columns([3, 2])
     about = "\n".join(f"- **{kind.value}**: by {QUESTIONS[kind]}" for kind in Kind)
-    kind = one_of("Sort the pairs by", Kind, "by", about, default=Kind.OVERLAP, place=left)
+    kind = one_of("Group pairs by", Kind, "by", about, default=Kind.OVERLAP, place=left)
     measure = right.segmented_control(
         "Score",
         list(TITLES),
@@ -79,7 +78,7 @@ def _sources(shown: EvalRankView) -> PairSources | None:
     dataset = shown.picks.dataset
     entry = dataset_offer.entry_of(dataset)
     if entry is None:
-        st.info("It is not known where the pairs of this dataset come from; sort them by something else.")
+        st.info("The sources of these pairs are not known. Choose another grouping.")
         return None
     if not dataset_offer.is_here(entry):
         dataset_offer.offer(entry, "The score on each of the sets that the pairs were taken from", key="fetch_kinds")
@@ -87,7 +86,7 @@ def _sources(shown: EvalRankView) -> PairSources | None:
     return sources_of(shown.pairs, entry)
 
 
-@cached(32, "Sorting the pairs …", keys=BY_RUNS)
+@cached(32, "Grouping the pairs …", keys=BY_RUNS)
 def _scores(
     entry: DiagnosticEntry, pairs: PairTable, kind: Kind, _sources: PairSources | None, filtered: bool
 ) -> tuple[Grouping, dict[str, pd.DataFrame]]:

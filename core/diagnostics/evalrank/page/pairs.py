@@ -1,4 +1,4 @@
-"""The EvalRank page's view of pairs: find one, and see what outranks its mate.
+"""The EvalRank page's view of pairs: find one, and see what outranks its match.
 
 A figure of the ranks in A and B, a table with filters, search, order and downloads, the rankings of the chosen pair.
 """
@@ -55,10 +55,10 @@ _ORDER_OF: Mapping[str, tuple[str, str]] = {
 
 _HELP = {
     "pair": "Number of the pair in the dataset",
-    "worst rank": "The highest rank that any of the shown variants gives the mate",
+    "worst rank": "The highest rank that any of the shown models gives the match",
     "rank difference": "Rank in A minus rank in B: above 0 where B is better",
-    "1/rank difference": "1/rank in B minus 1/rank in A, expected under ties: what the pair adds to B's lead in MRR",
-    "overlap": "Words that query and mate share, of all their words (Jaccard)",
+    "1/rank difference": "1/rank in B minus 1/rank in A: what it adds to B's lead in MRR, expected under ties",
+    "overlap": "Words that query and match share, divided by all their words (Jaccard)",
     "frequency of query": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
     "frequency of mate": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
 }
@@ -66,7 +66,7 @@ _HELP = {
 
 MEANING_OF_TABS = (
     "- **Fixed**: B ranks the match higher than A\n- **Broken**: lower\n- **Both right**: both rank it first\n"
-    "- **Both wrong**: both give it the same rank below\n\nA pair that one of them has no vector for is in *All* alone."
+    "- **Both wrong**: both give it the same rank below\n\nA pair without a vector in one of them is only in *All*."
 )
 MAX_SIDE_BY_SIDE = 4
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
@@ -92,7 +92,7 @@ def show(shown: EvalRankView) -> None:
         of_figure = of_tab if of_figure is None else of_tab & of_figure
     found = _table(shown, sides, described, of_figure)
     numbers = set(shown.pairs.frame["item_no"].tolist())
-    none_covers = "has a vector for both texts in none of the shown encoders"
+    none_covers = "has a vector for both texts in none of the shown models"
     selected = TABLE.chosen(found, shown.picks.dataset, numbers, none_covers)
     if selected is not None:
         _drill(shown, sides, selected)
@@ -104,20 +104,20 @@ def show(shown: EvalRankView) -> None:
 def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool | None:
     """Rank in A against rank in B; per row of ``described`` whether it is selected there, None without a selection."""
     if sides.b is None:
-        st.caption("Compute a second variant, or pick one in the sidebar, to see its ranks against these.")
+        st.caption("Run another model, or pick one in the sidebar, to compare ranks.")
         return None
     figure, beside = st.columns([3, 2])
     with beside:
         a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
         st.caption(
-            "Drag a box or a lasso around dots to keep only their pairs in the table; the address keeps a box, not a "
-            "lasso. Dots above the diagonal: A is better. Many pairs can share one dot."
+            "Select dots to filter the table. (Box selections are saved in the link.) Above the diagonal, A is better. "
+            "A dot can be many pairs."
         )
         areas = _areas()
         selected = _selected(shown, described, areas)
         if selected is not None:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{np.count_nonzero(selected):,} pairs selected in the figure**", width="content")
+                st.markdown(f"**{np.count_nonzero(selected):,} pairs selected**", width="content")
                 st.button("Clear", key="clear_area", on_click=_clear, icon=":material/close:")
     with figure:
         drawn = rank_scatter(
@@ -135,7 +135,7 @@ def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool
             on_select=lambda: _take(st.session_state["scatter"].selection, shown, described),
             selection_mode=("box", "lasso"),
             config={"displaylogo": False},
-            alt=f"Rank of every pair's mate in {a} against its rank in {b}",
+            alt=f"Rank of every pair's match in {a} and in {b}",
         )
     return selected
 
@@ -147,7 +147,7 @@ def _clear() -> None:
 
 def _areas() -> list[Area]:
     text = st.text_input(
-        "Ranks selected in the figure",
+        "Selected ranks",
         key=AREA,
         bind="query-params",
         placeholder="1-1, 10-500",
@@ -205,9 +205,9 @@ def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure
     found = browsing.in_order(described[mask], order, descending=descending)
     if found.empty:
         st.info(
-            "No pair contains this. Try a shorter search."
+            "No pair contains this. Shorten the search."
             if wanted
-            else "No pair is left. Choose another tab or filter, or clear what is selected in the figure."
+            else "No pairs match. Choose another tab or filter, or clear the selection."
         )
     else:
         names = _columns(shown, sides, [order, *extra])
@@ -215,7 +215,7 @@ def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure
             found,
             shown.picks.dataset,
             _config(sides, names),
-            hint=f"{len(found):,} pairs. Choose a row to see what stands above its mate.",
+            hint=f"{len(found):,} pairs. Choose a row to see what outranks the match.",
             view=lambda rows: rows[list(names)].rename(columns=names),
         )
         _downloads(found, shown)
@@ -225,7 +225,7 @@ def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure
 def _filters(sides: Sides) -> tuple[str, Which]:
     search, show_only = st.columns([3, 2])
     wanted = search.text_input(
-        "Search in query and mate", key="search", bind="query-params", on_change=TABLE.to_first_page
+        "Search in query and match", key="search", bind="query-params", on_change=TABLE.to_first_page
     )
     options = [w for w in Which if sides.b is not None or w not in NEED_B]
     chosen = show_only.selectbox(
@@ -249,12 +249,21 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
     """The column to sort by, whether descending, and the additional columns."""
     left, middle, right = st.columns([2, 2, 3])
     names = browsing.orders(described)
-    order = left.selectbox("Order", names, index=0, key="order", bind="query-params", on_change=TABLE.to_first_page)
+    order = left.selectbox(
+        "Order",
+        names,
+        index=0,
+        format_func=_as_match,
+        key="order",
+        bind="query-params",
+        on_change=TABLE.to_first_page,
+    )
     direction = one_of("Direction", [DOWN, UP], "direction", place=middle, on_change=TABLE.to_first_page)
     usual = {DEFAULT_ORDER, "pair", "query", "mate", "rank in A", "rank in B", "rank difference"}
     extra = right.multiselect(
         "More columns",
         [name for name in names if name not in usual],
+        format_func=_as_match,
         key="cols",
         bind="query-params",
         placeholder="similarity, ties, overlap, lengths, frequency",
@@ -262,16 +271,21 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
     return str(order), direction == DOWN, extra
 
 
+def _as_match(name: str) -> str:
+    """A column as people read it."""
+    return name.replace("mate", "match")
+
+
 def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
     """Titles by names in ``described``, in the table's order."""
     compared = [run.run_id for run in sides.by_letter.values()]
     others = {run.run_id: f"rank: {run.plan.variant.label}" for run in shown.runs if run.run_id not in compared}
-    texts = {"query": "query", "mate": "mate"}
+    texts = {"query": "query", "mate": "match"}
     if sides.b is None:
         ranks = {"rank in A": f"rank: {sides.a.plan.variant.label}"}
     else:
         ranks = {"rank in A": "rank in A", "rank in B": "rank in B", "rank difference": "A − B"}
-    more = {name: name for name in extra if name not in ranks}
+    more = {name: _as_match(name) for name in extra if name not in ranks}
     # Many ranks come after the texts, so that these stay in sight.
     if len(shown.runs) < MANY_VARIANTS:
         more.pop(DEFAULT_ORDER, None)  # the ranks are all there
@@ -294,7 +308,7 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
         elif name == "pair":
             out[title] = number(width="small", help=about)
         else:
-            out[title] = number(format="localized", help=about or "Rank of the mate; 1 is best, .5 is a tie")
+            out[title] = number(format="localized", help=about or "Rank of the match; 1 is best, .5 is a tie")
     return out
 
 
@@ -307,8 +321,7 @@ def _downloads(found: pd.DataFrame, shown: EvalRankView) -> None:
         downloads.Holds(dataset, tuple(variants)),
         stem=downloads.stem_of("evalrank", dataset, "pairs"),
         key="download",
-        help=f"All {len(found):,} rows of the table in its order, with ranks, similarities and ties of every shown "
-        "variant.",
+        help=f"All {len(found):,} rows in this order, with ranks, similarities and ties of every shown model.",
     )
 
 
@@ -316,7 +329,7 @@ def _downloads(found: pd.DataFrame, shown: EvalRankView) -> None:
 
 
 def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
-    """What each variant ranks above the mate of one pair, and why."""
+    """What each variant ranks above the match of one pair, and why."""
     table = shown.pairs
     pair = table.frame[table.frame["item_no"] == selected].iloc[0]
     with st.container(border=True, key="drill"):
@@ -325,15 +338,14 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
         most = 2 if is_long(pair["query"]) or is_long(pair["mate"]) else MAX_SIDE_BY_SIDE
         runs = sides.first(shown.runs)[:most]
         if len(shown.runs) > len(runs):
-            st.caption(f"{len(runs)} of {len(shown.runs)} variants, A and B first; pick others in the sidebar.")
+            st.caption(f"{len(runs)} of {len(shown.runs)} models, A and B first. Pick others in the sidebar.")
         of_words = "frequency of query" in features(shown.pairs)
         with_hubs = st.toggle(
-            "Look for hubs",
+            "Mark hubs",
             key="hubs",
             bind="query-params",
-            help=f"A hub stands among the {K} nearest items of many queries, whatever they say. Counted over the "
-            f"dataset's queries, at most {MOST_QUERIES:,} of them; called a hub from {HUB:g} times the average "
-            "on. Takes some seconds the first time.",
+            help=f"A hub is among the {K} nearest texts of many queries, whatever they mean: {HUB:g} times the average "
+            f"or more, over the dataset's queries (at most {MOST_QUERIES:,}). Takes some seconds the first time.",
         )
         queries = table.frame["query_no"].unique() if with_hubs else None
         for column, run in zip(st.columns(len(runs)), runs, strict=True):
@@ -342,8 +354,8 @@ def _drill(shown: EvalRankView, sides: Sides, selected: int) -> None:
                 _above(run, pair, of_words=of_words, queries=queries)
         why = "whether it is a frequent word (Zipf 5 or more)" if of_words else "words it shares with the query, length"
         st.caption(
-            "▲ above the mate, ● the mate, = tied with it, ▽ below it. Underlined: words that the query does not have. "
-            "In brackets: why filtered ranks ignore an item. Below an item, why it may be near: "
+            "▲ above the match, ● the match, = tied with it, ▽ below it. Underlined: words that the query lacks. "
+            "In brackets: why filtered ranks ignore a text. Below a text, why it may be near: "
             f"{why}, whether it is a hub."
         )
         if why_similar.is_open():
@@ -359,7 +371,7 @@ def _gold(shown: EvalRankView, selected: int) -> None:
     if entry is None:
         return
     if not dataset_offer.is_here(entry):
-        st.caption(f"Its gold score would come from {entry.title}; the view *kinds of pair* can download it.")
+        st.caption(f"Its gold score comes from {entry.title}, which the view *kinds of pair* can download.")
         return
     found = sources_of(shown.pairs, entry)
     if found is None:
@@ -370,7 +382,7 @@ def _gold(shown: EvalRankView, selected: int) -> None:
     st.caption(f"Gold score: {', '.join(scores)}." if scores else "Gold score: not in the known source sets.")
 
 
-@cached(32, "Counting whose neighbours the items are …")
+@cached(32, "Counting nearest neighbors …")
 def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
     return occurrences(run, np.frombuffer(queries, dtype=np.int64), settings(), repository())
 
@@ -378,13 +390,13 @@ def _occurrences(run: RunRecord, queries: bytes) -> Occurrences:
 def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | None) -> None:
     raw, filtered = pair[f"{run.run_id} rank"], pair[f"{run.run_id} filtered rank"]
     if pd.isna(raw):
-        st.caption("Not ranked: it has no vector for query or mate.")
+        st.caption("Not ranked: no vector for query or match.")
         return
     st.markdown(
         f"rank **{raw:,g}** raw, **{filtered:,g}** filtered · similarity {pair[f'{run.run_id} similarity']:.4f}"
     )
     if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
-        st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what stands above the mate.")
+        st.caption("With the toolkit's rounding. Choose the protocol *definition* to see what outranks the match.")
         return
     try:
         items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
@@ -403,7 +415,7 @@ def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | 
 
 
 def query_and_mate(pair: pd.Series) -> None:
-    for label, text in (("Query", pair["query"]), ("Mate", pair["mate"])):
+    for label, text in (("Query", pair["query"]), ("Match", pair["mate"])):
         with st.container(horizontal=True, gap="small"):
             st.markdown(f"**{label}**", width="content")
             long_texts.show(text)
@@ -412,7 +424,7 @@ def query_and_mate(pair: pd.Series) -> None:
 def draw_ranking(
     pair: pd.Series, items: Sequence[RankedItem], how: str, why: Sequence[Sequence[str]] | None = None
 ) -> None:
-    """The items around the mate, each with its reasons where there are any."""
+    """The texts around the match, each with its reasons where there are any."""
     rows = [
         TableRow(
             item.position,

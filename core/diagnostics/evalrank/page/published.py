@@ -24,7 +24,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
     rows = reference.published_for(picks.dataset)
     if picks.protocol == DEFAULT_PROTOCOL or not rows:
         return
-    with st.expander("Published scores beside these", icon=":material/menu_book:", expanded=True):
+    with st.expander("Published scores next to these", icon=":material/menu_book:", expanded=True):
         kinds = list(dict.fromkeys(row.post_processing for row in rows))
         chosen = one_of(
             "Post-processing",

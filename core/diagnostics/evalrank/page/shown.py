@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
@@ -16,7 +15,7 @@ from core.diagnostics.evalrank.browsing import text_features
 from core.diagnostics.evalrank.pairs import PairTable, pair_table
 from core.diagnostics.evalrank.sources import PairSources, find_sources
 from core.errors import BlindspotError
-from core.figures.theme import MANY_VARIANTS, Scheme, Style
+from core.figures.theme import Scheme, Style
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import Variant
@@ -52,15 +51,10 @@ class EvalRankView:
 def choose_filtered() -> bool:
     """Raw or filtered ranks; True for filtered."""
     about = (
-        "raw: among all items. filtered: without the query's other mates and without texts that differ from query or "
-        "mate only in case, spaces or punctuation."
+        "raw: among all texts. filtered: without the query's other matches and without texts that differ from query or "
+        "match only in case, spaces or punctuation."
     )
     return one_of("Ranks", ["raw", "filtered"], "ranks", about) == "filtered"
-
-
-def side_by_side(runs: Sequence[RunRecord]) -> Sequence[DeltaGenerator]:
-    """Room for two figures, next to each other, or below each other where many variants need the width."""
-    return st.columns(2) if len(runs) < MANY_VARIANTS else (st.container(), st.container())
 
 
 def button_for(

@@ -45,7 +45,7 @@ from core.ui.widgets.work import run_button
 TOOLKIT = PROTOCOLS[1]
 STS_TRAIN = "STS-B train"
 _FORGOTTEN = "_training_forgotten"  # digest of the training set that the reader does not want to be warned of
-BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "a file of yours", "a file on the server"
+BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "upload a file", "a file on the server"
 
 
 def show(shown: EvalRankView) -> None:
@@ -55,18 +55,18 @@ def show(shown: EvalRankView) -> None:
     protocol = other_protocol(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run)
     st.html(choices_table(found, scheme(), "What each choice does to the score"))
-    st.caption("Δ: difference from the score that the page shows, which is the first row.")
+    st.caption("Δ: difference from the first row, the score shown above.")
     comparability.coverage_notes([run])
     _not_computed(shown, run, protocol)
     _why_published_numbers_differ(run, protocol)
-    st.subheader("Was the encoder trained on these pairs?", anchor=False)
+    st.subheader("Was the model trained on these pairs?", anchor=False)
     _training(shown)
 
 
 def _run(shown: EvalRankView) -> RunRecord:
     by_variant = {run.plan.variant: run for run in shown.runs}
     variant: Variant = st.selectbox(
-        "Variant", list(by_variant), format_func=lambda v: v.label, key="trust_of", persist_state="session", width=420
+        "Model", list(by_variant), format_func=lambda v: v.label, key="trust_of", persist_state="session", width=420
     )
     return by_variant[variant]
 
@@ -92,8 +92,8 @@ def _among_fewer(shown: EvalRankView, run: RunRecord) -> list[Choice]:
             "background",
             "without frequent words",
             score,
-            f"Mates compete with the {dataset.core_texts:,} words of the similarity sets only, not with the most "
-            "frequent words of English (the ablation of the paper's table 4); transforms are not fitted anew.",
+            f"Matches compete only with the {dataset.core_texts:,} words of the similarity sets, not with the most "
+            "frequent words of English (the ablation in the paper's table 4). Transforms are not refitted.",
         )
     ]
 
@@ -109,9 +109,9 @@ def _by_protocol(shown: EvalRankView, run: RunRecord, other: RunRecord | None) -
     score = score_of_run(other, shown.entry, repository(), filtered=shown.filtered)
     label = other.plan.variant.label
     if other.plan.params["protocol"] == TOOLKIT:
-        meaning = "As the published toolkit counts: the mate's similarity is rounded otherwise than everybody else's."
+        meaning = "As the published toolkit counts: the similarity of the match is rounded differently from all others."
         if as_toolkit(run.plan.variant.transform) != run.plan.variant.transform:
-            meaning += " It also centres the embeddings, always."
+            meaning += " It also always centers the embeddings."
     else:
         meaning = f"By definition, exact and with ties: {label}."
     return [Choice("protocol", other.plan.params["protocol"], score, meaning)]
@@ -125,11 +125,11 @@ def _by_support(shown: EvalRankView, run: RunRecord) -> list[Choice]:
     if other is None:
         return []
     c = other.coverage
-    items = f"{c['items_covered']:,} of {c['items']:,} items"
+    items = f"{c['items_covered']:,} of {c['items']:,} texts"
     meaning = (
-        f"On all that this encoder has a vector for ({items}); not comparable with other encoders."
+        f"On all texts that this model covers ({items}); not comparable with other models."
         if other.plan.own_support
-        else f"On the items that the compared encoders all cover ({items})."
+        else f"On the texts that all compared models cover ({items})."
     )
     way = "own" if other.plan.own_support else "common"
     return [Choice("support", way, score_of_run(other, shown.entry, repository(), filtered=shown.filtered), meaning)]
@@ -142,10 +142,10 @@ def _not_computed(shown: EvalRankView, run: RunRecord, protocol: RunRecord | Non
     if plan.params["protocol"] == TOOLKIT:
         other, transform = DEFAULT_PROTOCOL, as_toolkit(transform)
     if protocol is None:
-        said = f"Not computed yet: the same by the protocol {other}."
+        said = f"Not computed yet: the score by the protocol *{other}*."
         _offer(said, run, transform, {**plan.params, "protocol": other}, key="trust_protocol")
     if plan.support_digest and not plan.own_support and other_support(run, shown.entry, repository()) is None:
-        said = "Not computed yet: the same on all items that this encoder covers itself."
+        said = "Not computed yet: the score on all texts that this model covers itself."
         _offer(said, run, plan.variant.transform, plan.params, key="trust_support")
 
 
@@ -168,9 +168,9 @@ def _why_published_numbers_differ(run: RunRecord, other: RunRecord | None) -> No
         st.markdown("**Why published numbers differ**")
         if other is None:
             st.markdown(
-                "Published EvalRank scores come from a toolkit that computes the mate's similarity by a product of its "
-                "own, which rounds otherwise than everybody else's, so that a mate often counts above itself and loses "
-                "a rank. Compute both protocols to see both numbers of this encoder."
+                "Published EvalRank scores come from a toolkit that computes the similarity of the match in a separate "
+                "product. It is rounded differently, so a match often outranks itself and loses a rank. Compute both "
+                "protocols to see both numbers for this model."
             )
             return
         toolkit, definition = (run, other) if run.plan.params["protocol"] == TOOLKIT else (other, run)
@@ -182,8 +182,8 @@ def _why_published_numbers_differ(run: RunRecord, other: RunRecord | None) -> No
 
 def _training(shown: EvalRankView) -> None:
     st.markdown(
-        "An encoder that saw a pair in training need not understand it. Name what yours was trained on: the pairs that "
-        "occur in it are counted, and left out of the score."
+        "A model may score well on pairs it has been trained on. Add your training data to check for overlap and to "
+        "see the score without these pairs."
     )
     training = _training_set(shown)
     if training is None:
@@ -192,22 +192,22 @@ def _training(shown: EvalRankView) -> None:
     _remember(shown, training, found)
     m, both, any_text = len(found.both), int(found.both.sum()), int(found.any_text.sum())
     st.markdown(
-        f"**{both:,} of {m:,} pairs** ({both / m:.1%}) stand in {as_text(training.name)} ({training.rows:,} rows) with "
-        f"both texts in one row, {any_text:,} ({any_text / m:.1%}) with at least one text anywhere in it."
+        f"**{both:,} of {m:,} pairs** ({both / m:.1%}) occur in {as_text(training.name)} ({training.rows:,} rows) with "
+        f"both texts in one row; {any_text:,} ({any_text / m:.1%}) with at least one text in any row."
     )
     if not any_text:
-        st.caption("None of the texts occurs in it: the scores are as above.")
+        st.caption("No overlap: the scores above remain.")
         return
     if both == m:
         st.info(
-            "No pair is left to score without them. Test the model on pairs that it was not trained on.",
+            "All pairs occur in it, so none is left to score. Test the model on other pairs.",
             icon=":material/block:",
         )
         return
     _scores(shown, found)
     st.caption(
-        "Case, Unicode form, spaces and punctuation of the texts do not matter. The candidates stay the same; only the "
-        "pairs that the mean is over are fewer."
+        "Texts are compared without case, Unicode form, spaces and punctuation. The candidates stay the same; the mean "
+        "is over fewer pairs."
     )
 
 
@@ -244,7 +244,7 @@ def _training_set(shown: EvalRankView) -> TrainingSet | None:
     if allowed().server_files:
         ways += [UPLOADED, ON_SERVER]
     if not ways:
-        st.info("A demo that strangers share takes no uploads. Run Blindspot on a machine of your own for this.")
+        st.info("Uploads are off in this demo. Run Blindspot on your own machine for this.")
         return None
     way = st.segmented_control("Training set", ways, default=ways[0], required=True, key=f"training_{len(ways)}")
     try:
@@ -258,7 +258,7 @@ def _training_set(shown: EvalRankView) -> TrainingSet | None:
 
 def _built_in(entry: DatasetEntry) -> TrainingSet | None:
     if not dataset_offer.is_here(entry):
-        dataset_offer.offer(entry, "How many pairs come from STS-Benchmark's training part", key="fetch_training")
+        dataset_offer.offer(entry, "How many pairs come from the training part of STS-Benchmark", key="fetch_training")
         return None
     scored = dataset_offer.scored_pairs(entry)
     return None if scored is None else _part(scored, STS_TRAIN)
@@ -271,8 +271,8 @@ def _part(scored: ScoredPairs, part: str) -> TrainingSet:
 
 def _uploaded() -> TrainingSet | None:
     file = st.file_uploader(
-        "A .txt with a text per line (or texts of one example with tabs between), or a .csv, .tsv, .jsonl or .parquet "
-        f"with columns of text; at most {MAX_ROWS:,} rows. It is read for this and not kept.",
+        "A .txt file with one text per line (texts of one example separated by tabs), or a .csv, .tsv, .jsonl or "
+        f".parquet file with columns of text; at most {MAX_ROWS:,} rows. It is not kept.",
         type=list(training_overlap.FORMATS),
         key="training_file",
     )
@@ -320,7 +320,7 @@ def _scores(shown: EvalRankView, found: Overlap) -> None:
         values = rows[run.run_id].aligned(frame["item_no"].to_numpy(), shown.filtered)
         means = {name: values[part].mean() for name, part in parts.items()}
         out.append(
-            {"variant": run.plan.variant.label}
+            {"model": run.plan.variant.label}
             | {f"MRR {name}": mean["mrr"] for name, mean in means.items()}
             | {"Δ MRR rest": means["rest"]["mrr"] - means["all"]["mrr"]}
             | {f"Hits@1 {name}": means[name]["hits@1"] for name in ("all", "rest")}
@@ -329,9 +329,9 @@ def _scores(shown: EvalRankView, found: Overlap) -> None:
     table = pd.DataFrame(out)
     helps = {
         "all": "All pairs.",
-        "seen": "The pairs with both texts in one row of the training set.",
+        "seen": "Pairs with both texts in one row of the training set.",
         "rest": "The other pairs.",
-        "no text": "The pairs none of whose texts stands in the training set.",
+        "no text": "Pairs with no text in the training set.",
     }
     config = {}
     for name in table.columns[1:]:
@@ -340,6 +340,6 @@ def _scores(shown: EvalRankView, found: Overlap) -> None:
         config[name] = st.column_config.NumberColumn(
             format="%+.4f" if difference else "%.4f",
             width=95,
-            help="The score on the rest less that on all pairs." if difference else helps[last],
+            help="The score on the rest minus that on all pairs." if difference else helps[last],
         )
     st.dataframe(table, hide_index=True, key="training_scores", column_config=config)

@@ -18,6 +18,8 @@ from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.resampling import FLIPS
 from core.store.records import RunRecord
+from core.ui import headline
+from core.ui.headline import Rival, in_percent
 from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached, repository
 
@@ -92,7 +94,7 @@ def _row_numbers(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]
 
 
 def marks(found: Sequence[Sample], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """For ``tables.mark_best``: the rows not separable from the best; None where that was not tested."""
+    """For ``tables.mark_best``: the rows not significantly worse than the best; None where that was not tested."""
     if not _are_tested(found) or len(runs) < 2:
         return None
     return _row_numbers(_marks(found[0]), runs)
@@ -112,19 +114,39 @@ def against(sample: Sample, baseline: str, metrics: tuple[str, ...]) -> tuple[Di
     return numbers.against(sample, baseline, metrics)
 
 
+def show_headline(shown: EvalRankView, found: Sequence[Sample]) -> None:
+    """The baseline's Hits@1 with its interval, and how the other models differ from it."""
+    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    name = "hits@1_filtered" if shown.filtered else "hits@1"
+    own = next(sample for sample in found if runs[0].run_id in sample.run_ids)
+    estimate = _estimates(own)[runs[0].run_id][name]
+    interval = "" if estimate.interval is None else f" (95% CI {in_percent(estimate.interval)})"
+    said = (
+        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{estimate.value:.1%}** of "
+        f"{len(own.queries):,} pairs{interval}"
+    )
+    labels = {run.run_id: run.plan.variant.label for run in runs}
+    others = against(own, runs[0].run_id, (name,)) if len(found) == 1 else ()
+    rivals = [
+        Rival(labels[d.contrast.run_id], f"{own.value(d.contrast.run_id, name):.1%}", d.value > 0, d.p_corrected)
+        for d in others
+    ]
+    headline.show(headline.in_words(said, rivals, "more", "fewer"))
+
+
 # --- the view "A against B"
 
 
 def show_versus(shown: EvalRankView) -> None:
     """Every variant's differences to a baseline: a sentence each, a figure and a table."""
     if len(shown.runs) < 2:
-        st.info("There is one variant only. Pick or run another one to compare it with.", icon=":material/info:")
+        st.info("Only one model is shown. Pick or run another one to compare.", icon=":material/info:")
         return
     found = samples(shown.pairs)
     if len(found) > 1:
         st.warning(
-            "These variants are not comparable: each was ranked on the items that its encoder covers itself. Choose "
-            "*common* under *Items ranked*.",
+            "These models are not comparable: each was ranked on the texts that it covers itself. Choose *common* "
+            "under *Options*, *Texts ranked*.",
             icon=":material/balance:",
         )
         return
@@ -142,11 +164,10 @@ def show_versus(shown: EvalRankView) -> None:
     _table(rows)
     tests = sum(d.p_value is not None for d in differences)
     st.caption(
-        f"Each difference is the variant's value less that of {as_text(baseline.plan.variant.label)}; of ranks, lower "
-        f"is better. p: {_test(found[0])}; corrected after Holm for the {tests} tests shown. More than chance is a "
-        f"corrected p below {ALPHA:g}. Smallest detectable: the true difference that a test of so many would have "
-        "found with probability 0.8, with as many pairs that differ as here. The median rank is not tested: "
-        "the test is of means."
+        f"Differences are model minus {as_text(baseline.plan.variant.label)}; for ranks, lower is better. p: "
+        f"{_test(found[0])}; corrected after Holm for the {tests} tests shown. Significant: corrected p < {ALPHA:g}. "
+        "Smallest detectable: the difference that this test would find with 80% probability. The median rank is not "
+        "tested, since the test compares means."
     )
     st.caption(numbers.method_in_words(found[0]))
 
@@ -154,7 +175,7 @@ def show_versus(shown: EvalRankView) -> None:
 def _test(sample: Sample) -> str:
     if sample.dependence.unit is Unit.TEXTS:
         return "Student's t of the dyadic-robust standard error"
-    return f"sign-flip test, in which all pairs of a group change sides together, {FLIPS:,} times"
+    return f"sign-flip test of groups of pairs that share texts, {FLIPS:,} permutations"
 
 
 def _baseline(shown: EvalRankView) -> RunRecord:
@@ -175,7 +196,7 @@ def _in_words(
         if run_id != baseline.run_id:
             own = [d for d in differences if d.contrast.run_id == run_id]
             lines.append(f"- **{as_text(run.plan.variant.label)}**: {numbers.summary(own, names)}")
-    st.markdown("\n".join([f"Against **{as_text(baseline.plan.variant.label)}**:", "", *lines]))
+    st.markdown("\n".join([f"Compared with **{as_text(baseline.plan.variant.label)}**:", "", *lines]))
 
 
 def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], names: Mapping[str, str]) -> pd.DataFrame:
@@ -213,22 +234,22 @@ def _verdict(difference: Difference) -> str:
 
 def _table(rows: pd.DataFrame) -> None:
     column = st.column_config
-    shown = rows.assign(variant=[v.label for v in rows["variant"]], difference=rows["written"])
-    columns = ["variant", "score", "verdict", "difference", "interval", "p", "p corrected"]
+    shown = rows.assign(model=[v.label for v in rows["variant"]], difference=rows["written"])
+    columns = ["model", "score", "verdict", "difference", "interval", "p", "p corrected"]
     st.dataframe(
         shown[[*columns, "smallest", "better", "alike", "worse"]],
         hide_index=True,
         key="versus",
         column_config={
-            "difference": column.TextColumn(help="The variant's value less the baseline's"),
-            "interval": column.TextColumn("95% interval", help="Of this difference alone; the verdict is the test's"),
+            "difference": column.TextColumn(help="The model's value minus the baseline's"),
+            "interval": column.TextColumn("95% CI", help="Of this difference alone; the verdict comes from the test"),
             "p": column.TextColumn(help="Sign-flip test, two-sided"),
-            "p corrected": column.TextColumn(help="After Holm, for all the tests of this table"),
+            "p corrected": column.TextColumn(help="After Holm, for all tests in this table"),
             "smallest": column.TextColumn(
-                "smallest detectable", help="The true difference that would have been found with probability 0.8"
+                "smallest detectable", help="The difference that this test would find with 80% probability"
             ),
-            "better": column.NumberColumn("pairs better", help="Pairs that the variant ranks better than the baseline"),
-            "alike": column.NumberColumn("pairs alike", help="Pairs with the same rank in both"),
-            "worse": column.NumberColumn("pairs worse", help="Pairs that the variant ranks worse than the baseline"),
+            "better": column.NumberColumn("pairs better", help="Pairs with a higher rank than by the baseline"),
+            "alike": column.NumberColumn("pairs equal", help="Pairs with the same rank in both"),
+            "worse": column.NumberColumn("pairs worse", help="Pairs with a lower rank than by the baseline"),
         },
     )

@@ -11,7 +11,7 @@ from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import uncertainty, what_if
 from core.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
 from core.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
-from core.diagnostics.evalrank.page.shown import EvalRankView, button_for, side_by_side
+from core.diagnostics.evalrank.page.shown import EvalRankView, button_for
 from core.diagnostics.evalrank.pairs import around_mate
 from core.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
 from core.errors import BlindspotError
@@ -40,9 +40,9 @@ MOST_CHANGED = 12
 def show(shown: EvalRankView) -> None:
     if shown.picks.protocol != DEFAULT_PROTOCOL:
         st.info(
-            "What if is computed by the definition only. Under the toolkit protocol a good part of the ranks is "
-            "rounding, which differs from one computation to the next, and every transform is preceded by centering: "
-            "a change of transform could not be told from it. Choose the protocol *definition* in the sidebar.",
+            "This view needs the protocol *definition*. Under the toolkit protocol, rounding decides many ranks and "
+            "every transform is preceded by centering, so the effect of a transform cannot be isolated. Choose "
+            "*definition* in the sidebar.",
             icon=":material/info:",
         )
         return
@@ -57,16 +57,19 @@ def _compare(shown: EvalRankView) -> None:
         base = _basis(run, shown.entry)
         _sliders(chain, run.dimension)
         if str(chain) == run.plan.variant.transform and metric == run.plan.params["metric"]:
-            st.info("This is what is stored. Choose another transform or similarity.", icon=":material/info:")
+            st.info(
+                "This is the current setting. Choose a different transform or similarity to compare.",
+                icon=":material/info:",
+            )
             return
-        text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} items …"
+        text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} texts …"
         with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
             result = _result(base, str(chain), metric)
         _changes(base, result, shown, str(chain), metric)
     except EmbeddingsGone as gone:
         encode_again(gone, run, key="if_again")
     except NotTrained:
-        st.info("A flow has to be trained first, with all of the items: a run does that.", icon=":material/info:")
+        st.info("A flow must be trained on all texts first: compute a run.", icon=":material/info:")
         _on_all_pairs(base, shown, str(chain), metric)
     except BlindspotError as error:
         st.error(as_text(str(error)))
@@ -80,27 +83,27 @@ def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:
     best = next(iter(runs))
     first, second, third = st.columns([3, 3, 2], vertical_alignment="bottom")
     variant = one_named(
-        "Take",
+        "Model",
         list(runs),
         key="if_variant",
         name=names_of_variants(runs),
         place=first,
         placeholder=f"the best: {runs[best].plan.variant.label}",
-        help="A model that was run. Its embeddings are taken from the cache.",
+        help="Its embeddings come from the cache.",
     )
     transform = second.selectbox(
-        "and transform it by",
+        "Post-processing",
         READY_CHAINS,
         index=None,  # and not that of a default: the sliders set this picker's value
         key="if_transform",
         bind="query-params",
         placeholder=DEFAULT_TRANSFORM,
         accept_new_options=True,
-        help="It replaces the variant's own transform. Choose one, or type steps joined by `+`, for example "
+        help="Replaces the model's own post-processing. Choose one, or type steps joined by `+`, for example "
         "`center+whiten:64`.\n\n" + "\n".join(f"- `{s.usage}`: {s.help}" for s in STEPS.values()),
     )
-    about = "cos: cosine. l2: 1/(1 + distance). As stored: the one in the sidebar."
-    metric = one_of("with the similarity", [AS_PICKED, *Similarity], "if_metric", about, place=third)
+    about = "cos: cosine. l2: 1/(1 + distance). As stored: the similarity in the sidebar."
+    metric = one_of("Similarity", [AS_PICKED, *Similarity], "if_metric", about, place=third)
     run = runs.get(variant or best, runs[best])
     return (
         run,
@@ -147,7 +150,7 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
     whole = "all" if base.is_whole else "a random sample of"
     st.markdown(
         f"**{found.gained:,}** of {n:,} pairs move up, **{found.lost:,}** move down, "
-        f"{n - found.gained - found.lost:,} stay. By {way} ranks among all {len(base.items):,} items."
+        f"{n - found.gained - found.lost:,} stay. By {way} ranks among all {len(base.items):,} texts."
     )
     table, note = st.columns([3, 2], vertical_alignment="center")
     table.dataframe(_score_table(found), hide_index=True, key="if_scores", column_config=_SCORE_COLUMNS)
@@ -156,22 +159,20 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
             st.caption(f"On {whole} {n:,} pairs: a run would store these scores.")
         else:
             st.caption(
-                f"On {whole} {n:,} of {len(base.pairs):,} pairs, always the same one: these are not the scores of a "
-                "run, but their change is an estimate of it."
+                f"On {whole} {n:,} of {len(base.pairs):,} pairs, always the same sample: estimates of the change in a "
+                "full run."
             )
-        st.caption(
-            f"The interval is that of the paired difference, 95%. {_independent(found)} One that holds 0 may be chance."
-        )
+        st.caption(f"95% CI of the paired difference. {_independent(found)} An interval that contains 0 may be chance.")
         _on_all_pairs(base, shown, transform, metric)
     numbers = base.pairs["item_no"].to_numpy()[base.sample]
-    scatter, bars = side_by_side(shown.runs[:1])
+    scatter, bars = st.columns(2)
     with scatter:
-        st.markdown("**Where does each mate go?** Below the diagonal: up.")
+        st.markdown("**Rank of the match before and after.** Below the diagonal: improved.")
         items = len(base.items)
         figure = rank_scatter(found.before.shown, found.after.shown, numbers, items, scheme())
         st.plotly_chart(figure, key="if_scatter")
     with bars:
-        st.markdown("**How far do those go that move?**")
+        st.markdown("**How far do matches move?**")
         st.plotly_chart(change_bars(found.factors, scheme()), key="if_bars")
     _most_changed(base, found)
     _drill(base, transform, metric)
@@ -190,7 +191,7 @@ def _score_table(found: Comparison) -> pd.DataFrame:
                 "before": change.before,
                 "after": change.after,
                 "change": change.difference.value,
-                "95% interval": uncertainty.shown_interval(change.name, change.difference.interval, sign=True),
+                "95% CI": uncertainty.shown_interval(change.name, change.difference.interval, sign=True),
             }
             for change in found.changes()
         ]
@@ -218,18 +219,18 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
 
 
 def _most_changed(base: Basis, found: Comparison) -> None:
-    """The pairs whose mates move farthest; a row opens the pair below."""
+    """The pairs whose matches move farthest; a row opens the pair below."""
     frame = base.pairs.iloc[base.sample][["item_no", "query", "mate"]].reset_index(drop=True)
     frame.insert(1, "before", found.before.shown)
     frame.insert(2, "after", found.after.shown)
     moved = frame[found.factors != 1.0]
     if moved.empty:
-        st.caption("No mate moves.")
+        st.caption("No match moves.")
         return
     farthest = pd.Series(found.factors).loc[moved.index].map(lambda factor: max(factor, 1 / factor))
     top = moved.loc[farthest.sort_values(ascending=False, kind="stable").index[:MOST_CHANGED]]
-    st.markdown("**The pairs that change most**")
-    rank = st.column_config.NumberColumn(format="localized", help="Rank of the mate; 1 is best, .5 is a tie")
+    st.markdown("**Pairs that change most**")
+    rank = st.column_config.NumberColumn(format="localized", help="Rank of the match; 1 is best, .5 is a tie")
     choose_row(
         top.rename(columns={"item_no": "pair"}),
         top["item_no"].tolist(),
@@ -241,7 +242,7 @@ def _most_changed(base: Basis, found: Comparison) -> None:
             "before": rank,
             "after": rank,
             "query": st.column_config.TextColumn(width=340),
-            "mate": st.column_config.TextColumn(width=340),
+            "mate": st.column_config.TextColumn("match", width=340),
         },
     )
 
@@ -256,15 +257,15 @@ def _drill(base: Basis, transform: str, metric: Similarity) -> None:
         key="pair",
         bind="query-params",
         placeholder="a number",
-        help="Number of the pair that is looked into below; chosen by a row of the table, or typed.",
+        help="Choose a row of the table, or type a pair's number.",
         width=220,
     )
     if number is None:
-        st.caption("Choose a row to see what stands above its mate, before and after.")
+        st.caption("Choose a row to see what outranks the match before and after.")
         return
     rows = base.pairs[base.pairs["item_no"] == number]
     if rows.empty:
-        st.warning(f"There is no pair {number} among the {len(base.pairs):,} that this variant ranked.")
+        st.warning(f"There is no pair {number} among the {len(base.pairs):,} that this model ranked.")
         return
     pair, plan = rows.iloc[0], base.run.plan
     after = replace(

@@ -25,20 +25,19 @@ MAX_SHOWN = 11
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[SimilarityView]] = {
-    "scores": View("How well do similarities follow people's scores, and by which correlation?", scores.show),
-    "pairs": View("Which pairs does an encoder misjudge, and where do two disagree?", pairs.show),
-    "bands": View("Is it right among the most similar pairs too?", bands.show),
-    "learned": View("What could a learned similarity make of the same embeddings?", learned.show),
+    "scores": View("How closely do similarities follow people's scores?", scores.show),
+    "pairs": View("Which pairs does a model misjudge, and where do two models disagree?", pairs.show),
+    "bands": View("Does it also rank the most similar pairs correctly?", bands.show),
+    "learned": View("How much better is a learned similarity on the same embeddings?", learned.show),
 }
 
 
 def show() -> None:
     """The page."""
-    picks = ui.page(
-        "Similarity", "Do an encoder's similarities go up and down with people's, and which pairs does it misjudge?"
-    )
+    picks = ui.page("Similarity", ENTRY.question)
     with ui.errors_shown():
         if shown := _selected(picks):
+            scores.show_headline(shown)
             choose_view(shown, VIEWS, "Look closer", key="similarity_view")
     ui.how_computed(ENTRY)
 
@@ -55,7 +54,7 @@ def _selected(picks: Picks) -> SimilarityView | None:
         return None
     if len(runs) > MAX_SHOWN:
         st.caption(
-            f"{MAX_SHOWN} of {len(runs):,} variants: every encoder without a transform, then the best. Pick others in "
+            f"{MAX_SHOWN} of {len(runs):,} models: those without post-processing first, then the best. Pick others in "
             "the sidebar."
         )
         first = sorted(runs, key=lambda run: run.plan.variant.transform != "none")[:MAX_SHOWN]
@@ -64,7 +63,7 @@ def _selected(picks: Picks) -> SimilarityView | None:
     _coverage(runs, table)
     if len(table.frame) < 2:
         st.warning(
-            "No two pairs have a similarity in all of these variants. Pick fewer variants in the sidebar.",
+            "Fewer than two pairs have a similarity in all of these models. Pick fewer models in the sidebar.",
             icon=":material/balance:",
         )
         return None
@@ -74,8 +73,8 @@ def _selected(picks: Picks) -> SimilarityView | None:
 def _other_kind(dataset: str) -> None:
     with st.container(border=True, key="no_scores"):
         st.markdown(
-            f"{tables.dataset_title(dataset)}, picked in the sidebar, has no pairs that people scored. Pick a "
-            "dataset that has, or bring scored pairs of your own on the page *Data*."
+            f"{tables.dataset_title(dataset)} has no pairs that people scored. Pick a dataset of scored pairs, or add "
+            "your own on the page *Data*."
         )
         with st.container(horizontal=True):
             for name, unit in OFFERED.items():
@@ -90,7 +89,7 @@ def _coverage(runs: Sequence[RunRecord], table: ScoredTable) -> None:
     lacking = [r for r in runs if r.coverage["pairs_covered"] < every]
     each = "; ".join(f"`{r.plan.variant.label}` {r.coverage['pairs_covered']:,}" for r in lacking)
     st.info(
-        f"**Coverage:** {len(table.frame):,} of {every:,} pairs have a vector for both texts in every variant; all "
-        f"scores here are of these. Pairs with vectors: {each}.",
+        f"**Coverage:** scores are over the {len(table.frame):,} of {every:,} pairs that all models cover. Pairs with "
+        f"vectors: {each}.",
         icon=":material/balance:",
     )

@@ -44,13 +44,13 @@ def show(shown: SimilarityView) -> None:
         rows = pd.DataFrame(lines, columns=DOT)
         st.plotly_chart(figures.band_lines(rows, shown.styles, shown.scheme, kind=kind), key="sim_bands")
     with right:
-        st.markdown("**Where its similarities lie**")
+        st.markdown("**Distribution of similarities**")
         st.plotly_chart(figures.band_boxes(pd.DataFrame(boxes), shown.styles, shown.scheme), key="sim_boxes")
     sizes = ", ".join(f"{d.label} {len(d.rows):,} of {d.available:,}" for d in draw(table.gold))
     st.caption(
         f"The design of figure 2 of Wang, Kuo and Li 2022: the {len(table.frame):,} pairs of the whole STS-Benchmark "
         f"(train, dev and test), {PER_BAND:,} drawn from each band of scores with seed {SEED} ({sizes}); "
-        "the bands overlap. Bars: 95% intervals. Boxes: median and middle half, whiskers 5% to 95%. Within a "
+        "the bands overlap. Bars: 95% CI. Boxes: median and middle half, whiskers 5% to 95%. Within a "
         "band scores differ little, so correlations are lower than over all pairs; the paper finds that whitening "
         "lifts mainly the bands of less similar pairs."
     )
@@ -75,9 +75,9 @@ def offer(shown: SimilarityView) -> None:
         return
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"This needs runs on {tables.dataset_title(DATASET)} (8,628 pairs). Without one: "
+        f"This view needs runs on {tables.dataset_title(DATASET)} (8,628 pairs). Missing: "
         + ", ".join(f"`{v.label}`" for v in lacking)
-        + ". An encoder takes a minute or several for its 15,437 sentences, once.",
+        + ". A model takes minutes for its 15,437 sentences, once.",
         icon=":material/info:",
     )
     with button:

@@ -51,9 +51,9 @@ def show(shown: SimilarityView) -> None:
 def _offer(wanted: list[LearnRequest]) -> None:
     text, button = st.columns([4, 1], vertical_alignment="center")
     names = ", ".join(f"`{request.variant.label}`" for request in wanted)
-    text.info(f"Not learned yet: {names}. It takes up to a minute each, and is kept.", icon=":material/info:")
+    text.info(f"Not learned yet: {names}. Takes up to a minute each.", icon=":material/info:")
     with button:
-        title = wanted[0].label if len(wanted) == 1 else f"Learned similarity of {len(wanted)} variants"
+        title = wanted[0].label if len(wanted) == 1 else f"Learned similarity of {len(wanted)} models"
         task_button("Learn them", "Learning …", title, wanted, key="learn")
 
 
@@ -72,7 +72,7 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
             estimates = _row(one, model).estimates
             values = {name: estimates[k].value if k in estimates else None for k, name in figures.NAMES.items()}
             error = one.squared_error(model)
-            rows.append({"variant": variant.label, "similarity": model, **values, "squared error": error})
+            rows.append({"model": variant.label, "similarity": model, **values, "squared error": error})
             if kind in estimates:
                 lines.append(dot(variant, model, estimates[kind].value, estimates[kind].interval))
     if lines:
@@ -87,7 +87,8 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
         column_config={name: number(format="%.4f") for name in figures.NAMES.values()}
         | {
             "squared error": number(
-                format="%.3f", help="Mean squared error of the predicted scores; of the cosine after a line on train"
+                format="%.3f",
+                help="Mean squared error of the predicted scores; of the cosine after a linear fit",
             )
         },
     )
@@ -97,6 +98,6 @@ def _results(found: dict[Variant, Learned], shown: SimilarityView) -> None:
         f"{sizes[learned.DEV]:,} of dev, tested on the {sizes[learned.TEST]:,} of test; transforms and feature scales "
         "are fitted on train. **linear**: ridge regression, **MLP**: a perceptron with one hidden layer of "
         f"{learned.HIDDEN} units (seed {learned.SEED}), both from |u − v| and u · v by element. After Eger, Rücklé and "
-        "Gurevych 2019, section 3: a cosine that is far behind what a model makes of the same vectors says more about "
-        "the cosine than about the vectors. The learned ones have seen scores of this very task; the cosine has not."
+        "Gurevych 2019, section 3: a cosine far behind a learned similarity on the same vectors says more about the "
+        "cosine than about the vectors. The learned ones were trained on scores of this task; the cosine was not."
     )

@@ -28,18 +28,18 @@ KEYS = ("sim_a", "sim_b")
 TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
 ALL_SETS = "all"
 MEANING_OF_TABS = (
-    f"A pair is misjudged where the score that its similarity stands for is off by more than {pairs.OFF:.0%} of the "
+    f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
     "scores' range.\n\n- **Fixed**: A misjudges it, B does not\n- **Broken**: the other way round\n- **Both wrong**, "
     "**Both right**: alike"
 )
 FIT_IN_WORDS = {
-    Fit.MONOTONE: "a monotone step function (isotonic regression), which is what Spearman and Kendall let pass",
-    Fit.LINE: "a straight line, which is what Pearson asks for",
+    Fit.MONOTONE: "a monotone step function (isotonic regression), as Spearman and Kendall assume",
+    Fit.LINE: "a straight line, as Pearson assumes",
 }
 
 
 def show(shown: SimilarityView) -> None:
-    """The scatter of one variant or two, the table of the pairs, and the chosen pair."""
+    """The scatter of one model or two, the table of the pairs, and the chosen pair."""
     sides = two_variants(shown.runs, KEYS).by_letter
     with st.container(horizontal=True, vertical_alignment="bottom"):
         fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
@@ -54,8 +54,8 @@ def show(shown: SimilarityView) -> None:
             became,
             sides["A"],
             sides["B"],
-            "{b} agrees with people in {fixed} pairs that {a} misjudges, and misjudges {broken} in which that agrees; "
-            "alike in {equal}.",
+            "{b} agrees with people in {fixed} pairs that {a} misjudges, and misjudges {broken} that {a} gets right; "
+            "equal in {equal}.",
         )
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
@@ -72,21 +72,21 @@ def show(shown: SimilarityView) -> None:
             )
             st.plotly_chart(figure, key=f"sim_scatter_{side}")
     st.caption(
-        f"Residual: the score that a similarity stands for, less the score that people gave; above 0 the encoder finds "
-        f"the texts more alike than people do. A similarity is put on the scale of the scores by {FIT_IN_WORDS[fit]}, "
-        "fitted to all pairs of the dataset by least squares."
+        f"Residual: the score predicted from the similarity minus the score that people gave; above 0 the model finds "
+        f"the texts more alike than people do. Predicted by {FIT_IN_WORDS[fit]}, fitted to all pairs of the dataset by "
+        "least squares."
     )
     listed = here if became is None else here[outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)]
     order = one_of(
-        "Which pairs first?",
+        "Order",
         [order for order in Order if "B" in sides or order is not Order.DISAGREE],
         "sim_rows",
         "- **misjudges most**: the largest residuals of either sign\n- **too alike**, **too different**: of "
-        "one sign\n- **disagree**: the scores that the similarities stand for are furthest apart",
+        "one sign\n- **disagree**: the predicted scores are furthest apart",
     )
     found = pairs.ordered(listed, order)
     if found.empty:
-        st.info("No pair is here. Choose another tab above.")
+        st.info("No pairs here. Choose another tab above.")
     else:
         _table(found, shown)
         _downloads(found, shown, sides)
@@ -114,12 +114,12 @@ def _table(found: pd.DataFrame, shown: SimilarityView) -> None:
         SCORE: number(format="%.2f", help="What people gave"),
         FIRST: text(width=280),
         SECOND: text(width=280),
-        DISAGREEMENT: number(format="%+.2f", help="The score that A's similarity stands for, less B's"),
+        DISAGREEMENT: number(format="%+.2f", help="Predicted score of A minus that of B"),
     }
     for side in "AB":
         config[f"similarity in {side}"] = number(f"similarity {side}", format="%.3f")
         config[f"fitted in {side}"] = None
-        config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Fitted less given score")
+        config[f"residual in {side}"] = number(f"residual {side}", format="%+.2f", help="Predicted minus given score")
     if len(shown.table.sets) < 2:
         config[SET] = None
     hint = f"{len(found):,} pairs. Choose a row to read it below."
@@ -144,9 +144,7 @@ def _downloads(found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunR
 
 
 def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, sides: dict[str, RunRecord]) -> None:
-    left_out = (
-        f"is not among the {len(rows):,} pairs that are shown: pairs that an encoder has no vector for are left out"
-    )
+    left_out = f"is not among the {len(rows):,} pairs shown: pairs that a model has no vector for are left out"
     number = TABLE.chosen(found, shown.picks.dataset, set(rows[PAIR].tolist()), left_out)
     if number is None:
         return
@@ -161,9 +159,9 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
             pd.DataFrame(
                 [
                     {
-                        "variant": run.plan.variant.label,
+                        "model": run.plan.variant.label,
                         "similarity": row[f"similarity in {side}"],
-                        "stands for": row[f"fitted in {side}"],
+                        "predicted score": row[f"fitted in {side}"],
                         "residual": row[f"residual in {side}"],
                     }
                     for side, run in sides.items()
@@ -173,7 +171,7 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
             key="sim_pair_scores",
             column_config={
                 "similarity": st.column_config.NumberColumn(format="%.4f"),
-                "stands for": st.column_config.NumberColumn(format="%.2f", help="By the fit, on the scores' scale"),
+                "predicted score": st.column_config.NumberColumn(format="%.2f", help="By the fit"),
                 "residual": st.column_config.NumberColumn(format="%+.2f"),
             },
         )

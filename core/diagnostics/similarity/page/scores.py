@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.similarity import figures, intervals
-from core.diagnostics.similarity.definition import NAMES
+from core.diagnostics.similarity.definition import ENTRY, NAMES
 from core.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
 from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from core.diagnostics.similarity.pairs import ScoredTable
@@ -20,6 +20,7 @@ from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
 from core.types import Variant
+from core.ui import headline
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.widgets.choices import one_of
@@ -29,7 +30,7 @@ Rows = Mapping[Variant, Sequence[Row]]
 
 def show(shown: SimilarityView) -> None:
     """Correlations over all pairs, per set and as the weighted mean; the order of the variants by each."""
-    rows = {run.plan.variant: _rows(shown.table, run.run_id) for run in shown.runs}
+    rows = _all_rows(shown)
     left, right = st.columns(2) if len(shown.runs) > 1 else (st.container(), None)
     with left:
         st.markdown(f"**Over {ALL}**")
@@ -42,13 +43,31 @@ def show(shown: SimilarityView) -> None:
         st.plotly_chart(figure, key="sim_all")
     if right is not None:
         with right:
-            st.markdown("**The order under each correlation**")
+            st.markdown("**Order by each correlation**")
             _order(shown, rows)
         _say_whether_they_agree(shown)
     st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
     if len(shown.table.sets) > 1:
         _per_set(shown, rows)
     _table(rows)
+
+
+def show_headline(shown: SimilarityView) -> None:
+    """The baseline's Spearman with its interval, and how the other models differ from it."""
+    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    estimate = _all_rows(shown)[runs[0].plan.variant][0].estimates.get("spearman")
+    if estimate is None:  # all similarities or all scores are equal: the view says so
+        return
+    interval = "" if estimate.interval is None else f" (95% CI {estimate.interval:.3f})"
+    said = (
+        f"Similarities by **{as_text(runs[0].plan.variant.label)}** follow people's scores of "
+        f"{len(shown.table.frame):,} pairs with Spearman's ρ = **{estimate.value:.3f}**{interval}"
+    )
+    headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely"))
+
+
+def _all_rows(shown: SimilarityView) -> Rows:
+    return {run.plan.variant: _rows(shown.table, run.run_id) for run in shown.runs}
 
 
 def _independent(table: ScoredTable) -> str:
@@ -59,8 +78,7 @@ def _independent(table: ScoredTable) -> str:
         " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
     )
     return (
-        f"Bars: 95% intervals from {known.independent}{depend}; they say how far other pairs of this kind would move "
-        "the score, not other people's scores."
+        f"Bars: 95% CI from {known.independent}{depend}. They cover the choice of pairs, not of the people who scored."
     )
 
 
@@ -93,29 +111,29 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
     n = len(shown.runs)
     if not found:
         st.success(
-            f"Pearson, Spearman and Kendall put the {n} variants in the same order.", icon=":material/check_circle:"
+            f"Pearson, Spearman and Kendall rank the {n} models in the same order.", icon=":material/check_circle:"
         )
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2
     clear = [one for one in found if one.beyond_chance]
-    some = f"The correlations put {len(found)} of {total} pairs of variants in different orders"
+    some = f"The correlations rank {len(found)} of {total} pairs of models in different orders"
     if clear:
         st.warning(
-            f"{some}. Of {len(clear)} of them which is better **depends on the correlation**, by more than chance:\n\n"
+            f"{some}; for {len(clear)} of them the better one **depends significantly on the correlation**:\n\n"
             + "\n".join(_in_words(one, variants) for one in clear),
             icon=":material/swap_vert:",
         )
     else:
-        st.info(f"{some}, none of them by more than chance.", icon=":material/swap_vert:")
+        st.info(f"{some}, none of them significantly.", icon=":material/swap_vert:")
     if len(clear) < len(found):
-        with st.expander("Different orders that may be chance", icon=":material/swap_vert:"):
+        with st.expander("Different orders, not significant", icon=":material/swap_vert:"):
             st.markdown("\n".join(_in_words(one, variants) for one in found if not one.beyond_chance))
 
 
 def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
     differences = ", ".join(f"{figures.NAMES[kind]} {_signed(one.differences[kind])}" for kind in KINDS)
-    return f"- **{variants[one.first]}** less **{variants[one.second]}**: {differences}"
+    return f"- **{variants[one.first]}** minus **{variants[one.second]}**: {differences}"
 
 
 def _signed(estimate: Estimate) -> str:
@@ -139,7 +157,7 @@ def _per_set(shown: SimilarityView, rows: Rows) -> None:
     st.plotly_chart(figure, key="sim_sets")
     st.caption(
         f"**{ALL}**: one correlation over the pairs of every set together. **{MEAN}**: the mean of the sets' "
-        "correlations, weighted by their pairs. Papers report either under one name; they can differ by points."
+        "correlations, weighted by their pairs. Papers use one name for both; they can differ by points."
     )
 
 
@@ -147,12 +165,12 @@ def _table(rows: Rows) -> None:
     out = []
     for variant, of_variant in rows.items():
         for row in of_variant:
-            line: dict[str, object] = {"variant": variant.label, "over": row.of, "pairs": row.pairs}
+            line: dict[str, object] = {"model": variant.label, "over": row.of, "pairs": row.pairs}
             for kind, name in figures.NAMES.items():
                 estimate = row.estimates.get(kind)
                 ends = estimate.interval if estimate else None
                 line[name] = estimate.value if estimate else None
-                line[f"{name}, 95%"] = f"{ends:.4f}" if ends else "–"
+                line[f"{name}, 95% CI"] = f"{ends:.4f}" if ends else "–"
             out.append(line)
     with st.expander("All scores as a table", icon=":material/table:"):
         number = st.column_config.NumberColumn

@@ -13,7 +13,7 @@ from core.diagnostics.transfer.page import classifiers, offer, one_task, tasks
 from core.diagnostics.transfer.page.runs import TransferView
 from core.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
 from core.store.records import RunRecord
-from core.ui.options import runs_asked_for
+from core.ui.options import options, runs_asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import repository, scheme
 from core.ui.widgets import missing_runs, tables
@@ -22,30 +22,28 @@ from core.ui.widgets.views import View, choose_view
 
 CLASSIFIERS_IN_WORDS = {
     "logreg": "logistic regression",
-    "logreg-znorm": "logistic regression, z-normalised",
+    "logreg-znorm": "logistic regression, z-normalized",
     "mlp": "perceptron",
-    "mlp-znorm": "perceptron, z-normalised",
+    "mlp-znorm": "perceptron, z-normalized",
 }
 SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
 COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[TransferView]] = {
-    "tasks": View("How well does a simple classifier do on each encoder, task by task?", tasks.show),
-    "classifiers": View("Does the ranking of encoders hold with another classifier?", classifiers.show),
-    "confusion": View("Which classes are taken for which?", one_task.confusion),
-    "items": View("Which examples does one encoder get right and the other wrong?", one_task.items),
+    "tasks": View("How well do the embeddings work as features, task by task?", tasks.show),
+    "classifiers": View("Does the ranking of models depend on the classifier?", classifiers.show),
+    "confusion": View("Which classes are confused?", one_task.confusion),
+    "items": View("Which examples does one model get right and the other wrong?", one_task.items),
 }
 
 
 def show() -> None:
     """The page."""
-    picks = ui.page(
-        "Transfer",
-        "How well does a simple classifier do on an encoder's embeddings, and which examples decide between two?",
-    )
+    picks = ui.page("Transfer", ENTRY.question)
     with ui.errors_shown():
         if shown := _selected(picks):
+            tasks.show_headline(shown)
             choose_view(shown, VIEWS, "Look closer", key="transfer_view")
     ui.how_computed(ENTRY)
 
@@ -96,12 +94,12 @@ def _kind(run: RunRecord) -> str:
 
 
 def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
-    """Classifier, seed, measure, whether overlap counts, and whether each encoder is on its own examples.
+    """Classifier, seed, measure, whether overlap counts, and whether each model is on its own examples.
 
     Args:
         in_parts: whether some run was of a part of its examples.
     """
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with options():
         names = "\n".join(f"- **{name}**: {CLASSIFIERS_IN_WORDS.get(name, name)}" for name in CLASSIFIERS)
         classifier = one_of("Classifier", CLASSIFIERS, "classifier", names)
         measure = one_of(
@@ -115,11 +113,11 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
             "Overlap",
             ["with", "without"],
             "overlap",
-            "Tested examples that stand in the training part too, or, where a task has no split of its own, stand "
-            "more than once. without: scored without them; the classifiers are the same.",
+            "Tested examples that are also in the training part or, in a task without a split, occur more than once. "
+            "without: scored without them; the classifiers are the same.",
         )
         seed = st.selectbox(
-            "Seed", SEEDS, key="seed", bind="query-params", width=90, help="What folds and weights start from."
+            "Seed", SEEDS, key="seed", bind="query-params", width=90, help="Of folds and initial weights."
         )
         support = "common"
         if in_parts:
@@ -127,8 +125,8 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
                 "Examples",
                 ["common", "own"],
                 "transfer_support",
-                "Word vectors lack some texts. common: per task the examples that all the encoders cover, so "
-                "that their scores can be compared. own: each encoder on the examples that it covers itself.",
+                "Word vectors lack some texts. common: per task the examples that all models cover, so that scores "
+                "are comparable. own: for each model the examples that it covers itself.",
             )
     return classifier, str(seed), measure, overlap == "with", support == "own"
 

@@ -39,7 +39,7 @@ class Crossed:
 
 
 def show(shown: TransferView) -> None:
-    """A row per task, then the ranks by one task or the mean, and the encoders whose order changes."""
+    """A row per task, then the ranks by one task or the mean, and the models whose order changes."""
     tasks = dict.fromkeys(task for by_task in shown.every.values() for task in by_task)
     found = {task: crossed for task in tasks if (crossed := _crossed(shown, task))}
     if not found:
@@ -95,13 +95,13 @@ def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed
         rows.append(
             {
                 "task": _title(one.task, found),
-                "encoders": how.encoders,
+                "models": how.encoders,
                 "classifiers": len(one.classifiers),
                 "same ranking": f"{how.same} of {how.pairs}",
                 "Kendall": how.kendall,
                 "least Kendall": how.least_kendall,
                 "Spearman": how.spearman,
-                "turned pairs": f"{len(stability.turned(one.values))} of {how.encoders * (how.encoders - 1) // 2}",
+                "changed pairs": f"{len(stability.turned(one.values))} of {how.encoders * (how.encoders - 1) // 2}",
             }
         )
     number = st.column_config.NumberColumn
@@ -111,17 +111,17 @@ def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed
         key="transfer_agreement",
         placeholder="–",
         column_config={
-            "same ranking": st.column_config.TextColumn(help="Pairs of classifiers that rank all encoders alike"),
+            "same ranking": st.column_config.TextColumn(help="Pairs of classifiers that rank all models alike"),
             "Kendall": number("Kendall's tau-b", format="%.2f", help="Mean over pairs of classifiers"),
             "least Kendall": number("least tau-b", format="%.2f"),
             "Spearman": number("Spearman's rho", format="%.2f", help="Mean over pairs of classifiers"),
-            "turned pairs": st.column_config.TextColumn(help="Pairs of encoders whose order depends on the classifier"),
+            "changed pairs": st.column_config.TextColumn(help="Pairs of models whose order depends on the classifier"),
         },
     )
     few = min(len(one.variants) for one in found.values())
     st.caption(
-        f"Rankings by {shown.axis}, compared between every two classifiers: 1 the same, -1 the opposite."
-        + (f" Of {few} encoders these numbers move in large steps." if few < 6 else "")
+        f"Rankings by {shown.axis}, compared between every two classifiers: 1 same order, -1 opposite order."
+        + (f" With {few} models these numbers move in large steps." if few < 6 else "")
     )
 
 
@@ -138,7 +138,7 @@ def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | N
         bind="query-params",
         placeholder=_title(default, found),
         width=280,
-        help="A task, or the mean over the tasks that were run, each counting alike.",
+        help="A task, or the mean over the tasks that were run, with equal weights.",
     )
     return str(chosen or default)
 
@@ -151,7 +151,7 @@ def _places(shown: TransferView, one: Crossed) -> None:
     figure = grids.place_lines(rankings.places(better), one.values, labels, one.classifiers, styles, shown.scheme)
     st.plotly_chart(figure, key="transfer_places")
     frame = pd.DataFrame(100 * one.values, columns=list(one.classifiers))
-    frame.insert(0, "encoder", labels)
+    frame.insert(0, "model", labels)
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
@@ -160,7 +160,7 @@ def _places(shown: TransferView, one: Crossed) -> None:
         column_config={name: number(format="%.1f") for name in one.classifiers},
     )
     st.caption(
-        "A row per classifier; lines that do not cross are encoders whose order does not depend on it. Below, "
+        "A row per classifier. Where lines cross, the order of two models depends on the classifier. Table: "
         f"{shown.axis} × 100."
     )
 
@@ -170,7 +170,7 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
     total = n * (n - 1) // 2
     if not stability.turned(one.values):
         st.success(
-            f"The {len(one.classifiers)} classifiers put the {n} encoders in the same order, ties aside.",
+            f"The {len(one.classifiers)} classifiers rank the {n} models in the same order, ties aside.",
             icon=":material/check_circle:",
         )
         return
@@ -179,21 +179,21 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
     classifiers = [f"`{name}`" for name in one.classifiers]
     clear = [flip for flip in found if flip.is_clear]
     chance = [flip for flip in found if not flip.is_clear]
-    some = f"The order of {len(found)} of {total} pairs of encoders depends on the classifier"
+    some = f"The order of {len(found)} of {total} pairs of models depends on the classifier"
     if clear:
         said = "\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in clear)
-        st.warning(f"{some}, of {len(clear)} of them **beyond chance**:\n\n{said}", icon=":material/swap_vert:")
+        st.warning(f"{some}, **significantly** for {len(clear)} of them:\n\n{said}", icon=":material/swap_vert:")
     else:
         st.info(
-            f"{some}; all of these flips are **within the intervals**: other examples might give none.",
+            f"{some}; none of these flips is **significant**.",
             icon=":material/swap_vert:",
         )
     if chance:
-        with st.expander("Flips within the intervals", icon=":material/swap_vert:", expanded=not clear):
+        with st.expander("Flips that are not significant", icon=":material/swap_vert:", expanded=not clear):
             st.markdown("\n".join(f"- {stability.in_words(flip, encoders, classifiers)}" for flip in chance))
     st.caption(
-        "In brackets: 95% intervals of the difference over the tested examples, those with the same text counting as "
-        "one. A flip is beyond chance where both intervals leave out 0; several are looked at, none is corrected."
+        "In brackets: 95% CI of the difference over the tested examples, those with the same text counting as one. A "
+        "flip is significant where both intervals exclude 0, without correction for the number of flips."
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page Transfer offers to run: on an empty store, for one task, for what is missing."""
+"""Offers of the page Transfer to run more: on an empty store, for one task, for what is missing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def nothing_yet(picks: Picks) -> None:
     variants = gone.usable(picks.variants) or FIRST
     mine = [picks.dataset] if _is_own_task(picks.dataset) else []
     with st.container(border=True, key="empty"):
-        st.subheader("No transfer task was run yet", anchor=False)
+        st.subheader("No transfer results yet", anchor=False)
         st.markdown(
-            f"A task takes an encoder's embeddings of texts with classes, trains a simple classifier on some and tests "
-            f"it on others. Start with {', '.join(f'`{v.label}`' for v in variants)}:"
+            "A task trains a simple classifier on a model's embeddings of labeled texts and tests it on others. Start "
+            f"with {', '.join(f'`{v.label}`' for v in variants)}:"
         )
         for key, label, tasks in (
             ("mine", "Run it", mine),
@@ -71,8 +71,8 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
         return sorted(runs, key=lambda run: -run.metrics[shown.measure.value])
     with st.container(border=True, key="no_runs_of_task"):
         st.markdown(
-            f"{tables.dataset_title(task)} was not run with `{shown.classifier}`, seed {shown.seed}, for the variants "
-            "shown yet."
+            f"{tables.dataset_title(task)} has no runs with `{shown.classifier}` and seed {shown.seed} for these "
+            "models yet."
         )
         variants = gone.usable(shown.variants or FIRST)
         _line("task", "Run it", variants, (task,), (shown.classifier,), shown.seed, own=shown.own)
@@ -82,8 +82,7 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
 def _other_kind(shown: TransferView) -> None:
     with st.container(border=True, key="no_labels"):
         st.markdown(
-            f"This view is of one task. {tables.dataset_title(shown.picks.dataset)}, picked in the sidebar, has no "
-            "labelled texts. Pick a task:"
+            f"This view shows one task. {tables.dataset_title(shown.picks.dataset)} has no labeled texts. Pick a task:"
         )
         with st.container(horizontal=True):
             for i, name in enumerate([*shown.runs] or OFFERED):
@@ -105,7 +104,7 @@ def classifiers(shown: TransferView, task: str, missing: Sequence[str], variants
 
 def missing(shown: TransferView) -> None:
     """The form for more runs, of several tasks at once."""
-    with st.expander("Run more: encoders, tasks, classifiers", icon=":material/add:"):
+    with st.expander("Run more models, tasks or classifiers", icon=":material/add:"):
         tasks = [shown.picks.dataset] if _is_own_task(shown.picks.dataset) else QUICK
         _form(shown.variants or FIRST, tasks, shown.classifier, shown.seed, own=shown.own)
 
@@ -175,7 +174,7 @@ def _form(
         persist_state="session",
         accept_new_options=True,
         placeholder=", ".join(v.label for v in shown[:4]) + (" …" if len(shown) > 4 else ""),
-        help="An encoder, or encoder~transform. Choose some, or type. Empty means those that are shown.",
+        help="A model, or model~post-processing. Choose, or type. Empty means those shown.",
     )
     known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is ENTRY.dataset_kind]
     chosen_tasks = right.multiselect(
@@ -185,16 +184,16 @@ def _form(
         key="transfer_run_tasks",
         persist_state="session",
         format_func=title_of,
-        help="Labelled texts of your own are among them once they were uploaded on the page *Data* or run.",
+        help="Add labeled texts of your own on the page *Data*.",
     )
     chosen = left.pills(
         "Classifiers",
         CLASSIFIERS,
         selection_mode="multi",
-        default=[],
+        default=[classifier],
         key="transfer_run_classifiers",
         persist_state="session",
-        help=f"None chosen means `{classifier}`.",
+        help=f"With none chosen: `{classifier}`.",
     )
     variants = gone.usable([Variant.parse(name) for name in names] or list(shown))
     if not variants:
@@ -218,7 +217,7 @@ def _form(
     with right:
         st.caption(as_text(cost_in_words(cost)) if requests else "Choose a task.")
         run_button(
-            f"Run {len(left_over)}" if left_over else "Nothing to run" if not under_way else "Running …",
+            f"Run {len(left_over)}" if left_over else "All available" if not under_way else "Running …",
             f"Transfer, {_titles(chosen_tasks)}",
             left_over,
             key="transfer_run_form",

@@ -53,7 +53,7 @@ def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
     sides = two_variants(runs, SIDES).by_letter
     found = outcomes_of(list(sides.values()), overlap=shown.overlap)
     if not len(found):
-        st.warning("No example is left: each stands in the training part too, or repeats.", icon=":material/info:")
+        st.warning("No examples left: each is also in the training part, or repeats.", icon=":material/info:")
         return None
     return found, sides
 
@@ -68,9 +68,9 @@ def confusion(shown: TransferView) -> None:
     found, sides = compared
     st.caption(
         f"{title(shown.picks.dataset)}: {len(found):,} tested examples"
-        + ("" if shown.overlap else " that stand neither in training nor more than once")
+        + ("" if shown.overlap else " without overlap with training or repeats")
         + (" that both were tested on" if len(sides) > 1 else "")
-        + ". In each cell the count and its share of the row; what is right is framed."
+        + ". Cells: count and share of the row; correct predictions are framed."
     )
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
@@ -112,9 +112,9 @@ def _mistakes(found: Outcomes, sides: Sides) -> None:
         {"gold": found.classes[i], "predicted": found.classes[j]} | {side: int(t[i, j]) for side, t in tables.items()}
         for i, j in wrong[:LISTED]
     ]
-    st.markdown("**The most frequent mistakes**")
+    st.markdown("**Most frequent mistakes**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="transfer_mistakes")
-    st.caption("The view *items* shows the examples behind them.")
+    st.caption("The view *items* shows the examples.")
 
 
 # --- items
@@ -131,20 +131,17 @@ def items(shown: TransferView) -> None:
     listed = _filtered(rows, found, sides)
     st.markdown(f"**{len(listed):,} of {len(rows):,} tested examples**")
     if listed.empty:
-        st.info("No example is left. Choose others above, or search for something shorter.")
+        st.info("No examples match. Remove a filter or shorten the search.")
     else:
         _table(listed, shown, sides)
         _downloads(listed, shown, sides)
-    left_out = (
-        f"is not among the {len(rows):,} that are shown here: it is not tested, overlaps, or an encoder has no vector "
-        "for it"
-    )
+    left_out = f"is not among the {len(rows):,} shown here: it is not tested, overlaps, or a model has no vector for it"
     number = TABLE.chosen(listed, shown.picks.dataset, set(rows[NUMBER].tolist()), left_out)
     if number is not None:
         _example(rows, number, sides)
 
 
-@cached(16, "Laying predictions beside each other …", keys=_BY_DIGEST)
+@cached(16, "Comparing predictions …", keys=_BY_DIGEST)
 def _described(found: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFrame:
     return outcomes.described(found, dict(sides))
 
@@ -157,16 +154,15 @@ def _test(found: Outcomes, sides: Sides) -> None:
     if paired.interval is not None:
         ends = paired.interval
         notes.append(
-            f"The difference is {paired.first - paired.second:+.3f}, 95% interval over texts "
-            f"[{ends.low:+.3f}, {ends.high:+.3f}]."
+            f"Difference: {paired.first - paired.second:+.3f} (95% CI {ends.low:+.3f} to {ends.high:+.3f}, over texts)."
         )
     if paired.repeats:
         notes.append(
-            f"{paired.repeats:,} of the examples repeat the text of another one, which McNemar's test takes for "
+            f"{paired.repeats:,} of the examples repeat the text of another one; McNemar's test treats them as "
             "independent."
         )
     if a.plan.support_digest != b.plan.support_digest:
-        notes.append("Compared are the examples that both were tested on; they were trained on different ones.")
+        notes.append("Compared on the examples that both were tested on; their training examples differ.")
     st.caption(" ".join(notes))
 
 
@@ -198,7 +194,7 @@ def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame
                 f"Only overlap ({int(found.repeated.sum()):,})",
                 key="only_overlap",
                 bind="query-params",
-                help="Examples that stand in the training part too or, without a split, more than once.",
+                help="Examples that are also in the training part or, without a split, occur more than once.",
             )
         wanted = st.text_input(
             "Search", key="transfer_search", persist_state="session", placeholder="part of a text", width=240
@@ -207,8 +203,8 @@ def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame
             "Order",
             Order,
             "transfer_order",
-            "surest mistake: the wrong class got the highest probability. least sure: the lowest probability of "
-            "what was predicted, right or wrong. number: as in the dataset.",
+            "surest mistake: wrong class with the highest probability. least sure: lowest probability of the "
+            "predicted class, right or wrong. number: as in the dataset.",
         )
     if alike:
         keep &= outcomes.alike(rows)
@@ -229,15 +225,15 @@ def _table(listed: pd.DataFrame, shown: TransferView, sides: Sides) -> None:
         SECOND: text(width=230),
         GOLD: text(help="The right class"),
         OVERLAP: st.column_config.CheckboxColumn(
-            width="small", help="Stands in the training part too or, without a split, more than once"
+            width="small", help="Also in the training part or, without a split, occurs more than once"
         ),
         SUREST: None,
     }
     for side, run in sides.items():
         about = as_text(run.plan.variant.label)
-        config[outcomes.predicted(side)] = text(help=f"What is predicted from the embeddings of {side}, {about}")
+        config[outcomes.predicted(side)] = text(help=f"Class predicted from the embeddings of {side}, {about}")
         config[outcomes.probability(side)] = number(
-            format="%.3f", help=f"What the classifier on {side}, {about}, gave to what it predicted"
+            format="%.3f", help=f"Probability of the class predicted from {side}, {about}"
         )
     TABLE.show(listed, shown.picks.dataset, config, hint="Choose a row to read it below.")
 
@@ -251,13 +247,13 @@ def _example(rows: pd.DataFrame, number: int, sides: Sides) -> None:
             right.text(row[SECOND])
         else:
             st.text(row[TEXT])
-        overlap = " It stands in the training part too, or more than once." if row[OVERLAP] else ""
+        overlap = " It is also in the training part, or occurs more than once." if row[OVERLAP] else ""
         st.markdown(f"Its class is **{as_text(str(row[GOLD]))}**.{overlap}")
         st.dataframe(
             pd.DataFrame(
                 [
                     {
-                        "variant": run.plan.variant.label,
+                        "model": run.plan.variant.label,
                         "predicts": row[outcomes.predicted(side)],
                         "": "right" if row[outcomes.predicted(side)] == row[GOLD] else "wrong",
                         "probability": row[outcomes.probability(side)],

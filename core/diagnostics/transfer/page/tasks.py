@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.transfer import figures
+from core.diagnostics.transfer.definition import ENTRY
 from core.diagnostics.transfer.outcomes import Measure
 from core.diagnostics.transfer.page import offer
 from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
@@ -18,7 +19,10 @@ from core.figures.dots import DOT, dot
 from core.numerics.statistics.intervals import Interval
 from core.store.records import RunRecord
 from core.types import Variant
+from core.ui import headline
+from core.ui.headline import in_percent
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.resources import cached
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
@@ -35,12 +39,12 @@ def show(shown: TransferView) -> None:
         (task, variant): found
         for task in tasks
         for variant, run in shown.runs[task].items()
-        if variant in shown.variants and (found := _score(shown, run)) is not None
+        if variant in shown.variants and (found := _score(run, shown.measure, overlap=shown.overlap)) is not None
     }
     if not scores:
         st.info(
-            f"Nothing was run with `{shown.classifier}` and seed {shown.seed} for these variants yet: choose below "
-            "what to run, or another classifier above.",
+            f"No runs with `{shown.classifier}` and seed {shown.seed} for these models yet. Choose below what to run, "
+            "or another classifier under *Options*.",
             icon=":material/play_circle:",
         )
         offer.missing(shown)
@@ -57,27 +61,45 @@ def show(shown: TransferView) -> None:
     offer.missing(shown)
 
 
+def show_headline(shown: TransferView) -> None:
+    """The baseline's accuracy on one task with its interval, and how the other models differ from it."""
+    usual = shown.picks.dataset
+    task = usual if usual in shown.runs else next(iter(shown.runs), usual)
+    runs = [run for v, run in shown.runs.get(task, {}).items() if v in shown.variants]
+    runs = headline.baseline_first(runs, shown.picks.baseline)
+    found = _score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
+    if found is None:
+        return
+    interval = "" if found.interval is None else f" (95% CI {in_percent(found.interval)})"
+    said = (
+        f"{title(task)}: with embeddings of **{as_text(runs[0].plan.variant.label)}** the classifier is right on "
+        f"**{found.value:.1%}** of {runs[0].metrics['tested']:,.0f} examples{interval}; the most frequent class is "
+        f"{runs[0].metrics['majority']:.1%}"
+    )
+    headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".1%"), "better", "worse"))
+
+
 def _chosen_tasks(shown: TransferView) -> list[str]:
     available = list(shown.runs)
     stored = st.session_state.get("tasks")
     if stored and not set(stored) <= set(available):  # of another classifier or seed
         st.session_state["tasks"] = [task for task in stored if task in available]
-    chosen = st.multiselect(
+    chosen = options().multiselect(
         "Tasks",
         available,
         key="tasks",
         bind="query-params",
-        placeholder="All that were run" if available else "None yet",
-        help="Empty means all. The mean is over those that all the variants have.",
+        placeholder="All" if available else "None yet",
+        help="Empty means all. The mean is over tasks that all models were run on.",
     )
     return [task for task in available if not chosen or task in chosen]
 
 
-def _score(shown: TransferView, run: RunRecord) -> Score | None:
-    found = score(run, shown.measure, overlap=shown.overlap)
+def _score(run: RunRecord, measure: Measure, *, overlap: bool) -> Score | None:
+    found = score(run, measure, overlap=overlap)
     if found is None or found.interval is not None:
         return found
-    return Score(found.value, _interval(run, shown.measure, overlap=shown.overlap))
+    return Score(found.value, _interval(run, measure, overlap=overlap))
 
 
 @cached(1_000, "Computing intervals …")
@@ -88,14 +110,14 @@ def _interval(run: RunRecord, measure: Measure, *, overlap: bool) -> Interval | 
 def _support_notes(shown: TransferView) -> None:
     if shown.own:
         st.warning(
-            "Each encoder is tested on the examples that it covers itself: these scores are **not comparable**.",
+            "Each model is tested on the examples that it covers itself: these scores are **not comparable**.",
             icon=":material/balance:",
         )
     elif shown.hidden:
         st.info(
             f"Scores of {as_text(', '.join(v.label for v in shown.hidden))} are missing where they were tested on "
-            "other examples than the others, since some encoder lacks texts. *Run more* below tests all on the "
-            "examples that all of them have; *own* shows every score there is.",
+            "other examples. *Run more* below tests all models on the examples that all cover; *Options*, *own* shows "
+            "every score.",
             icon=":material/balance:",
         )
 
@@ -104,15 +126,19 @@ def _support_notes(shown: TransferView) -> None:
 
 
 def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
-    about = "dots: with 95% intervals and the baseline. grid: a column per task, for many variants."
-    if one_of("Drawn as", ["dots", "grid"], "transfer_figure", about) == "grid":
+    about = "dots: with 95% CI and the baseline. grid: a column per task, for many models."
+    with options():
+        drawn_as = one_of("Drawn as", ["dots", "grid"], "transfer_figure", about)
+    if drawn_as == "grid":
         values = np.array([[_value(scores, task, v) for v in variants] for task in tasks])
         figure = grids.score_grid(values, [title(t) for t in tasks], [v.label for v in variants], 1.0, shown.scheme)
         st.plotly_chart(figure, key="transfer_grid")
         return
     drawn = variants[:MOST_DOTS]
     if len(drawn) < len(variants):
-        st.caption(f"The first {MOST_DOTS} of {len(variants)} variants; *grid* shows all. Pick others in the sidebar.")
+        st.caption(
+            f"The first {MOST_DOTS} of {len(variants)} models; *grid* (Options) shows all. Pick others in the sidebar."
+        )
     # In the order of the tasks: a variant may lack the first one.
     rows = [
         dot(v, title(t), found.value, found.interval) for t in tasks for v in drawn if (found := scores.get((t, v)))
@@ -139,7 +165,7 @@ def _baseline(shown: TransferView, task: str) -> float | None:
 
 def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
     shared = [task for task in tasks if task != DEMO and all((task, v) in scores for v in variants)]
-    frame = pd.DataFrame({"variant": [*(v.label for v in variants), f"– {figures.BASELINE}"]})
+    frame = pd.DataFrame({"model": [*(v.label for v in variants), f"– {figures.BASELINE}"]})
     by_task = {
         task: np.array([*(_value(scores, task, v) for v in variants), _baseline(shown, task)], dtype=np.float64)
         for task in tasks
@@ -150,11 +176,11 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
         frame[title(task)] = 100 * values
     st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
     said = f"{shown.axis[0].upper()}{shown.axis[1:]} × 100. "
-    said += f"{tables.HIGHEST} highest of its column; intervals are in the figure."
+    said += f"{tables.HIGHEST} highest in its column; 95% CI in the figure."
     if len(shared) > 1:
-        said += f" The mean counts alike the {len(shared)} tasks that all these variants have"
-        said += ", pairs among them" if set(shared) & set(PAIR_TASKS) else ""
-        said += "; the demo is left out." if DEMO in tasks else "."
+        said += f" The mean is over the {len(shared)} tasks that all these models were run on"
+        said += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
+        said += ", without the demo." if DEMO in tasks else "."
     st.caption(said)
 
 
@@ -183,20 +209,20 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         hide_index=True,
         key="transfer_counts",
         column_config={
-            "baseline": st.column_config.TextColumn(help="Accuracy of always saying the most frequent class"),
+            "baseline": st.column_config.TextColumn(help="Accuracy of always predicting the most frequent class"),
             "in words": st.column_config.TextColumn(
-                "what overlaps",
+                "overlap with training",
                 width="large",
-                help="The same text in training and in test; of pairs the same two texts, in either order. Folds of a "
-                "task without a split have none. Pairs that share one text are kept together there too, unless too "
-                "many of them hang together; those that do share one with training are counted here.",
+                help="The same text in training and test; for pairs, the same two texts in either order. Folds of a "
+                "task without a split have no overlap. Pairs that share one text stay in one fold unless too many are "
+                "connected; those that share one with training are counted here.",
             ),
-            "in part": st.column_config.TextColumn(help="Examples of whose texts an encoder has vectors"),
+            "in part": st.column_config.TextColumn("covered", help="Examples for whose texts a model has vectors"),
         },
     )
     st.caption(
-        "Bars: 95% intervals from the tested examples, those of one text counting as one; they do not speak "
-        "of another training part or seed."
+        "Bars: 95% CI over the tested examples, those with the same text counting as one. They do not cover another "
+        "training part or seed."
     )
 
 
@@ -204,7 +230,7 @@ def _overlap_in_words(metrics: Mapping[str, float], *, is_split: bool) -> str:
     overlap, shared, tested = (int(metrics[name]) for name in ("overlap", "shared_text", "tested"))
     said = []
     if overlap:
-        said.append(f"{overlap / tested:.1%} {'stand in training too' if is_split else 'stand more than once'}")
+        said.append(f"{overlap / tested:.1%} {'are also in training' if is_split else 'occur more than once'}")
     if shared:
         said.append(f"{shared / tested:.1%} share a text with training")
     return "; ".join(said) or "none"
