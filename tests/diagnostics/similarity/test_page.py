@@ -64,12 +64,12 @@ def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Pa
     stored = module_world.repository.runs(diagnostic="similarity", dataset="toy-scores")
     runs = {run.plan.variant.label: run for run in stored}
     for _, row in rows[rows["over"] == "all pairs"].iterrows():
-        metrics = runs[row["variant"]].metrics
+        metrics = runs[row["model"]].metrics
         assert [row[k] for k in ("Pearson", "Spearman", "Kendall")] == pytest.approx(
             [metrics[k] for k in ("pearson", "spearman", "kendall")]
         )
     for _, row in rows[rows["over"] == "weighted mean"].iterrows():
-        assert row["Spearman"] == pytest.approx(runs[row["variant"]].metrics["spearman_weighted_mean"])
+        assert row["Spearman"] == pytest.approx(runs[row["model"]].metrics["spearman_weighted_mean"])
     module_world.repository.database.close()
     by_variant = {line["name"]: values(line["x"]) for line in chart_named(app, "sim_order")["data"]}
     for column, kind in enumerate(("pearson", "spearman", "kendall")):
@@ -81,10 +81,10 @@ def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Pa
 
 def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores")
-    assert "**Coverage:** 5 of 6 pairs" in written(app)
+    assert "5 of 6 pairs that all models cover" in written(app)
     rows = table(app, "over")
     assert set(rows[rows["over"] == "all pairs"]["pairs"]) == {5}
-    assert rows[rows["over"] == "all pairs"]["variant"].nunique() == 3
+    assert rows[rows["over"] == "all pairs"]["model"].nunique() == 3
 
 
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
@@ -123,7 +123,7 @@ def test_one_variant_has_no_b(open_app: OpenApp, cache: Path) -> None:
 
 def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO, similarity_view="bands")
-    assert "Without one: `bigrams`" in written(app)
+    assert "Missing: `bigrams`" in written(app)
     assert "Run them" in [button.label for button in app.button]
     assert "[5,3] 36 of 36" in written(app)
 
@@ -134,7 +134,7 @@ def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
     rows = table(app, "similarity", "Pearson")
     assert rows["similarity"].tolist() == list(learned.MODELS)
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO[1:], similarity_view="learned")
-    assert "Without one: `bigrams`" in written(app)
+    assert "Missing: `bigrams`" in written(app)
 
 
 def test_a_dataset_without_scores_offers_two_that_have(open_app: OpenApp, cache: Path) -> None:

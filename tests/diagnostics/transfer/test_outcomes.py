@@ -179,7 +179,7 @@ def test_a_text_that_repeats_counts_once_in_the_test() -> None:
     paired = Paired.of(repeated, "a", "b")
     assert (paired.test.first_better, paired.test.second_better) == (12, 0)
     assert paired.test.p_value == 1.0
-    assert not paired.is_separable
+    assert not paired.is_significant
     assert paired.interval is None
 
 
@@ -192,7 +192,7 @@ def test_paired_by_hand() -> None:
     assert paired.repeats == 1
     said = paired.in_words("A", "B")
     assert said.startswith("A is right on 50.0% and B on 33.3% of 6 examples.")
-    assert "p = 1, the two are not separable" in said
+    assert "p = 1, no significant difference" in said
     assert "on the same examples" in Paired.of(found, "a", "a").in_words("A", "A")
     assert "of 4 examples without overlap" in Paired.of(found.without_overlap(), "a", "b", "without overlap").in_words(
         "A", "B"

@@ -27,7 +27,7 @@ def cache(toys: World) -> Path:
 
 def test_an_empty_store_offers_the_demo_and_the_ten(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path / "empty", "transfer")
-    assert "No transfer task was run yet" in written(app)
+    assert "No transfer results yet" in written(app)
     assert "10 tasks" in written(app)
     labels = {button.label for button in app.button}
     assert {"Run the demo", "Run two tasks", "Run all ten"} <= labels
@@ -35,10 +35,10 @@ def test_an_empty_store_offers_the_demo_and_the_ten(open_app: OpenApp, tmp_path:
 
 def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.cache, "transfer", data="demo-pairs", enc=TWO)
-    rows = table(app, "variant", toy.SPLIT, toy.FOLDS)
+    rows = table(app, "model", toy.SPLIT, toy.FOLDS)
     run = toys.run("transfer", "trigrams", toy.SPLIT)
-    assert rows.set_index("variant").loc["trigrams", toy.SPLIT] == pytest.approx(100 * run.metrics["accuracy"])
-    assert rows.set_index("variant").loc["– always the most frequent class", toy.SPLIT] == pytest.approx(
+    assert rows.set_index("model").loc["trigrams", toy.SPLIT] == pytest.approx(100 * run.metrics["accuracy"])
+    assert rows.set_index("model").loc["– always the most frequent class", toy.SPLIT] == pytest.approx(
         100 * run.metrics["majority"]
     )
     shared = [toys.run("transfer", "trigrams", name) for name in (toy.FOLDS, toy.SPLIT)]
@@ -54,7 +54,7 @@ def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, to
 def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.cache, "transfer", enc=TWO, overlap="without", transfer_score="macro_f1")
     run = toys.run("transfer", "trigrams", toy.SPLIT)
-    rows = table(app, "variant", toy.SPLIT)
+    rows = table(app, "model", toy.SPLIT)
     assert rows[toy.SPLIT][0] == pytest.approx(100 * run.metrics["macro_f1_without_overlap"])
     assert "Macro F1, without overlap × 100" in written(app)
 
@@ -88,9 +88,9 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
     app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="classifiers")
     agreement = table(app, "least Kendall")
     assert agreement["task"].tolist() == [toy.SPLIT]
-    assert agreement["encoders"].tolist() == [2]
+    assert agreement["models"].tolist() == [2]
     assert agreement["classifiers"].tolist() == [2]
-    assert table(app, "encoder", "logreg", "mlp")["encoder"].tolist() == ["trigrams", "bigrams"]
+    assert table(app, "model", "logreg", "mlp")["model"].tolist() == ["trigrams", "bigrams"]
     said = written(app)
     assert "same order" in said or "depends on the classifier" in said
     assert f"{toy.SPLIT} with `logreg-znorm`, `mlp-znorm`" in said  # what is missing is offered
@@ -98,7 +98,7 @@ def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) 
 
 def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO[:1], transfer_view="classifiers")
-    assert "One encoder has nobody to be ranked against" in written(app)
+    assert "at least two models" in written(app)
 
 
 def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
@@ -115,15 +115,15 @@ def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
 @pytest.mark.parametrize("view", ["confusion", "items"])
 def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: str) -> None:
     app = open_app(cache, "transfer", data="demo-pairs", transfer_view=view)
-    assert "has no labelled texts" in written(app)
+    assert "has no labeled texts" in written(app)
     next(button for button in app.button if button.label == toy.SPLIT).click().run()
     assert app.selectbox(key="data").value == toy.SPLIT
-    assert "has no labelled texts" not in written(app)
+    assert "has no labeled texts" not in written(app)
 
 
 def test_a_task_without_runs_is_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data="demo-negation", enc=TWO, transfer_view="items")
-    assert "Demo negation was not run with `logreg`, seed 1" in written(app)
+    assert "Demo negation has no runs with `logreg` and seed 1" in written(app)
     assert "Run it" in {button.label for button in app.button}
 
 
@@ -154,7 +154,7 @@ def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
     app.text_input(key="transfer_search").set_value("SO RED AND").run()
     assert table(app, "gold")["text"].tolist() == [toy.LEAKED]
     app.text_input(key="transfer_search").set_value("nothing like it").run()
-    assert "No example is left" in written(app)
+    assert "No examples match" in written(app)
 
 
 def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
@@ -163,8 +163,8 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
     app = items(open_app, cache, toy.FOLDS, example=str(number))
     assert toy.MARKED in [text.value for text in app.text]
     assert "Its class is **colour**" in written(app)
-    says = table(app, "variant", "predicts", "probability")
-    assert says["variant"].tolist() == ["trigrams", "bigrams"]
+    says = table(app, "model", "predicts", "probability")
+    assert says["model"].tolist() == ["trigrams", "bigrams"]
     assert set(says[""]) <= {"right", "wrong"}
     # The repeated text: the test takes its two examples for independent ones.
     assert "1 of the examples repeat the text of another one" in written(app)

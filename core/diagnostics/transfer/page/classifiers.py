@@ -220,8 +220,7 @@ def _offer(shown: TransferView) -> None:
     variants = [v for v in shown.variants if v in shown.runs.get(picked, {})] or list(shown.variants)
     if len(variants) < 2:
         st.info(
-            "One encoder has nobody to be ranked against: pick another one in the sidebar, or run one in the view "
-            "*tasks*.",
+            "A ranking needs at least two models. Pick another one in the sidebar, or run one in the view *tasks*.",
             icon=":material/info:",
         )
         return

@@ -16,7 +16,9 @@ from core.diagnostics.evalrank.figures import pairs, what_if
 from core.diagnostics.evalrank.figures.choices import choices_table, difference
 from core.diagnostics.evalrank.figures.kinds import kind_lines
 from core.diagnostics.evalrank.figures.scores import (
+    MOST_BARS,
     PANELS,
+    ROW_PANELS,
     SCORES,
     Dot,
     difference_forest,
@@ -80,13 +82,14 @@ def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
 def test_of_many_variants_every_value_is_next_to_its_bar(scheme: Scheme, count: int) -> None:
     variants = VARIANTS[:count]
     given = scores(variants)
-    intervals = {variants[0]: {"mrr": (given["mrr"][0] - 0.1, given["mrr"][0] + 0.05)}}
+    first = given["hits@1"][0]
+    intervals = {variants[0]: {"hits@1": (first - 0.1, first + 0.05)}}
     looks = styles(VARIANTS, scheme)
     figure = checked(score_bars(given, CEILING, looks, scheme, intervals))
     assert not figure.layout.showlegend
     blocks = {trace.xaxis: trace for trace in figure.data if trace.type == "scatter" and trace.mode == "text"}
-    assert [trace.name for trace in blocks.values()] == list(SCORES.values())
-    for (axis, values), name in zip(blocks.items(), SCORES, strict=True):
+    assert [trace.name for trace in blocks.values()] == [SCORES[name] for name in ROW_PANELS]
+    for (axis, values), name in zip(blocks.items(), ROW_PANELS, strict=True):
         (bars,) = (trace for trace in figure.data if trace.type == "bar" and trace.xaxis == axis)
         assert [label for label, _ in bars.customdata] == [variant.label for variant in variants]
         assert list(bars.x) == given[name].tolist()
@@ -105,6 +108,17 @@ def test_of_many_variants_every_value_is_next_to_its_bar(scheme: Scheme, count: 
         domain = axis.domain[1] - axis.domain[0]
         assert rows == count
         assert (figure.layout.height - 100) * domain / rows >= 15, "room for a line of text"
+
+
+def test_more_models_than_bars_are_dots_with_looks_of_their_own() -> None:
+    variants = [Variant(f"encoder-{i}", "none") for i in range(MOST_BARS + 2)]
+    looks = styles(variants, Scheme.LIGHT)
+    figure = checked(score_bars(scores(variants), None, looks, Scheme.LIGHT))
+    drawn = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [list(trace.y) for trace in drawn] == [list(range(len(variants)))] * len(ROW_PANELS)
+    assert not [trace for trace in figure.data if trace.type == "bar"]
+    marks = list(zip(drawn[0].marker.color, drawn[0].marker.symbol, strict=True))
+    assert len(set(marks)) == len(variants)
 
 
 def test_the_ceiling_is_drawn_where_it_is() -> None:

@@ -39,13 +39,13 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
 ) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, ranks=ranks)
     assert app.selectbox(key="if_variant").value == "minilm~none"
-    rows = table(app, "95% interval").set_index("score")
+    rows = table(app, "95% CI").set_index("score")
     before, after = demo_run(demo_cache, "none").metrics, demo_run(demo_cache, "center").metrics
     for name, title in what_if.SHOWN.items():
         assert rows.loc[title, "before"] == before[f"{name}{suffix}"]
         assert rows.loc[title, "after"] == after[f"{name}{suffix}"]
         assert rows.loc[title, "change"] == after[f"{name}{suffix}"] - before[f"{name}{suffix}"]
-    assert "On all 400 pairs: a run would store these scores." in written(app)
+    assert "On all 400 pairs" in written(app)
     stored = f"MRR {before[f'mrr{suffix}']:.4f} → {after[f'mrr{suffix}']:.4f}"
     assert stored in written(app), "the run that this would be is in the store"
     assert all(button.key != "if_run" for button in app.button)
@@ -55,19 +55,19 @@ def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenAp
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="truncate:128+normalize", if_metric="l2")
     (slider,) = app.slider
     assert (slider.label, slider.value, slider.max) == ("D of truncate", 128, 384)
-    before = table(app, "95% interval")["after"].tolist()
+    before = table(app, "95% CI")["after"].tolist()
     slider.set_value(64).run()
     # What AppTest makes of it; it cannot go on from a value that was not offered.
     assert app.selectbox(key="if_transform").value == "truncate:64+normalize"
     assert app.query_params["if_transform"] == "truncate:64+normalize"
     assert app.slider[0].value == 64
-    assert table(app, "95% interval")["after"].tolist() != before
+    assert table(app, "95% CI")["after"].tolist() != before
     assert not app.button(key="if_run").disabled
 
 
 def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="whiten:128")
-    rows = table(app, "mate")
+    rows = table(app, "match")
     factors = [max(b / a, a / b) for b, a in zip(rows["before"], rows["after"], strict=True)]
     assert factors == sorted(factors, reverse=True)
     assert factors[-1] > 1
@@ -77,7 +77,7 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     )
     stored = before.set_index("item_no").loc[first["pair"]]
     assert stored["rank"] == first["before"]
-    assert (stored["query"], stored["mate"]) == (first["query"], first["mate"])
+    assert (stored["query"], stored["mate"]) == (first["query"], first["match"])
 
     app.number_input(key="pair").set_value(int(first["pair"])).run()
     tables = [element.proto.body for element in app.get("html")]
@@ -87,13 +87,13 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     points = sum(len(trace["customdata"]["bdata"]) > 0 for trace in chart_named(app, "if_scatter")["data"])
     assert points == len(chart_named(app, "if_scatter")["data"])
     app.number_input(key="pair").set_value(99_999).run()
-    assert "There is no pair 99999 among the 400 that this variant ranked." in written(app)
+    assert "There is no pair 99999 among the 400" in written(app)
 
 
 def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="none")
-    assert "This is what is stored." in written(app)
-    assert all("95% interval" not in frame.value for frame in app.dataframe)
+    assert "This is the current setting." in written(app)
+    assert all("95% CI" not in frame.value for frame in app.dataframe)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenA
     assert rows.set_index("model").loc["SimCSE", "MRR"] == 0.6950
     names = chart_named(app, "published_dots")["layout"]["yaxis"]["ticktext"]
     assert {"SimCSE · published", "trigrams + center", "trigrams + whiten:2"} <= set(names)
-    assert "What if is computed by the definition only." in written(app)
+    assert "needs the protocol *definition*" in written(app)
 
     app.segmented_control(key="published").set_value("whitening").run()
     assert table(app, "published in")["model"].tolist() == ["BERT-whitening"]

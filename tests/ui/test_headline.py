@@ -1,0 +1,45 @@
+"""Headlines of pages: the baseline first, every other model under the verdict of its test."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.numerics.statistics.intervals import Interval
+from core.ui.headline import Rival, corrected, in_percent, in_words
+
+SAID = "**a** is right on **50.0%**"
+
+
+def test_one_other_model_follows_the_baseline() -> None:
+    assert in_words(SAID, [], "more", "fewer") == f"{SAID}."
+    for p, is_more, verdict in (
+        (0.01, True, "significantly more"),
+        (0.01, False, "significantly fewer"),
+        (0.05, True, "no significant difference"),
+        (None, True, "not tested"),
+    ):
+        said = in_words(SAID, [Rival("b*", "40.0%", is_more, p)], "more", "fewer")
+        assert said == f"{SAID}; **b\\*** 40.0%, {verdict}."
+
+
+@given(st.lists(st.tuples(st.booleans(), st.none() | st.floats(0, 1)), min_size=2, max_size=9))
+def test_every_other_model_is_counted_once(found: list[tuple[bool, float | None]]) -> None:
+    rivals = [Rival(f"m{i}", f"{i}.5%", is_more, p) for i, (is_more, p) in enumerate(found)]
+    said = in_words(SAID, rivals, "more", "fewer")
+    better = sum(p is not None and p < 0.05 and is_more for is_more, p in found)
+    if len(rivals) <= 3:
+        assert all(said.count(f"**{rival.label}** {rival.score}") == 1 for rival in rivals)
+    else:
+        assert f"Of {len(rivals)} other models" in said
+        assert (f"{better} significantly more" in said) == (better > 0)
+
+
+def test_p_values_are_corrected_together_or_not_at_all() -> None:
+    assert corrected([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
+    assert corrected([0.01, None]) == [None, None]
+    assert corrected([]) == []
+
+
+def test_an_interval_in_percent() -> None:
+    assert in_percent(Interval(0.4604, 0.5555)) == "46.0 to 55.5%"
