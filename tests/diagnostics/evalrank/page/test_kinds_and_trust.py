@@ -93,7 +93,7 @@ def test_kinds_show_the_means_of_stored_rows(
 
 def test_sources_are_offered_and_then_shown(opened: Callable[..., AppTest], small: World) -> None:
     app = opened(view="kinds of pair", by="source")
-    assert "needs Small sources" in written(app)
+    assert "not on this machine" in written(app)
     assert not app.button(key="fetch_kinds").disabled
     path = fetch.local_path(SOURCES["small-sources"].files[0], small.settings)
     path.parent.mkdir(parents=True)
@@ -130,7 +130,7 @@ def test_trust_compares_with_the_toolkit_where_it_was_run(
     toolkit = small.run("evalrank", "trigrams", "small-pairs", protocol="toolkit")
     app = opened(view="trust", enc="trigrams~none")
     assert f">{toolkit.metrics['mrr']:.4f}<" in choices_html(app)
-    assert "It also centres the embeddings, always." in choices_html(app)
+    assert "It also always centers the embeddings." in choices_html(app)
     assert f"by the published toolkit Hits@1 **{toolkit.metrics['hits@1']:.4f}**" in written(app)
     assert f"by definition Hits@1 **{runs['trigrams'].metrics['hits@1']:.4f}**" in written(app)
 
@@ -148,7 +148,7 @@ def test_a_training_set_on_the_server_is_counted(
     name_training_set(app, path)
     assert "**2 of 9 pairs** (22.2%)" in written(app)
     assert "5 (55.6%) with at least one text" in written(app)
-    rows = table(app, "MRR rest").set_index("variant")
+    rows = table(app, "MRR rest").set_index("model")
     for name, run in runs.items():
         rest = [r for i, r in enumerate(reciprocal_ranks(small, run)) if i not in (0, 2)]
         assert rows.loc[name, "MRR rest"] == pytest.approx(sum(rest) / len(rest))

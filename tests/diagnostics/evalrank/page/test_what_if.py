@@ -67,7 +67,7 @@ def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenAp
 
 def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="whiten:128")
-    rows = table(app, "match")
+    rows = table(app, "mate")
     factors = [max(b / a, a / b) for b, a in zip(rows["before"], rows["after"], strict=True)]
     assert factors == sorted(factors, reverse=True)
     assert factors[-1] > 1
@@ -77,7 +77,7 @@ def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenAp
     )
     stored = before.set_index("item_no").loc[first["pair"]]
     assert stored["rank"] == first["before"]
-    assert (stored["query"], stored["mate"]) == (first["query"], first["match"])
+    assert (stored["query"], stored["mate"]) == (first["query"], first["mate"])
 
     app.number_input(key="pair").set_value(int(first["pair"])).run()
     tables = [element.proto.body for element in app.get("html")]
