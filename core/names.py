@@ -24,6 +24,7 @@ _MARKS = " .,()+@#&/:='%_-…"
 _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder that is named by what it holds: see datasets.uploads
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
+_VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
 
 class Kind(StrEnum):
@@ -39,9 +40,17 @@ class Names:
 
     models: Mapping[str, str] = field(default_factory=dict)
     datasets: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def model(self, reference: str) -> str:
-        return self.models.get(reference) or name_of_model(reference)
+        """With its version, where the model has several."""
+        version = self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
+        return ", ".join(filter(None, (self.every_version(reference), version)))
+
+    def every_version(self, reference: str) -> str:
+        """The model's own name, which all its versions have."""
+        model, _ = version_of(reference)
+        return self.models.get(model) or name_of_model(model)
 
     def dataset(self, reference: str, title: str = "") -> str:
         """``title`` is that of the catalog."""
@@ -49,7 +58,11 @@ class Names:
 
     @classmethod
     def of(
-        cls, models: Iterable[str], datasets: Mapping[str, str], chosen: Mapping[tuple[str, str], str] | None = None
+        cls,
+        models: Iterable[str],
+        datasets: Mapping[str, str],
+        chosen: Mapping[tuple[str, str], str] | None = None,
+        versions: Mapping[str, str] | None = None,
     ) -> Names:
         """Names that tell all apart.
 
@@ -57,11 +70,13 @@ class Names:
             models: references, what came first before what came later: it keeps its name.
             datasets: titles by reference, "" where the reference says the name.
             chosen: names that users gave, by kind and reference.
+            versions: what tells the versions of a model apart, by reference (``version_of``).
         """
         chosen = chosen or {}
         return cls(
             _told_apart({m: name_of_model(m) for m in models}, _of_kind(chosen, Kind.MODEL)),
             _told_apart({d: t or name_of_dataset(d) for d, t in datasets.items()}, _of_kind(chosen, Kind.DATASET)),
+            versions or {},
         )
 
 
@@ -108,6 +123,16 @@ def checked(name: str) -> str:
     if not any(c.isalnum() for c in found):
         raise InputError(f"the name {_QUOTED}{found}{_QUOTED} says nothing", expected="at least one letter or digit")
     return found
+
+
+def version_of(reference: str) -> tuple[str, str]:
+    """The model of a reference and which of its older versions it is, "" for the one that it has now.
+
+    An older version, ``MODEL@version-REVISION``, is what the model was when it was run; its weights are gone, and only
+    stored results speak of it.
+    """
+    found = _VERSION.fullmatch(reference)
+    return (found[1], found[2]) if found else (reference, "")
 
 
 def name_of_model(reference: str) -> str:

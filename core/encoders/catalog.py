@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from core import policy
+from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
 from core.encoders.references import DirReference, FileReference, HubReference, Pooling
-from core.errors import unknown
+from core.errors import InputError, unknown
+from core.names import version_of
 from core.settings import Settings
 
 
@@ -235,6 +238,9 @@ def canonical_encoder(reference: str) -> str:
     Raises:
         InputError: no such encoder, or a malformed reference; the nearest is suggested.
     """
+    model, version = _version(reference)
+    if version:
+        return f"{canonical_encoder(model)}{reference.removeprefix(model)}"
     scheme, colon, _ = reference.partition(":")
     if reference in ENCODERS:
         return reference
@@ -243,6 +249,12 @@ def canonical_encoder(reference: str) -> str:
     if scheme not in SCHEMES:
         raise unknown("kind of encoder reference", scheme, SCHEMES)
     return SCHEMES[scheme].canonical(reference)
+
+
+def _version(reference: str) -> tuple[str, str]:
+    """As ``version_of``, unless a folder or file is called so."""
+    target = Path(reference.partition(":")[2].partition("?")[0])
+    return (reference, "") if version_of(reference)[1] and os.path.lexists(target) else version_of(reference)
 
 
 def may_leave_out(reference: str) -> bool:
@@ -257,10 +269,16 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     """The encoder that a reference names; its weights are not loaded yet.
 
     Raises:
-        InputError: as ``canonical``; what it names cannot be used; or a demo does not allow it.
+        InputError: as ``canonical``; what it names cannot be used; an older version (``names.version_of``), whose
+            weights are gone; or a demo does not allow it.
     """
     policy.check_encoder(reference, settings)
     reference = canonical_encoder(reference)
+    if _version(reference)[1]:
+        raise InputError(
+            f"the weights of {names.current().model(reference)} are gone: newer ones took their place",
+            remedy="look at what is stored of this version, or choose the model's newest version",
+        )
     if reference in ENCODERS:
         entry = ENCODERS[reference]
         return entry.build(entry, settings)

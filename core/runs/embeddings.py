@@ -9,6 +9,7 @@ import numpy as np
 
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import BlindspotError
+from core.names import version_of
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -25,9 +26,12 @@ def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
     """The untransformed embeddings of all items of a run's dataset; raises ``EmbeddingsGone``."""
     embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
     if embedded is None:
+        is_older = bool(version_of(run.plan.variant.encoder)[1])
         raise EmbeddingsGone(
             f"the embeddings of '{run.plan.variant.encoder}' on '{run.plan.dataset}' are no longer in the cache",
-            remedy="run it again: they are encoded anew, the stored results stay",
+            remedy="nothing can encode them again, since the model's weights were replaced; the stored results stay"
+            if is_older
+            else "run it again: they are encoded anew, the stored results stay",
         )
     return embedded
 

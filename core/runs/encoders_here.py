@@ -17,9 +17,11 @@ from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
+from core.names import version_of
 from core.settings import Settings
 from core.store.records import RunRecord, RunState, StoredReference
 from core.store.repository import Repository
+from core.types import Variant
 
 CATALOG = "catalog"
 UNKNOWN = "unknown"
@@ -103,7 +105,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
     costs = {facts.digest: facts for facts in repository.embeddings()}
     costs |= {stored.facts.digest: stored.facts for stored in inventory.embeddings}
     on_disk = {stored.facts.encoder for stored in inventory.embeddings}
-    was_run = {run.plan.variant.encoder for run in runs}
+    was_run = {_model(run.plan.variant) for run in runs}
     listed = _listed(added.values(), was_run, on_disk)
     passes = _passes(costs.values())
     datasets = _datasets(passes, runs)
@@ -112,7 +114,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
             reference,
             settings,
             added.get(reference),
-            [run for run in runs if run.plan.variant.encoder == reference],
+            [run for run in runs if _model(run.plan.variant) == reference],
             [stored for stored in inventory.embeddings if stored.facts.encoder == reference],
             [facts for facts in costs.values() if facts.encoder == reference],
             passes,
@@ -128,7 +130,7 @@ def known_references(settings: Settings, repository: Repository) -> list[str]:
     if not policy.of(settings).own_encoders:
         return list(ENCODERS)
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
-    was_run = {variant.encoder for variant in repository.variants()}
+    was_run = {_model(variant) for variant in repository.variants()}
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
 
 
@@ -224,7 +226,7 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
     cache = EmbeddingCache(settings.embeddings)
     for stored in encoder.stored:
         cache.delete(stored.facts.digest)
-    begun = {run.plan.embedding_digest for run in repository.runs() if run.plan.variant.encoder == reference}
+    begun = {run.plan.embedding_digest for run in repository.runs() if _model(run.plan.variant) == reference}
     cache.delete_unfinished(begun | {stored.facts.digest for stored in encoder.stored})
     if removal.upload:
         delete_upload(removal.upload, settings)
@@ -241,6 +243,11 @@ def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[st
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
     others = ({stored.reference for stored in added} | was_run | on_disk) - gone - set(ENCODERS)
     return [*ENCODERS, *sorted(others)]
+
+
+def _model(variant: Variant) -> str:
+    """The reference under which every version of a model is listed and removed."""
+    return version_of(variant.encoder)[0]
 
 
 def _kind(reference: str) -> str:
@@ -329,10 +336,15 @@ def _newest_identity(added: StoredReference | None, done: Sequence[RunRecord]) -
     if added and (identity := _read(EncoderIdentity, added.facts.get("identity"))):
         told.append((added.checked_at, identity))
     for run in done:
-        if identity := _read(EncoderIdentity, run.manifest.get("encoder")):
+        if identity := identity_of(run):
             told.append((run.started_at, identity))
             break  # newest first
     return max(told, key=lambda item: item[0])[1] if told else None
+
+
+def identity_of(run: RunRecord) -> EncoderIdentity | None:
+    """The encoder that a finished run was computed with; None if another version of Blindspot stored too little."""
+    return _read(EncoderIdentity, run.manifest.get("encoder"))
 
 
 def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None:

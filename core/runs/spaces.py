@@ -17,7 +17,10 @@ from core.datasets.kinds.base import Dataset
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
+from core.names import version_of
+from core.runs.encoders_here import identity_of
 from core.settings import Settings
+from core.store.repository import Repository
 from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import StoredFlows
 from core.types import Float32, Int64, Variant
@@ -100,6 +103,13 @@ def open_spaces(variants: Sequence[Variant], dataset: Dataset, settings: Setting
 
 
 def _digest(reference: str, dataset: Dataset, settings: Settings) -> str:
+    if version_of(reference)[1]:
+        # Its weights are gone: only embeddings that were kept can show it.
+        for run in Repository.at(settings.store).runs(encoder=reference, metrics=[], limit=1):
+            identity = identity_of(run)
+            digest = identity.embedding_digest(dataset.texts_digest) if identity else ""
+            if digest and EmbeddingCache(settings.embeddings).read(digest, is_use=False) is not None:
+                return digest
     return resolve_encoder(reference, settings).identity.embedding_digest(dataset.texts_digest)
 
 

@@ -57,7 +57,7 @@ class Repository:
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
-            rows: list[tuple[Any, ...]] = cursor.execute(query(name), params).fetchall()
+            rows: list[tuple[Any, ...]] = cursor.execute(_by_version(name), params).fetchall()
         return rows
 
     def _write(self, name: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
@@ -97,7 +97,7 @@ class Repository:
             "skip": 0 if unfinished else skip,
         }
         with self.database.cursor() as cursor:
-            rows = cursor.sql(query("runs/list"), params=filters).to_arrow_table().to_pylist()
+            rows = cursor.sql(_by_version("runs/list"), params=filters).to_arrow_table().to_pylist()
         records = [record_of(row) for row in rows]
         if unfinished:
             records = [r for r in records if r.state is state]
@@ -167,6 +167,11 @@ class Repository:
         """Kind (``core.names.Kind``) and reference of what the store knows, in order of first appearance, and the name
         that a user gave it."""
         return [(kind, reference, name) for kind, reference, name in self._rows("names/known")]
+
+    def versions(self) -> list[tuple[str, str]]:
+        """References of the models whose weights changed between runs, each version's, and what people call it."""
+        rows = self._rows("encoders/versions")
+        return [(reference, f"version {number} of {at.day} {at:%b}") for reference, number, at in rows]
 
     def embeddings(self) -> list[EmbeddingFacts]:
         """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
@@ -435,6 +440,11 @@ def _store_own_columns(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> N
 def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:
     """The table with one number in a new first column."""
     return table.add_column(0, column, pa.array(np.full(table.num_rows, number, dtype=np.int32)))
+
+
+def _by_version(name: str) -> str:
+    """A query that reads runs, those of older weights as a version of their own."""
+    return query(name).replace("{older}", query("runs/older"))
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from core.ui.resources import repository, upload_settings
 
 
 def use_names() -> None:
-    """Put the names of the reader's store into force, for this run of the script; one query."""
+    """Put the names of the reader's store into force, for this run of the script; two queries."""
     uploaded = tuple(upload.reference for upload in uploads.found(upload_settings()))
-    names.put_in_force(_names(tuple(repository().names()), uploaded))
+    found = repository()
+    names.put_in_force(_names(tuple(found.names()), uploaded, tuple(found.versions())))
 
 
 def ensure_names() -> None:
@@ -26,9 +27,12 @@ def ensure_names() -> None:
 
 
 @lru_cache(maxsize=64)  # by content: the same rows are the same names, whoever's they are
-def _names(known: Sequence[tuple[str, str, str | None]], uploaded: Sequence[str]) -> Names:
+def _names(
+    known: Sequence[tuple[str, str, str | None]], uploaded: Sequence[str], versions: Sequence[tuple[str, str]]
+) -> Names:
     models = dict.fromkeys([*ENCODERS, *(reference for kind, reference, _ in known if kind == Kind.MODEL)])
     datasets = {reference: entry.title for reference, entry in DATASETS.items()}
     of_store = (reference for kind, reference, _ in known if kind == Kind.DATASET)
     datasets |= {reference: "" for reference in (*of_store, *uploaded) if reference not in datasets}
-    return Names.of(models, datasets, {(kind, reference): name for kind, reference, name in known if name})
+    chosen = {(kind, reference): name for kind, reference, name in known if name}
+    return Names.of(models, datasets, chosen, dict(versions))

@@ -161,7 +161,7 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
     with st.container(border=True, key="details"):
         name = names.current().model(encoder.reference)
         st.markdown(f"**{as_text(name)}**" + (f": {as_text(encoder.title)}" if encoder.is_of_catalog else ""))
-        name_field(Kind.MODEL, encoder.reference, name)
+        name_field(Kind.MODEL, encoder.reference, names.current().every_version(encoder.reference))
         st.markdown(as_text(encoder.description))
         prompt_note(encoder)
         left, right = st.columns(2, gap="medium")

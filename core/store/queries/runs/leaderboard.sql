@@ -3,9 +3,9 @@
 -- $variants names those that are wanted, all where it is NULL. "Best" is by $headline,
 -- the highest first, or the lowest where $sign is -1.
 WITH fitting AS (
-    SELECT run_seq, dataset, dataset_digest, encoder || '~' || transform AS variant,
+    SELECT run_seq, dataset, dataset_digest, coalesce(older.reference, run.encoder) || '~' || transform AS variant,
            coalesce(support_digest, '') AS support_digest
-    FROM run
+    FROM run LEFT JOIN ({older}) AS older USING (run_seq)
     WHERE status = 'done' AND diagnostic = $diagnostic AND diagnostic_version = $version AND params = $params
 ), newest_content AS (
     SELECT dataset, arg_max(dataset_digest, run_seq) AS dataset_digest

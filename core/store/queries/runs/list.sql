@@ -5,9 +5,12 @@ WITH newest AS (
     FROM run
     WHERE status = 'done'
     GROUP BY diagnostic, dataset
+), told AS (
+    SELECT run.* REPLACE (coalesce(older.reference, run.encoder) AS encoder)
+    FROM run LEFT JOIN ({older}) AS older ON older.run_seq = run.run_seq
 ), chosen AS (
     SELECT *, count(*) OVER () AS total
-    FROM run
+    FROM told
     WHERE ($run_id IS NULL OR starts_with(run_id, $run_id))
       AND ($diagnostic IS NULL OR diagnostic = $diagnostic)
       AND ($version IS NULL OR diagnostic_version = $version)
