@@ -3,6 +3,7 @@ WITH told AS (
     SELECT run.encoder, coalesce(older.reference, run.encoder) AS reference, run.run_seq, run.started_at
     FROM run LEFT JOIN ({older}) AS older ON older.run_seq = run.run_seq
     WHERE run.status = 'done'
+      AND run.encoder IN (SELECT encoder FROM embedding GROUP BY encoder HAVING min(revision) <> max(revision))
       AND run.embedding_digest IN (SELECT embedding_digest FROM embedding)
 ), versions AS (
     SELECT encoder, reference, min(run_seq) AS place, min(started_at) AS began
