@@ -116,7 +116,7 @@ def _rows(
             go.Bar(orientation="h", width=0.78, marker={"color": colours})
             if len(rows) <= MOST_BARS
             else go.Scatter(
-                mode="markers", marker={"color": colours, "symbol": [look.symbol for look in looks], "size": 10}
+                mode="markers", marker={"color": colours, "symbol": [look.symbol for look in looks], "size": 7}
             )
         )
         drawn.update(  # one trace for all variants: a trace each takes longer to build than the rest of the page
