@@ -60,7 +60,7 @@ class Cached(Protocol[P, R_co]):
 
 
 def _content(dataset: Dataset) -> object:
-    return dataset.id, dataset.content_digest
+    return dataset.id, dataset.content_digest, tuple(column.digest for column in dataset.own_columns)
 
 
 def on_disk(path: Path) -> object:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from core.types import Bool, Int64, UInt8
+from core.types import Bool, Int64, UInt8, digest_of_strings
 
 EMPTY = "(empty)"  # the value of a cell in which there is nothing
 
@@ -26,6 +27,11 @@ class OwnColumn:
     name: str
     values: tuple[str, ...]
     codes: UInt8
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with the name, the values and who has which."""
+        return digest_of_strings([self.name, *self.values, self.codes.tobytes().hex()])
 
     def part(self, rows: Int64) -> OwnColumn:
         """That of some rows."""

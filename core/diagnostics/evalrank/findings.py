@@ -19,12 +19,13 @@ import numpy as np
 
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS, SOURCES
+from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
 from core.diagnostic import Picker
 from core.diagnostics.evalrank import training_overlap, trust
 from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import FEW_PAIRS, Group, Kind, grouping
+from core.diagnostics.evalrank.kinds import FEW_PAIRS, Group, Kind, choices_of, grouping, grouping_of
 from core.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources, find_sources
@@ -123,7 +124,8 @@ def read(material: Material) -> list[Ranked]:
         alike = {run_id for run_id, one in known.items() if np.array_equal(one.item_no, pairs.numbers)}
         ranked = [[run for run in some if run.run_id in alike] for some in (runs, baselines[what])]
         if ranked[0]:
-            axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings))
+            further = material.repository.own_columns(runs[0].plan.dataset, runs[0].plan.dataset_digest)
+            axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings, further))
             out.append(Ranked(ranked[0], ranked[1], pairs, {i: known[i] for i in alike}, axes))
     return out
 
@@ -159,15 +161,27 @@ class Sorted:
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """A way of sorting pairs, with the kinds that have enough pairs to be tested."""
+    """A way of sorting pairs, with the kinds that have enough pairs to be tested.
 
-    kind: Kind
+    ``kind`` is None for an own column of the file, which has the name ``column`` and a ``number`` from 1.
+    """
+
+    kind: Kind | None
     side: str
     of_words: bool
     groups: tuple[Sorted, ...]
+    column: str = ""
+    number: int = 0
+
+    @property
+    def by(self) -> str:
+        """As the page has it in its address."""
+        return self.column if self.kind is None else self.kind.value
 
     @property
     def name(self) -> str:
+        if self.kind is None:
+            return f"own-column-{self.number}"
         return self.kind.value if self.side == "pair" else f"{self.kind.value}-of-{_side(self.side)}"
 
 
@@ -178,19 +192,23 @@ class _Sorted:
     run: RunRecord = field(compare=False)
     pairs: Pairs = field(compare=False)
     settings: Settings = field(compare=False)
+    own: tuple[OwnColumn, ...] = field(compare=False)
     support: str = field(init=False)
+    columns: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "support", self.run.plan.support_digest)
+        object.__setattr__(self, "columns", tuple(column.digest for column in self.own))
 
 
 @lru_cache(maxsize=16)  # texts do not change, and words take a while to sort
 def _axes(_dataset_digest: str, key: _Sorted) -> tuple[Axis, ...]:
-    return axes_of(key.pairs, _sources(key.run.plan.dataset, key.pairs, key.settings))
+    return axes_of(key.pairs, _sources(key.run.plan.dataset, key.pairs, key.settings), key.own)
 
 
-def axes_of(pairs: Pairs, sources: PairSources | None = None) -> tuple[Axis, ...]:
-    """Ways of sorting pairs: by length, sentences by overlap, words by frequency, and by source where it is known.
+def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnColumn] = ()) -> tuple[Axis, ...]:
+    """Ways of sorting pairs: by length, sentences by overlap, words by frequency, by source where it is known, and by
+    each own column of their file.
 
     Kinds of fewer than ``FEW_PAIRS`` pairs, or worth too few independent ones, are left out.
     """
@@ -203,6 +221,10 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None) -> tuple[Axis, ...
             groups = [_sorted(group, pairs) for group in found.groups if group.side == side]
             if kept := tuple(group for group in groups if group is not None):
                 out.append(Axis(kind, side, of_words, kept))
+    for number, (name, column) in enumerate(choices_of(own).items(), 1):
+        groups = [_sorted(group, pairs) for group in grouping_of(column, pairs.numbers).groups]
+        if kept := tuple(group for group in groups if group is not None):
+            out.append(Axis(None, "pair", of_words, kept, name, number))
     return tuple(out)
 
 
@@ -297,12 +319,14 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
         p=worst.p,
         n=max(1, round(found.effective)),
         severity=max(0.0, rest - found.value),
-        address={"view": "kinds of pair", "by": axis.kind.value, "kinds_measure": TITLE, **FILTERED},
+        address={"view": "kinds of pair", "by": axis.by, "kinds_measure": TITLE, **FILTERED},
         examples=examples,
     )
 
 
 def _kind_in_words(axis: Axis, label: str) -> str:
+    if axis.kind is None:  # a name in braces is that of a model
+        return f"pairs whose {axis.column} is {label}".translate({ord("{"): "(", ord("}"): ")"})
     if axis.kind is Kind.OVERLAP:
         return _overlap_in_words(label)
     if axis.kind is Kind.LENGTH:

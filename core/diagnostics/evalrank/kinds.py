@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 
 from core.datasets import word_frequency as frequency
+from core.datasets.kinds.own_columns import EMPTY, OwnColumn
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources
-from core.numerics.statistics.pairs import Dependence, share
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.numerics.statistics.pairs import Dependence, difference, p_values, share
 from core.texts import are_words, length, lexical_overlap
 from core.types import Bool, Float64, Int32, Int64
 
@@ -115,6 +118,26 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
     return Grouping({"pair": "source set"}, False, tuple(g for g in groups if g.inside.any()))
 
 
+def grouping_of(column: OwnColumn, item_numbers: Int64) -> Grouping:
+    """Group pairs ``[m]`` by an own column of their file: a group per value, the largest first, without one last."""
+    codes = column.codes[item_numbers]
+    counts = np.bincount(codes, minlength=len(column.values))
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (column.values[code] == EMPTY, -counts[code]))
+    groups = tuple(Group("pair", column.values[code], np.asarray(codes == code)) for code in order)
+    return Grouping({"pair": column.name}, False, groups)
+
+
+def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
+    """Own columns by the name under which they are chosen beside the kinds: their own where that is none of these."""
+    out: dict[str, OwnColumn] = {}
+    for column in columns:
+        name = column.name
+        while name in {*map(str, Kind), *out}:
+            name = f"{name} (column)"
+        out[name] = column
+    return out
+
+
 def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:
     """Mean over query and mate of a measure of a text, each text measured once, ``[m] float64``."""
     known = {text: measure(text) for text in {*queries, *mates}}
@@ -164,6 +187,78 @@ def scores_by_kind(
                     row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
         out.append(row)
     return pd.DataFrame(out)
+
+
+# --- where B gains and loses most
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """The paired difference of two runs, B less A, over the pairs of one group.
+
+    Attributes:
+        by: the way of grouping, by its name.
+        estimate: with the 95% interval of this difference alone.
+        p: two-sided, corrected over all groups that were tested (Holm).
+        pairs: how many the group has.
+    """
+
+    by: str
+    group: Group
+    estimate: Estimate
+    p: float
+    pairs: int
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The groups of all ways of grouping that were tested; ``gain`` and ``loss`` are the largest surer than chance."""
+
+    tested: tuple[Gain, ...]
+
+    @property
+    def gain(self) -> Gain | None:
+        return self._largest(1.0)
+
+    @property
+    def loss(self) -> Gain | None:
+        return self._largest(-1.0)
+
+    def _largest(self, sign: float) -> Gain | None:
+        sure = [one for one in self.tested if one.p < ALPHA and sign * one.estimate.value > 0]
+        return max(sure, key=lambda one: sign * one.estimate.value, default=None)
+
+
+def gains(
+    groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, mates: Int32 | Int64
+) -> Gains:
+    """Compare two runs on every group of pairs, by all ways of grouping at once.
+
+    Groups of fewer than ``FEW_PAIRS`` pairs, or worth too few independent ones, are not tested.
+
+    Args:
+        groupings: by name.
+        a, b: ``[m]``, the values of the runs' pairs within 0 to 1; NaN where one of them did not rank a pair.
+        queries, mates: as in ``scores_by_kind``.
+    """
+    both = ~np.isnan(a + b)
+    found: list[tuple[str, Group, Estimate, float, int]] = []
+    for by, groups in groupings.items():
+        for group in groups.groups:
+            inside = group.inside & both
+            if (pairs := int(np.count_nonzero(inside))) < FEW_PAIRS:
+                continue
+            known = Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
+            if not known.refusal:
+                p = p_values((b[inside] - a[inside])[:, np.newaxis], known)
+                found.append((by, group, difference(b[inside], a[inside], known), float(p[0]), pairs))
+    corrected = holm(np.array([p for *_, p, _ in found])) if found else ()
+    return Gains(
+        tuple(
+            Gain(by, group, estimate, float(p), pairs)
+            for (by, group, estimate, _, pairs), p in zip(found, corrected, strict=True)
+        )
+    )
 
 
 # --- by the frequency of query and mate: each side alone, and both together

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from core.figures.labels import wrapped
 from core.figures.theme import Scheme, Style, apply_layout
 from core.types import Variant
 
 FIGURE_HEIGHT = 420
 TITLES = {"mrr": "MRR", "hits@1": "Hits@1"}
+LABEL_WIDTH = 20
 SPREAD = 0.5  # of the distance of two kinds, over which the variants are spread
 
 
@@ -53,7 +56,7 @@ def kind_lines(
             )
         first = next(iter(tables.values()))
         figure.update_xaxes(
-            title=title,
+            title=escape(title, quote=False),
             tickvals=list(range(len(first))),
             ticktext=_ticks(list(tables.values())),
             range=[-0.6, len(first) - 0.4],
@@ -86,7 +89,7 @@ def _points(
     return {
         "x": np.arange(len(rows)) + offset,
         "y": values,
-        "customdata": [[label, note] for label, note in zip(rows["label"], notes, strict=True)],
+        "customdata": [[escape(label, quote=False), note] for label, note in zip(rows["label"], notes, strict=True)],
         "mode": "lines+markers" if joined else "markers",
         "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
         "marker": {
@@ -114,7 +117,7 @@ def _note(pairs: int, low: float, high: float, few: int) -> str:
 
 def _ticks(tables: list[pd.DataFrame]) -> list[str]:
     """Names of the kinds, with how many pairs each has where all variants ranked the same."""
-    labels = tables[0]["label"].tolist()
+    labels = [wrapped(label, LABEL_WIDTH) for label in tables[0]["label"]]
     if len({tuple(rows["pairs"]) for rows in tables}) > 1:
         return labels
     return [f"{label}<br>{pairs:,}" for label, pairs in zip(labels, tables[0]["pairs"], strict=True)]
