@@ -58,7 +58,7 @@ def test_a_pair_of_several_sources_counts_in_each() -> None:
     scored = scored_pairs("s", {"one": [("a", "b", 1.0)], "two": [("b", "a", 2.0), ("c", "d", 1.0)], "three": []})
     texts = ["a", "d", "a"], ["b", "c", "c"]
     groups = grouping(Kind.SOURCE, *texts, find_sources(*texts, scored))
-    assert [labels(groups, pair) for pair in range(3)] == [["one", "two"], ["two"], ["in none of them"]]
+    assert [labels(groups, pair) for pair in range(3)] == [["one", "two"], ["two"], ["none of them"]]
     assert "three" not in [g.label for g in groups.groups]
     with pytest.raises(ValueError, match="sources"):
         grouping(Kind.SOURCE, *texts)
