@@ -41,16 +41,17 @@ FIRST_FINDING = ".st-key-finding_0"
 _LINK = '[data-testid="stTopNavLink"][href$="/{}"]'
 _IN_MENU = '[data-testid="stTopNavDropdownLink"][href$="/{}"]'
 _MENU = '[data-testid="stTopNavSection"]:has-text("{}")'
+_OPTIONS = ".st-key-options button"
 _CHART = '[data-testid="stPlotlyChart"]'
 # What a reader does most: change the page, read the scores otherwise, look closer. A round ends as it began, so that
 # every press changes something in the next one too.
 INTERACTIONS = (
     Press(_IN_MENU.format("evalrank"), ".st-key-curve", _MENU.format("Diagnostics")),
-    Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve"),
+    Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve", _OPTIONS),
     Press(".st-key-view button:has-text('kinds of pair')", _CHART),
     Press(".st-key-view button:has-text('A against B')", _CHART),
     Press(".st-key-view button:has-text('pairs')", _CHART),
-    Press(".st-key-ranks button:has-text('raw')", ".st-key-curve"),
+    Press(".st-key-ranks button:has-text('raw')", ".st-key-curve", _OPTIONS),
     Press(_IN_MENU.format("heros"), _CHART, _MENU.format("Diagnostics")),
     Press(".st-key-heros_view button:has-text('sentences')", '[data-testid="stDataFrame"]'),
     Press(".st-key-heros_view button:has-text('orderings')", _CHART),

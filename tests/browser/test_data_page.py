@@ -35,7 +35,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         table.click(position={"x": 16, "y": 35 * (row + 1) + 16})  # that row's box to choose, below the header
         visitor.address_has("data=evalrank-word")
         expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()
-        expect(visitor.at("data").get_by_role("combobox")).to_have_value("evalrank-word")
+        expect(visitor.at("data").get_by_role("combobox")).to_have_value("EvalRank words")
         visitor.see("fetch").get_by_role("button", name="Download").click()
         expect(visitor.see("jobs")).to_contain_text(f"fetching {Path(file.path).name}, 0.0 of 0.3 MB")
         second = reader().open(f"{address}/data?data=evalrank-word")
@@ -79,6 +79,6 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.see("remove").get_by_role("button").click()
     visitor.see("remove_for_good").get_by_role("button").click()
     expect(visitor.page.get_by_text("Stored runs on it stay")).to_be_visible()
-    expect(visitor.at("data").get_by_role("combobox")).to_have_value("demo-pairs")
+    expect(visitor.at("data").get_by_role("combobox")).to_have_value("Demo pairs")
     visitor.set_properties().healthy()
     assert not folder.exists()

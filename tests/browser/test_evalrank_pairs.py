@@ -102,8 +102,8 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
         f"{count} pairs selected in the figure"
     )
     expect(second.at("pair").get_by_role("spinbutton")).to_have_value(pair)
-    expect(second.at("a").get_by_role("combobox")).to_have_value("minilm~none")
-    expect(second.at("b").get_by_role("combobox")).to_have_value("minilm~center")
+    expect(second.at("a").get_by_role("combobox")).to_have_value("minilm")
+    expect(second.at("b").get_by_role("combobox")).to_have_value("minilm + center")
     expect(second.at("drill")).to_contain_text("words")
     second.set_properties().healthy()
 

@@ -173,7 +173,7 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
     repository.database.close()
     filled(cache)
     visitor = reader().open(f"{serve(cache)}/overview?enc=minilm~center")
-    expect(visitor.see("enc")).to_contain_text("minilm~center")
+    expect(visitor.see("enc")).to_contain_text("minilm + center")
     for title in ("Intruder", "Compare votes"):
         visitor.go_to(title)
         if title == "Intruder":
@@ -192,5 +192,5 @@ def test_nothing_names_an_encoder_while_one_answers(serve: Serve, reader: NewRea
         for name in ("minilm", "lsa~", "lsa +", "Words of"):
             assert name not in everything
     visitor.go_to("Overview")
-    expect(visitor.see("enc")).to_contain_text("minilm~center")
+    expect(visitor.see("enc")).to_contain_text("minilm + center")
     visitor.address_has("enc=minilm~center")
