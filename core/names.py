@@ -44,13 +44,21 @@ class Names:
 
     def model(self, reference: str) -> str:
         """With its version, where the model has several."""
-        version = self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
-        return ", ".join(filter(None, (self.every_version(reference), version)))
+        return ", ".join(filter(None, (self.every_version(reference), self._version(reference))))
 
     def every_version(self, reference: str) -> str:
         """The model's own name, which all its versions have."""
         model, _ = version_of(reference)
         return self.models.get(model) or name_of_model(model)
+
+    def model_within(self, reference: str, width: int) -> str:
+        """The name for narrow places; of a version (“kb v1”) the number stays, as it is what a menu would cut off."""
+        words = self._version(reference).split()  # "version 1 of 21 Nov"
+        end = f" v{words[1]}" if words else ""
+        return f"{shortened(self.every_version(reference), max(width - len(end), 8))}{end}"
+
+    def _version(self, reference: str) -> str:
+        return self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
 
     def dataset(self, reference: str, title: str = "") -> str:
         """``title`` is that of the catalog."""

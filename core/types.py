@@ -55,10 +55,10 @@ class Variant:
     def label_within(self, width: int) -> str:
         """The label for narrow places: at most ``width`` characters where that leaves eight of the model's name, whose
         middle is left out; the transform stays, as it is what a menu would cut off."""
-        model = names.current().model(self.encoder)
+        within = names.current().model_within
         if self.transform == "none":
-            return names.shortened(model, width)
-        return f"{names.shortened(model, max(width - len(self.transform) - 3, 8))} + {self.transform}"
+            return within(self.encoder, width)
+        return f"{within(self.encoder, max(width - len(self.transform) - 3, 8))} + {self.transform}"
 
     @classmethod
     def parse(cls, text: str) -> Variant:

@@ -102,6 +102,8 @@ def test_versions_are_numbered_and_dated(changed: Changed) -> None:
     assert called.model(changed.model) == f"KB, {versions[changed.model]}"
     assert called.every_version(changed.older) == "KB"
     with names.in_force(called):
+        assert [Variant.parse(v).label_within(20) for v in changed.pair] == ["KB v1", "KB v2"]
+        assert Variant(changed.older, "center").label_within(20) == "KB v1 + center"
         assert Variant(changed.older, "center").label.endswith(" + center")
 
 
@@ -150,9 +152,10 @@ def test_both_are_compared_on_a_page_and_on_the_command_line(
     app = open_app(changed.world.cache, "evalrank", data=changed.dataset, enc=changed.pair)
     assert app.multiselect(key="enc").value == changed.pair
     options = app.multiselect(key="enc").options
-    assert any("house, version 1 of" in option for option in options)
-    assert any("house, version 2 of" in option for option in options)
+    assert any("house v1" in option for option in options)
+    assert any("house v2" in option for option in options)
     found = blindspot.json("compare", *changed.pair)
+    assert found["a"]["texts_per_second"] is not None, "what the older version cost is known too"
     (row,) = [row for row in found["rows"] if row["score"] == "mrr" and row["params"].items() >= PARAMS.items()]
     assert row["runs"] == [changed.before[0].run_id, changed.after[0].run_id]
     assert (row["a"], row["b"]) == (changed.before[0].metrics["mrr"], changed.after[0].metrics["mrr"])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.names import version_of
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import Variant
@@ -60,10 +61,11 @@ class CostKind(StrEnum):
 def cost_of(variant: Variant, repository: Repository) -> Cost:
     """The cost of a variant, from what its runs and its encoder's embeddings left in the store."""
     runs = repository.runs(variants=[variant], state=RunState.DONE, metrics=[])
+    model, version = version_of(variant.encoder)
     texts: defaultdict[str, int] = defaultdict(int)
     seconds: defaultdict[str, float] = defaultdict(float)
     for facts in repository.embeddings():
-        if facts.encoder == variant.encoder and facts.seconds > 0:
+        if facts.encoder == model and facts.revision.startswith(version) and facts.seconds > 0:
             texts[facts.device] += facts.texts
             seconds[facts.device] += facts.seconds
     device = max(texts, key=lambda name: texts[name], default="")
