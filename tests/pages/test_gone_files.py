@@ -62,7 +62,8 @@ def test_with_everything_lost_every_page_shows_what_is_there(
         for stem in PAGES:
             found = shown(page(app, stem))
             assert not app.error, (stem, [error.value for error in app.error])
-            assert whole[stem] - found == set(), stem
+            # A page whose kind of data is another shows what was run, which is lost: nothing more can be run on it.
+            assert whole[stem] - found <= {"new_encoder", "new_transform"}, stem
         page(app, "lab")
         assert "my evalrank.csv" in on_screen(app), "what is not offered is named"
 

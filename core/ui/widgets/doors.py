@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.settings import ASSETS
+from core.ui.widgets.downloads import Holds, button
 from core.ui.widgets.work import demo_button
 
 EXAMPLE = ASSETS / "demo" / "report.html"  # where somebody made one: ``python -m core report``
@@ -35,9 +36,10 @@ def doors(*, key: str = "doors") -> None:
                     "**A finished example**  \nA report to share: what two models get wrong, side by side, in one "
                     "file that any browser opens."
                 )
-                st.download_button(
+                button(
                     "Download the report",
                     EXAMPLE.read_bytes,
+                    Holds(),
                     file_name="blindspot-example.html",
                     mime="text/html",
                     key="example_report",

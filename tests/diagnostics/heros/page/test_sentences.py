@@ -178,7 +178,7 @@ def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> 
     said = written(app)
     assert "This link asks for what this dataset does not have: `typo above synonym`." in said
     assert "gone" in said
-    assert f"There is no original 99 here: they are 0 to {len(ORIGINALS) - 1}." in said
+    assert any("99" in line and f"0 to {len(ORIGINALS) - 1}" in line for line in said.splitlines())
 
 
 def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp, world: World) -> None:
