@@ -74,6 +74,7 @@ PLACES = (
     Place("transfer", "transfer", (("transfer_view", "items"),)),
     Place("map", "evalrank", (("picture", "pca"),)),
     Place("run", "evalrank"),
+    Place("findings", "evalrank"),
     Place("intruder", query=(("judge", "items"),)),
     Place("compare_votes", query=(("judge", "items"),)),
 )
