@@ -137,8 +137,8 @@ def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
     assert "Missing: `bigrams`" in written(app)
 
 
-def test_a_dataset_without_scores_offers_two_that_have(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "similarity")
+def test_a_dataset_without_scores_offers_two_that_have(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "similarity")
     assert "has no pairs that people scored" in written(app)
     app.button(key="pick_ws353").click().run()
     assert app.selectbox(key="data").value == "ws353"
