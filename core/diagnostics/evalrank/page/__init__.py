@@ -145,11 +145,11 @@ def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequenc
         alike = uncertainty.marks(samples, runs)
         styled = tables.mark_best(frame, entry, names, alike, written).format("{:d}", subset=["tied pairs"])
         st.dataframe(styled, hide_index=True, key="details")
-        selfs = int(runs[0].metrics["self_pairs"])
+        of_itself = int(runs[0].metrics["self_pairs"])
         st.caption(
             "In brackets: 95% CI. Optimistic and pessimistic scores resolve every tie for or against the match; the "
             "score is the expected value. "
-            + (f"{counted(selfs, 'pair is', 'pairs are')} a text with itself. " if selfs else "")
+            + (f"{counted(of_itself, 'pair is', 'pairs are')} a text with itself. " if of_itself else "")
             + (tables.signs_in_words(entry, names, alike) if len(runs) > 1 else "")
         )
         uncertainty.note(samples)
