@@ -198,7 +198,7 @@ def test_an_unknown_benchmark_is_refused_before_anything_is_measured(monkeypatch
         ("rank_vs_gemm", 1.16, "at most 1.15", "missed"),
         ("rank_vs_gemm_384", 9.0, "", "reported"),
         ("cold_start", 4.1, "at most 4 s", "missed"),
-        ("cold_start_chart", 4.1, "at most 6 s", "reached"),
+        ("cold_start_finding", 4.1, "at most 6 s", "reached"),
         ("page_evalrank", 401.0, "at most 400 ms", "missed"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     visitor.see("scatter")
     visitor.set_properties()
     drag_a_box(visitor, (0.2, 0.95), (0.15, 0.95))
-    said = visitor.page.get_by_text("pairs selected in the figure")
+    said = visitor.page.get_by_text("pairs selected")
     expect(said).to_be_visible()
     box = visitor.at("area").get_by_role("textbox")
     expect(box).not_to_have_value("")
@@ -68,14 +68,14 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     inside = [low_a <= a <= high_a and low_b <= b <= high_b for a, b in ranks(demo_cache)]
     count = sum(inside)
     assert 0 < count < len(inside)
-    expect(said).to_have_text(f"{count} pairs selected in the figure")
+    expect(said).to_have_text(f"{count} pairs selected")
     expect(visitor.page.get_by_text(f"{count} pairs. Choose a row")).to_be_visible()
 
     # it survives a sort
     visitor.at("direction").get_by_text("low to high").click()
     visitor.address_has("direction=low to high")
     visitor.set_properties()
-    expect(said).to_have_text(f"{count} pairs selected in the figure")
+    expect(said).to_have_text(f"{count} pairs selected")
 
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
     visitor.at("next_pair").get_by_role("button").click()
@@ -98,9 +98,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     # the link, in a fresh browser
     second = reader("dark").open(visitor.page.url)
     expect(second.page.get_by_text(f"2 of {count} in the table")).to_be_visible()
-    expect(second.page.get_by_text("pairs selected in the figure")).to_have_text(
-        f"{count} pairs selected in the figure"
-    )
+    expect(second.page.get_by_text("pairs selected")).to_have_text(f"{count} pairs selected")
     expect(second.at("pair").get_by_role("spinbutton")).to_have_value(pair)
     expect(second.at("a").get_by_role("combobox")).to_have_value("minilm")
     expect(second.at("b").get_by_role("combobox")).to_have_value("minilm + center")
@@ -129,7 +127,7 @@ def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) 
         if not i:
             mouse.down()
     mouse.up()
-    said = visitor.page.get_by_text("pairs selected in the figure")
+    said = visitor.page.get_by_text("pairs selected")
     expect(said).to_be_visible()
     count = int(said.inner_text().split()[0])
     assert 0 < count < len(ranks(demo_cache))

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 expect.set_options(timeout=PATIENCE_MS)
+ITEM = "() => new URLSearchParams(location.search).get('item')"
 
 
 def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
@@ -21,10 +22,10 @@ def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
     # the table is a canvas: its first row's box to choose stands at its left
     first = visitor.page.locator("[class*='st-key-near_1']").get_by_test_id("stDataFrameResizable")
     first.click(position={"x": 16, "y": 55})
-    expect(visitor.at("item").get_by_role("spinbutton")).not_to_have_value("7")
+    visitor.page.wait_for_function(ITEM + " !== '7'", timeout=PATIENCE_MS)
     visitor.set_properties().healthy()
     visitor.see("walk_back").get_by_role("button").click()
-    expect(visitor.at("item").get_by_role("spinbutton")).to_have_value("7")
+    visitor.address_has("item=7")
     box = visitor.at("q").get_by_role("textbox")
     box.fill("a dog sleeps")
     box.press("Enter")
