@@ -220,7 +220,7 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     p = mcnemar(tables[more].outcomes(claim), tables[less].outcomes(claim)).p_value
     assert contrast.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
     said = orderings.contrast_in_words(replace(contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
-    assert said.startswith(f"The variants differ most in how often the {apart[0].upper()} comes closer than the ")
+    assert said.startswith(f"The models differ most in how often the {apart[0].upper()} comes closer than the ")
     assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
 
 

@@ -233,7 +233,7 @@ def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) 
     assert [row["p_corrected"] for row in said["orderings"]] == pytest.approx(list(corrected), rel=1e-9)
     apart = [row["ordering"] for row in said["orderings"] if row["p_corrected"] < 0.05]
     assert 0 < len(apart) < 6
-    assert f"by more than chance in {len(apart)} of 6 orderings" in said["verdict"][0]
+    assert f"minilm and minilm-cls differ significantly in {len(apart)} of 6 orderings" in said["verdict"][0]
     assert [sentence.partition(":")[0] for sentence in said["verdict"][1:]] == apart
 
     out = blindspot("runs", "compare", one.run_id, other.run_id).out
@@ -266,7 +266,7 @@ def test_with_some_of_the_subsets_only(
     said = blindspot("runs", "compare", one.run_id, other.run_id, "--json").json
     assert [row["ordering"] for row in said["orderings"]] == orderings
     assert len(said["verdict"]) == 1
-    assert ("nothing to compare" in said["verdict"][0]) == (not orderings)
+    assert ("Nothing to compare" in said["verdict"][0]) == (not orderings)
     assert blindspot("runs", "compare", one.run_id, other.run_id).code == 0
 
 

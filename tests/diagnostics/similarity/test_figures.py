@@ -25,7 +25,7 @@ def test_dots_with_and_without_intervals(scheme: Scheme) -> None:
     )
     figure = dots(rows, styles([A, B], scheme), scheme, axis="correlation")
     first, second = figure.data
-    assert first.name == "a&lt;b&gt;"
+    assert first.name == "a_b_"
     assert first.error_x.array == pytest.approx((0.2,))
     assert first.error_x.arrayminus == pytest.approx((0.1,))
     assert second.error_x.array == (0.0,)

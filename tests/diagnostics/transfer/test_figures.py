@@ -23,7 +23,7 @@ def test_a_confusion_matrix_prints_counts_and_shares(scheme: Scheme) -> None:
     assert heat.text[2][1] == "1<br>25%"
     assert [heat.z[1][j] for j in range(3)] == [None] * 3  # no example of the class: no share, not 0
     assert heat.text[1][1] == ""
-    assert "&lt;b&gt;x&lt;/b&gt; taken for y: 1 of 4 (25%)" in heat.hovertext[0][1]
+    assert "&lt;b&gt;x&lt;/b&gt; predicted as y: 1 of 4 (25%)" in heat.hovertext[0][1]
     assert "<b>x" not in figure.layout.yaxis.ticktext[0]
     assert len(figure.layout.shapes) == 3  # the diagonal is framed, not told by colour alone
 

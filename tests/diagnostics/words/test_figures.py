@@ -24,7 +24,7 @@ def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> 
     looks = styles([A, B], scheme)
     figure = words.table_dots(lines, ["rg", "an"], looks, scheme)
     first, second, published = figure.data
-    assert (first.name, published.name) == ("one&lt;b&gt;", "CBOW, published")
+    assert (first.name, published.name) == ("one_b_", "CBOW, published")
     assert (list(first.x), list(first.y)) == ([50.0, 25.0], ["rg", "an"])
     assert list(second.y) == ["an"]
     assert published.marker.symbol.endswith("-open")

@@ -52,7 +52,7 @@ def test_tails_have_a_line_each_and_the_mark_of_hubs() -> None:
     tails = {ONE: tail(np.array([0, 3, 3])), OTHER: tail(np.array([2, 2, 2]))}
     random = {7: tail(np.array([1, 2, 3]))}
     figure = occurrence_tails(tails, random, 2, 10.0, styles([ONE, OTHER], Scheme.DARK), Scheme.DARK)
-    assert [t.name for t in figure.data] == ["random, 7 dimensions", "a&lt;b&gt;", "b + center"]
+    assert [t.name for t in figure.data] == ["random, 7 dimensions", "a_b_", "b + center"]
     assert list(figure.data[1].x) == [3]
     assert list(figure.data[1].y) == [2 / 3]
     assert figure.layout.shapes[0].x0 == 20

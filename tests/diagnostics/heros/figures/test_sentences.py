@@ -56,6 +56,6 @@ def test_every_similarity_is_a_dot_and_the_first_variant_orders_the_rows(scheme:
         assert "&lt;b&gt;no&lt;/b&gt;" in trace.customdata[1]
         assert "<script" not in trace.customdata[1]
         assert trace.customdata[0].count("<br>") > 3, "a long text is wrapped"
-    assert [trace.name for trace in figure.data] == ["dir:&lt;b&gt;x", "y + center"]
+    assert [trace.name for trace in figure.data] == ["_b_x", "y + center"]
     assert len(figure.layout.shapes) == 2
     assert figure.layout.yaxis.range == (2.5, -0.5)

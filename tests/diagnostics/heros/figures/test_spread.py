@@ -40,7 +40,7 @@ def test_a_hill_per_variant_and_subset_with_its_quantiles(scheme: Scheme) -> Non
     assert name == "my &lt;own&gt;"
     assert numbers == pytest.approx([0.55, 0.58, 0.6, 0.63, 0.66, 0.61, 40])
     assert list(figure.layout.yaxis.ticktext) == ["random word", "my &lt;own&gt;"]
-    assert figure.data[3].name == "&lt;i&gt;b + center"
+    assert figure.data[3].name == "_i_b + center"
     assert figure.layout.xaxis.range[0] < 0.2
 
 

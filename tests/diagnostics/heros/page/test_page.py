@@ -95,7 +95,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert "synonym over negation of the clause: in 83.0% of the sentences with **minilm**" in written(app)
 
     app.selectbox(key="heros_a").set_value("minilm-cls~none").run()
-    assert "Choose two different variants." in written(app)
+    assert "A and B are the same model. Choose two different models." in written(app)
     assert comparison_of(app) is None
     app.selectbox(key="heros_b").set_value("minilm~none").run()
     turned = comparison_of(app)
