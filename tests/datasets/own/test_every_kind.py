@@ -44,7 +44,7 @@ def test_a_file_in_every_format(tmp_path: Path, settings: Settings, kind: Datase
     path = write(tmp_path, ending, SAMPLES[kind])
     entry = find_dataset(f"file:{path}")
     assert entry.own is not None
-    assert (entry.kind, entry.title, entry.unit) == (kind, path.name, "text")
+    assert (entry.kind, entry.title, entry.unit) == (kind, path.stem, "text")
     assert (entry.own.rows, entry.texts, entry.own.format) == (N, entry.own.distinct_texts, ending)
     assert entry.size == KINDS[kind].size(N, 1, entry.texts)
     assert {column.why for column in entry.own.columns} == {"by its name"}

@@ -340,7 +340,7 @@ def test_the_id_is_the_reference_with_the_absolute_path(
         assert entry.id == canonical_dataset(reference) == f"file:{path}"
         assert entry.revision == hashlib.sha256(path.read_bytes()).hexdigest()
         assert entry.size == "3 pairs, 6 texts"
-        assert (entry.title, entry.unit, entry.files) == ("pairs.csv", "text", ())
+        assert (entry.title, entry.unit, entry.files) == ("pairs", "text", ())
         assert fetch.dataset_state(entry, settings) == "your file"
         dataset = fetch.load(entry, settings)
         assert dataset.id == entry.id

@@ -118,7 +118,7 @@ def test_the_example_of_the_readme() -> None:
     assert list(contents.rewrites) == ["synonym", "negation_main", "typo"]
     assert (contents.rows, contents.distinct_texts, contents.unchanged, contents.repeated_originals) == (6, 24, 0, 0)
     entry = find_dataset(f"file:{EXAMPLE}")
-    assert (entry.kind, entry.title, entry.unit) == (DatasetKind.MINIMAL_PAIR_SET, "own_minimal.tsv", "text")
+    assert (entry.kind, entry.title, entry.unit) == (DatasetKind.MINIMAL_PAIR_SET, "own_minimal", "text")
     assert entry.size == "6 originals with 3 rewrites each, 24 texts"
     assert entry.description == "Minimal pairs of your own: every original with its synonym, negation_main and typo."
 

@@ -101,7 +101,7 @@ def test_every_choice_is_what_a_loop_finds(stored: Stored, filtered: bool) -> No
         ("ranks", "raw" if filtered else "filtered"): loop_ranks(embeddings(stored), SMALL_PAIRS, not filtered),
         ("pairs", "without near-duplicates"): [r for r, out in zip(ranks, copies, strict=True) if not out],
         ("pairs", "without a text and itself"): [r for r, (q, m) in zip(ranks, pairs, strict=True) if q != m],
-        ("pairs", "without rival mates"): [r for r, out in zip(ranks, rivals, strict=True) if not out],
+        ("pairs", "without rival matches"): [r for r, out in zip(ranks, rivals, strict=True) if not out],
     }
     shown = [c for c in found.values() if c.is_shown]
     assert len(shown) == 1

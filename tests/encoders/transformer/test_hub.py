@@ -223,7 +223,7 @@ def test_prompts_that_are_not_applied_are_said(
         said = blindspot(*command)
         assert how in said.out
         (warning,) = [line for line in said.err.splitlines() if line.startswith("warning:")]
-        assert all(text in warning for text in ("query: ", "passage: ", str(folder)))
+        assert all(text in warning for text in ("query: ", "passage: ", f" {folder.name} declares"))
     (run,) = repository.runs()
     assert run.manifest["encoder"]["prompts_not_applied"] == dict(declared)
     found = encoder_library.read_library(settings, repository).find(f"dir:{folder}")
