@@ -96,7 +96,7 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: P
     assert str(demo_copy) not in everything(mine), "a path of the server is shown"
     mine.switch_page("pages/run.py").run()
     assert name in mine.multiselect(key="run_datasets").options
-    assert "Nothing yet" in written(mine), "runs that all share are in the visitor's own store"
+    assert "No runs yet" in written(mine), "runs that all share are in the visitor's own store"
 
     mine.selectbox(key="data").set_value("demo-pairs").run()
     assert name not in mine.multiselect(key="run_datasets").options, "it would be computed for all to see"

@@ -48,5 +48,5 @@ def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Pat
 def test_what_if_says_that_a_flow_has_to_be_trained_and_offers_it(open_app: OpenApp, cache: Path) -> None:
     query = {"data": "many", "view": "what if", "if_variant": "trigrams~none", "if_transform": "center+flow"}
     app = open_app(cache, "evalrank", **query)
-    assert "has to be trained" in written(app)
+    assert "must be trained" in written(app)
     assert not app.button(key="if_run").disabled

@@ -111,7 +111,7 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
     app.text_input(key="search").set_value(word).run()
     found = next(frame.value for frame in app.dataframe if "query" in frame.value)
     assert len(found) > 0
-    assert (found["query"].str.contains(word, regex=False) | found["mate"].str.contains(word, regex=False)).all()
+    assert (found["query"].str.contains(word, regex=False) | found["match"].str.contains(word, regex=False)).all()
     app.text_input(key="search").set_value("no sentence has this").run()
     assert "No pair contains this" in written(app)
 
@@ -189,7 +189,7 @@ def test_a_link_reads_no_file_that_was_not_run(open_app: OpenApp, demo_cache: Pa
 def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", data="demo-minimal")
     assert not app.error
-    assert "EvalRank ranks the pairs of a pair set; Demo minimal pairs is a minimal-pair set." in written(app)
+    assert "Demo minimal pairs is a minimal-pair set" in written(app)
     assert all(button.key != "run_new" for button in app.button)
 
 

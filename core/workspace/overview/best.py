@@ -134,7 +134,9 @@ def _ci(interval: Interval | None) -> str:
 def cost(found: Best) -> str:
     """What the best model costs, and a model as good that is faster; "" where nothing is known."""
     best = found.best
-    parts = [f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}"] * bool(best.texts_per_second)
+    parts = []
+    if best.texts_per_second:
+        parts.append(f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}")
     if best.memory_bytes:
         parts.append(f"{best.memory_bytes / 1e6:,.0f} MB")
     dimension = best.manifest.get("encoder", {}).get("dimension", best.dimension)

@@ -352,7 +352,7 @@ def test_a_file_that_was_run_is_listed_as_what_it_held(open_app: OpenApp, tmp_pa
     ]
     app.switch_page("pages/heros.py").run()
     assert "holds no minimal pairs" not in written(app)
-    assert "mean normalised similarity over 6 sentences" in written(app).lower()
+    assert "over 6 sentences" in written(app).lower()
     app.switch_page("pages/evalrank.py").run()
     assert "Nothing more can be computed on this file" in written(app)
 
