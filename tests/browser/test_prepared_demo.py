@@ -77,7 +77,7 @@ def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[...
     visitor = reader()
     for page in PAGES:
         visitor.open(f"{server.address}/{page}")
-        expect(visitor.page.locator(CONTENT).first).to_be_visible()
+        expect(visitor.page.locator(CONTENT).filter(visible=True).first).to_be_visible(timeout=60_000)
         visitor.set_properties().healthy()
         for key in EMPTY:
             assert visitor.at(key).count() == 0, (page, key)
