@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -45,3 +46,14 @@ class OwnColumn:
     def cells(self) -> list[str]:
         """The value of each row."""
         return [self.values[code] for code in self.codes.tolist()]
+
+
+def choices_of(columns: Sequence[OwnColumn], taken: Collection[str]) -> dict[str, OwnColumn]:
+    """Columns by the name under which they are chosen beside ``taken`` names: their own unless that is one of these."""
+    out: dict[str, OwnColumn] = {}
+    for column in columns:
+        name = column.name
+        while name in taken or name in out:
+            name = f"{name} (column)"
+        out[name] = column
+    return out

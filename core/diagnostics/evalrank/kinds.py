@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets import word_frequency as frequency
+from core.datasets.kinds import own_columns
 from core.datasets.kinds.own_columns import EMPTY, OwnColumn
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources
@@ -129,13 +130,7 @@ def grouping_of(column: OwnColumn, item_numbers: Int64) -> Grouping:
 
 def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
     """Own columns by the name under which they are chosen beside the kinds: their own where that is none of these."""
-    out: dict[str, OwnColumn] = {}
-    for column in columns:
-        name = column.name
-        while name in {*map(str, Kind), *out}:
-            name = f"{name} (column)"
-        out[name] = column
-    return out
+    return own_columns.choices_of(columns, list(map(str, Kind)))
 
 
 def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[[str], int]) -> Float64:

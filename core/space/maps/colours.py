@@ -9,6 +9,8 @@ from enum import StrEnum
 import numpy as np
 
 from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.own_columns import EMPTY, OwnColumn
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
@@ -18,7 +20,7 @@ from core.diagnostics.evalrank.sources import find_sources
 from core.store.repository import Repository
 from core.types import Float64, Int64, Variant
 
-SEVERAL = "several sets"
+SEVERAL, SEVERAL_VALUES = "several sets", "several values"
 
 
 class Colour(StrEnum):
@@ -131,3 +133,35 @@ def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
     place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
     place[used] = np.arange(len(used))
     return Groups(place[codes], tuple(names[i] for i in used), "source set", "are in no pair of a known source")
+
+
+def by_own_column(dataset: Dataset, column: OwnColumn) -> Groups:
+    """The value that an own column of the file has in the rows of each text, the most frequent value first.
+
+    Texts whose rows differ in it are a group of their own; a text in no row has none.
+    """
+    first = np.full(len(dataset.items), len(column.values), dtype=np.int64)
+    last = np.full(len(dataset.items), -1, dtype=np.int64)
+    for items in _items_of_rows(dataset):
+        codes = np.repeat(column.codes.astype(np.int64), items.size // max(len(column.codes), 1))
+        np.minimum.at(first, items.ravel(), codes)
+        np.maximum.at(last, items.ravel(), codes)
+    codes = np.where(first == last, last, np.where(last < 0, -1, len(column.values)))
+    names = (*column.values, SEVERAL_VALUES)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    last_ones = (EMPTY, SEVERAL_VALUES)
+    used = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (names[code] in last_ones, -counts[code]))
+    place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
+    place[used] = np.arange(len(used))
+    return Groups(place[codes], tuple(names[code] for code in used), column.name, "are in no row of the file")
+
+
+def _items_of_rows(dataset: Dataset) -> list[Int64]:
+    """Arrays ``[m]`` or ``[m, j]`` of numbers of items, an entry per row of the dataset."""
+    if isinstance(dataset, MinimalPairSet):
+        arrays = [dataset.originals, *dataset.rewrites.values()]
+    elif dataset.item_columns:
+        arrays = [getattr(dataset, name) for name in dataset.item_columns]
+    else:  # its rows are its items
+        arrays = [np.arange(len(dataset.items))]
+    return [array.astype(np.int64) for array in arrays if len(array)]

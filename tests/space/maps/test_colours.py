@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.own_columns import EMPTY, OwnColumn
 from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import pairs as loaders
 from core.datasets.published import scored_pairs
 from core.diagnostic import find_diagnostic
@@ -80,3 +83,31 @@ def test_one_scale_for_all_reaches_from_the_least_to_the_greatest() -> None:
     together = map_colours.on_one_scale([one, None, other, nothing])
     assert [colours and colours.span for colours in together] == [(1.5, 40.0), None, (1.5, 40.0), (1.5, 40.0)]
     assert map_colours.on_one_scale([None, None]) == [None, None]
+
+
+def test_an_own_column_is_the_value_of_each_text_s_rows() -> None:
+    """Against a loop over the rows, for pairs whose texts are in several rows, and a background text in none."""
+    pairs = [("a", "b"), ("a", "c"), ("d", "e"), ("f", "e"), ("g", "h")]
+    dataset = loaders.pair_set("own", pairs=pairs, background=["z"])
+    column = OwnColumn("product", ("shoe", "hat", EMPTY), np.array([0, 0, 1, 0, 2], dtype=np.uint8))
+    found = map_colours.by_own_column(dataset, column)
+    for text, code in zip(dataset.items, found.codes.tolist(), strict=True):
+        values = {column.cells[row] for row, pair in enumerate(pairs) if text in pair}
+        expected = None if not values else values.pop() if len(values) == 1 else map_colours.SEVERAL_VALUES
+        assert (found.names[code] if code >= 0 else None) == expected
+
+
+def test_an_own_column_of_minimal_pairs_and_of_words() -> None:
+    column = OwnColumn("kind", ("x", "y"), np.array([1, 0], dtype=np.uint8))
+    minimal = MinimalPairSet(
+        "m",
+        items=("o1", "o2", "r1", "r2"),
+        originals=np.array([0, 1], dtype=np.int32),
+        rewrites={"negation": np.array([2, 3], dtype=np.int32)},
+    )
+    found = map_colours.by_own_column(minimal, column)
+    assert [found.names[code] for code in found.codes] == ["y", "x", "y", "x"]
+    none = np.zeros(0, dtype=np.int32)
+    words = Vocabulary("v", items=("cat", "dog"), counts=np.ones(2), corpus_size=10.0, queries=none)
+    found = map_colours.by_own_column(words, column)
+    assert [found.names[code] for code in found.codes] == ["y", "x"]

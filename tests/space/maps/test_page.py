@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.published import pairs as loaders
 from core.space.maps import maps
 from core.space.maps import page as map_view
@@ -17,14 +20,18 @@ from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 WORDS = [f"{a} {b} {c}" for a in ("red", "green", "blue", "grey") for b in ("dog", "cat", "cow") for c in "abcd"]
+PRODUCT = ("shoe", "hat")
 MANY = loaders.pair_set("many", pairs=[(WORDS[0], WORDS[1]), ("<b>red</b>", WORDS[3])], background=WORDS[2:])
+WITH_COLUMN = replace(
+    MANY, id="with-column", own_columns=(OwnColumn("product", PRODUCT, np.array([0, 1], dtype=np.uint8)),)
+)
 
 
 @pytest.fixture(scope="module")
 def world(module_world: World) -> World:
     """Small datasets with runs by two variants, and by an encoder that gives every text the same vector."""
     three = loaders.pair_set("three", pairs=[("red dog", "green dog")], background=["a cow"])
-    module_world.add(three, MANY, GramEncoder(), GramEncoder("constant", constant=True))
+    module_world.add(three, MANY, WITH_COLUMN, GramEncoder(), GramEncoder("constant", constant=True))
     for variant in ("trigrams~none", "trigrams~center", "constant~none"):
         module_world.run("evalrank", variant, MANY.id)
         module_world.encode(Variant.parse(variant).encoder, three.id)
@@ -126,6 +133,15 @@ def test_every_colour(open_map: OpenApp, colour: str) -> None:
     if colour == "cluster":
         app.selectbox(key="map_clusters_of").set_value("trigrams~center").run()
         assert not app.exception
+
+
+def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
+    app = open_map(data=WITH_COLUMN.id, colour="product")
+    for chart in charts(app):
+        counted = {trace["name"].partition(":")[0] for trace in chart["data"] if trace.get("name")}
+        assert counted >= set(PRODUCT)
+    other = open_map(data=MANY.id, colour="product")
+    assert other.selectbox(key="colour").value == "none"
 
 
 def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:

@@ -1,4 +1,4 @@
-"""The choice of what colours the dots of the maps, and the colours of each map."""
+"""Choice of the dots' colors on the page Map, and the colors of each map."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.datasets.kinds import own_columns
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.pairs import PairSet
 from core.numerics.similarity import Similarity
@@ -19,6 +20,7 @@ from core.space.maps.colours import (
     Groups,
     Numbers,
     by_frequency,
+    by_own_column,
     by_rank_of_mate,
     by_source,
     of_clusters,
@@ -29,36 +31,48 @@ from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
+from core.ui.widgets.addressed import one_named
 
 CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
 SEED = 0
 HELP = """
 - **none**: the model's own color
-- **frequency**: Zipf frequency of English by wordfreq (3 is one occurrence per million words, 6 a thousand), of a \
-sentence the mean over its words
-- **rank of the mate**: rank of the match in a stored EvalRank run; of several matches the best
+- **frequency**: Zipf frequency of English by wordfreq (3 is one occurrence per million words, 6 a thousand); for a \
+sentence, the mean over its words
+- **rank of the match**: rank of the match in a stored EvalRank run; with several matches, the best
 - **cluster**: k-means in the full space, not on the picture
-- **source**: the source of the item's pairs
+- **source**: where the text's pairs come from
 """
+NAMES = {Colour.MATE: "rank of the match"}  # of others, what the address has
 
 
 def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:
     """Per map the colours of the dataset's items that the reader chooses; None for plain dots."""
-    chosen = Colour(
-        str(
-            place.selectbox(
-                "Color by", [c.value for c in Colour], index=0, key="colour", bind="query-params", help=HELP
-            )
+    own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Colour)))
+    options = [*map(str, Colour), *own]
+    if st.session_state.get("colour") not in (None, *options):  # a column of another file
+        st.session_state["colour"] = options[0]
+    chosen = str(
+        one_named(
+            "Color by",
+            options,
+            key="colour",
+            name=lambda one: NAMES.get(one, one),
+            index=0,
+            place=place,
+            help=HELP + "".join(f"- **{as_text(name)}**: a column of your file\n" for name in own),
         )
     )
     count = len(opened.spaces)
-    if chosen is Colour.FREQUENCY:
+    if chosen in own:
+        return [by_own_column(opened.dataset, own[chosen])] * count
+    if chosen == Colour.FREQUENCY:
         return [_frequency(opened.dataset)] * count
-    if chosen is Colour.MATE:
+    if chosen == Colour.MATE:
         return list(on_one_scale([_rank_of_mate(opened, space.variant) for space in opened.spaces]))
-    if chosen is Colour.CLUSTER:
+    if chosen == Colour.CLUSTER:
         return _clusters(opened)
-    if chosen is Colour.SOURCE:
+    if chosen == Colour.SOURCE:
         return [_sources(opened.dataset)] * count
     return [None] * count
 
@@ -123,7 +137,7 @@ def _sources(dataset: Dataset) -> Groups | None:
         st.caption("It is not known where the items of this dataset come from: the dots are plain.")
         return None
     if not dataset_offer.is_here(entry):
-        dataset_offer.offer(entry, "Colouring by source", key="fetch_map_sources")
+        dataset_offer.offer(entry, "Coloring by source", key="fetch_map_sources")
         return None
     scored = dataset_offer.scored_pairs(entry)
     return None if scored is None else _by_source(dataset, scored)
